@@ -1,0 +1,66 @@
+import scala.io.Source
+import scala.util.Using
+
+val sparkVersion = "4.2.0"
+val deltaVersion = "4.4.0"
+
+// The version lives in the Python package, the one file that both builds can read without the other.
+val upkeepVersion = Using.resource(Source.fromFile("python/delta_upkeep/version.py")) { source =>
+  """__version__ = "([^"]+)"""".r.findFirstMatchIn(source.mkString).get.group(1)
+}
+
+// What Spark's own launcher passes to a JVM of version 17 or newer.
+val javaModuleOptions = Seq(
+  "java.lang",
+  "java.lang.invoke",
+  "java.lang.reflect",
+  "java.io",
+  "java.net",
+  "java.nio",
+  "java.util",
+  "java.util.concurrent",
+  "java.util.concurrent.atomic",
+  "sun.nio.ch",
+  "sun.nio.cs",
+  "sun.security.action",
+  "sun.util.calendar"
+).map(module => s"--add-opens=java.base/$module=ALL-UNNAMED")
+
+lazy val upkeep = (project in file("scala"))
+  .enablePlugins(Antlr4Plugin)
+  .settings(
+    name := "delta-upkeep",
+    organization := "io.deltaupkeep",
+    version := upkeepVersion,
+    scalaVersion := "2.13.18",
+    description := "Table maintenance for Delta Lake on Spark: OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH, MAINTAIN",
+    licenses := Seq(License.Apache2),
+    scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-byname-implicit", "-Werror", "-release:17"),
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
+      "io.delta" % "delta-spark_4.2_2.13" % deltaVersion,
+      "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+      "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+    ),
+    Antlr4 / antlr4Version := "4.13.1",
+    Antlr4 / antlr4PackageName := Some("io.deltaupkeep.sql.parser"),
+    Antlr4 / antlr4GenVisitor := true,
+    Antlr4 / antlr4GenListener := false,
+    // Spark brings the ANTLR runtime at run time.
+    libraryDependencies := libraryDependencies.value.map {
+      case m if m.name == "antlr4-runtime" => m.withConfigurations(Some("provided"))
+      case m => m
+    },
+    Compile / doc / scalacOptions -= "-Werror",
+    Test / fork := true,
+    Test / parallelExecution := false,
+    Test / javaOptions ++= javaModuleOptions ++ Seq("-Xmx2g", "-Dspark.master=local[2]"),
+    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
+    // A Maven-layout repository in the build directory: what `--packages` resolves in the tests.
+    publishTo := Some("staging" at (baseDirectory.value / "target" / "repository").toURI.toString),
+    publishMavenStyle := true
+  )
+
+lazy val root = (project in file("."))
+  .aggregate(upkeep)
+  .settings(publish / skip := true)

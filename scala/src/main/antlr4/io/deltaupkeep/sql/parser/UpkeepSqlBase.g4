@@ -1,0 +1,173 @@
+// The five statements of Delta Upkeep. Everything else belongs to the delegate parser.
+grammar UpkeepSqlBase;
+
+options {
+    caseInsensitive = true;
+}
+
+singleStatement
+    : statement ';'* EOF
+    ;
+
+statement
+    : EXPLAIN (EXTENDED | CODEGEN | COST | FORMATTED)? maintenance      #explain
+    | maintenance                                                       #run
+    ;
+
+maintenance
+    : OPTIMIZE target optimizeClauses                                   #optimize
+    | CHECKPOINT target dryRun? optionList?                                #checkpoint
+    | CLEANUP LOG target retain? dryRun? optionList?                       #cleanupLog
+    | (DESC | DESCRIBE) HEALTH target                                   #describeHealth
+    | MAINTAIN target dryRun? optionList?                                  #maintain
+    ;
+
+// What follows the table of an OPTIMIZE, a rule of its own because Delta's grammar takes everything
+// behind WHERE as the predicate, and the rest has to be read again.
+singleOptimizeClauses
+    : optimizeClauses ';'* EOF
+    ;
+
+optimizeClauses
+    : FULL? (WHERE predicate)? zorderBy? dryRun? optionList?
+    ;
+
+// Spark parses the expression: only its extent is found here.
+predicate
+    : .+?
+    ;
+
+zorderBy
+    : ZORDER BY LEFT_PAREN columns+=multipartName (COMMA columns+=multipartName)* RIGHT_PAREN
+    | ZORDER BY columns+=multipartName (COMMA columns+=multipartName)*
+    ;
+
+retain
+    : RETAIN number HOURS
+    ;
+
+dryRun
+    : DRY RUN
+    ;
+
+optionList
+    : OPTIONS LEFT_PAREN optionEntry (COMMA optionEntry)* RIGHT_PAREN
+    ;
+
+optionEntry
+    : key=optionKey EQ value=optionValue
+    ;
+
+optionKey
+    : multipartName
+    | STRING
+    ;
+
+optionValue
+    : STRING
+    | number
+    | identifier
+    ;
+
+target
+    : path=STRING
+    | table=multipartName
+    ;
+
+multipartName
+    : identifier (DOT identifier)*
+    ;
+
+identifier
+    : IDENTIFIER
+    | BACKQUOTED_IDENTIFIER
+    | INTEGER
+    | nonReserved
+    ;
+
+number
+    : MINUS? (INTEGER | DECIMAL)
+    ;
+
+nonReserved
+    : BY | CHECKPOINT | CLEANUP | CODEGEN | COST | DESC | DESCRIBE | DRY | EXPLAIN | EXTENDED
+    | FORMATTED | FULL | HEALTH | HOURS | LOG | MAINTAIN | OPTIMIZE | OPTIONS | RETAIN | RUN
+    | WHERE | ZORDER
+    ;
+
+BY: 'BY';
+CHECKPOINT: 'CHECKPOINT';
+CLEANUP: 'CLEANUP';
+CODEGEN: 'CODEGEN';
+COST: 'COST';
+DESC: 'DESC';
+DESCRIBE: 'DESCRIBE';
+DRY: 'DRY';
+EXPLAIN: 'EXPLAIN';
+EXTENDED: 'EXTENDED';
+FORMATTED: 'FORMATTED';
+FULL: 'FULL';
+HEALTH: 'HEALTH';
+HOURS: 'HOURS';
+LOG: 'LOG';
+MAINTAIN: 'MAINTAIN';
+OPTIMIZE: 'OPTIMIZE';
+OPTIONS: 'OPTIONS';
+RETAIN: 'RETAIN';
+RUN: 'RUN';
+WHERE: 'WHERE';
+ZORDER: 'ZORDER';
+
+COMMA: ',';
+DOT: '.';
+EQ: '=';
+LEFT_PAREN: '(';
+MINUS: '-';
+RIGHT_PAREN: ')';
+
+STRING
+    : '\'' (~['\\] | '\\' . | '\'\'')* '\''
+    | '"' (~["\\] | '\\' . | '""')* '"'
+    ;
+
+INTEGER
+    : DIGIT+
+    ;
+
+DECIMAL
+    : DIGIT+ '.' DIGIT*
+    | '.' DIGIT+
+    ;
+
+IDENTIFIER
+    : (LETTER | DIGIT | '_')+
+    ;
+
+BACKQUOTED_IDENTIFIER
+    : '`' (~'`' | '``')* '`'
+    ;
+
+SIMPLE_COMMENT
+    : '--' ('\\\n' | ~[\r\n])* '\r'? '\n'? -> channel(HIDDEN)
+    ;
+
+BRACKETED_COMMENT
+    : '/*' (BRACKETED_COMMENT | .)*? '*/' -> channel(HIDDEN)
+    ;
+
+WS
+    : [ \r\n\t\u00A0\u3000]+ -> channel(HIDDEN)
+    ;
+
+// Any other character may stand in a predicate; elsewhere it is a syntax error at its place.
+UNRECOGNIZED
+    : .
+    ;
+
+fragment DIGIT
+    : [0-9]
+    ;
+
+fragment LETTER
+    : [\p{L}]
+    ;

@@ -1,0 +1,41 @@
+package io.deltaupkeep
+
+/**
+ * What the planners need to know of a table at one version.
+ *
+ * @param name              as a statement may name it again: `catalog.schema.table` or delta.`/path`
+ * @param path              the table's root
+ * @param version           the version that was read
+ * @param timestamp         of that version, milliseconds since the epoch
+ * @param columns           names of the top-level columns
+ * @param partitionColumns  names of the partition columns, in the table's order
+ * @param clusteringColumns names of the columns of CLUSTER BY, empty where there is none
+ * @param isClustered       whether the table has the clustering feature, with or without columns
+ * @param catalogManaged    whether a catalog owns the commits (protocol, 'Catalog-managed tables')
+ * @param supportsV2Checkpoints whether the protocol has the v2Checkpoint feature
+ * @param prefersV2Checkpoints  whether `delta.checkpointPolicy` is v2
+ * @param checkpointInterval    commits between two checkpoints (`delta.checkpointInterval`)
+ * @param logRetentionMs        `delta.logRetentionDuration` in milliseconds
+ * @param logCleanupEnabled     `delta.enableExpiredLogCleanup`
+ * @param inCommitTimestamps    whether commits carry their own time (protocol, 'In-Commit Timestamps')
+ * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, where the feature
+ *                              checkpointProtection is on
+ */
+final case class TableFacts(
+    name: String,
+    path: String,
+    version: Long,
+    timestamp: Long,
+    columns: Seq[String],
+    partitionColumns: Seq[String],
+    clusteringColumns: Seq[String],
+    isClustered: Boolean,
+    catalogManaged: Boolean,
+    supportsV2Checkpoints: Boolean,
+    prefersV2Checkpoints: Boolean,
+    checkpointInterval: Int,
+    logRetentionMs: Long,
+    logCleanupEnabled: Boolean,
+    inCommitTimestamps: Boolean,
+    checkpointProtectionVersion: Option[Long]
+)

@@ -1,0 +1,285 @@
+package io.deltaupkeep
+
+import org.apache.spark.sql.AnalysisException
+
+/**
+ * An error of ours that a user can act on. Its condition is `DELTA_UPKEEP.<NAME>`, its SQLSTATE follows
+ * Spark's table of states, and its message says the problem, the cause and the fix, in this order.
+ */
+final class UpkeepException private[deltaupkeep] (
+    name: String,
+    sqlState: String,
+    message: String,
+    parameters: Map[String, String],
+    cause: Option[Throwable]
+) extends AnalysisException(
+      s"[DELTA_UPKEEP.$name] $message SQLSTATE: $sqlState",
+      None,
+      None,
+      cause,
+      Some(s"DELTA_UPKEEP.$name"),
+      parameters,
+      Array.empty,
+      Some(sqlState),
+      None
+    )
+
+/** Every error that a user of Delta Upkeep can meet, and nothing else. */
+object UpkeepErrors {
+
+  private object SqlState {
+    val FeatureNotSupported = "0A000"
+    val InvalidParameter = "22023"
+    val Unauthorized = "42501"
+    val SyntaxOrAccess = "42000"
+    val UnknownColumn = "42703"
+    val WrongObject = "42809"
+    val UnknownOption = "42616"
+    val Conflict = "40001"
+    val ObjectState = "55000"
+    val Io = "58030"
+  }
+
+  private def error(
+      name: String,
+      sqlState: String,
+      problem: String,
+      cause: String,
+      fix: String,
+      parameters: Map[String, String],
+      thrown: Option[Throwable] = None
+  ): UpkeepException =
+    new UpkeepException(name, sqlState, s"$problem $cause $fix", parameters, thrown)
+
+  def notADeltaTable(statement: String, table: String): UpkeepException = error(
+    "NOT_A_DELTA_TABLE",
+    SqlState.WrongObject,
+    s"$statement needs a Delta table, and $table is none.",
+    "There is no Delta log at that place, or the catalog names another format.",
+    "Check the name or path; CONVERT TO DELTA makes a Delta table of a Parquet one.",
+    Map("statement" -> statement, "table" -> table)
+  )
+
+  def viewNotSupported(statement: String, view: String): UpkeepException = error(
+    "VIEW_NOT_SUPPORTED",
+    SqlState.WrongObject,
+    s"$statement cannot run on the view $view.",
+    "A view has no files and no log of its own.",
+    "Name the Delta table that the view reads.",
+    Map("statement" -> statement, "view" -> view)
+  )
+
+  def timeTravelNotSupported(statement: String, table: String): UpkeepException = error(
+    "TIME_TRAVEL_NOT_SUPPORTED",
+    SqlState.FeatureNotSupported,
+    s"$statement cannot run on an old version of $table.",
+    "Maintenance works on the newest version only.",
+    "Drop the version or timestamp from the name.",
+    Map("statement" -> statement, "table" -> table)
+  )
+
+  def unsupportedFeature(
+      statement: String,
+      table: String,
+      features: Seq[String],
+      thrown: Option[Throwable]
+  ): UpkeepException = error(
+    "UNSUPPORTED_TABLE_FEATURE",
+    SqlState.FeatureNotSupported,
+    s"$statement cannot run on $table.",
+    s"Its protocol asks for features that this version does not know: ${features.sorted.mkString(", ")}.",
+    "Use a newer Delta Lake and Delta Upkeep, or DROP FEATURE where the table allows it.",
+    Map("statement" -> statement, "table" -> table, "features" -> features.sorted.mkString(", ")),
+    thrown
+  )
+
+  def adaptiveMetadata(statement: String, table: String): UpkeepException = error(
+    "ADAPTIVE_METADATA_TABLE",
+    SqlState.FeatureNotSupported,
+    s"$statement cannot run on $table.",
+    "It keeps its metadata in an adaptive metadata tree, which has no checkpoints or log of the known kind.",
+    "Leave its upkeep to the catalog and to the writers that manage it.",
+    Map("statement" -> statement, "table" -> table)
+  )
+
+  def catalogManaged(statement: String, table: String): UpkeepException = error(
+    "CATALOG_MANAGED_TABLE",
+    SqlState.FeatureNotSupported,
+    s"$statement cannot run on the catalog-managed table $table.",
+    "Its catalog decides on file rewrites and log cleanup (Delta protocol, 'Maintenance Operations on " +
+      "Catalog-managed Tables'), and this version cannot ask it for permission.",
+    "Use the catalog's own maintenance; CHECKPOINT and DESCRIBE HEALTH are allowed here.",
+    Map("statement" -> statement, "table" -> table)
+  )
+
+  def unknownOption(statement: String, option: String, known: Seq[String]): UpkeepException = {
+    val choices =
+      if (known.isEmpty) s"$statement takes no options." else s"Use one of: ${known.mkString(", ")}."
+    error(
+      "UNKNOWN_OPTION",
+      SqlState.UnknownOption,
+      s"$statement has no option '$option'.",
+      "Options are matched by name, in any case.",
+      choices,
+      Map("statement" -> statement, "option" -> option, "known" -> known.mkString(", "))
+    )
+  }
+
+  def invalidOption(statement: String, option: String, value: String, expected: String): UpkeepException =
+    error(
+      "INVALID_OPTION",
+      SqlState.InvalidParameter,
+      s"$statement cannot use '$value' for the option '$option'.",
+      s"It takes $expected.",
+      "Change the value or leave the option out.",
+      Map("statement" -> statement, "option" -> option, "value" -> value, "expected" -> expected)
+    )
+
+  def duplicateOption(statement: String, option: String): UpkeepException = error(
+    "DUPLICATE_OPTION",
+    SqlState.SyntaxOrAccess,
+    s"$statement names the option '$option' more than once.",
+    "Options are matched by name, in any case, and may stand once.",
+    "Keep one of them.",
+    Map("statement" -> statement, "option" -> option)
+  )
+
+  def invalidPredicate(predicate: String, thrown: Throwable): UpkeepException = error(
+    "INVALID_PREDICATE",
+    SqlState.SyntaxOrAccess,
+    s"OPTIMIZE cannot read the predicate '$predicate'.",
+    s"${thrown.getMessage.linesIterator.find(_.nonEmpty).getOrElse("It is not a SQL expression.")}",
+    "Write a condition on partition columns, such as WHERE day >= '2026-01-01'.",
+    Map("predicate" -> predicate),
+    Some(thrown)
+  )
+
+  def subqueryInPredicate(predicate: String): UpkeepException = error(
+    "SUBQUERY_IN_PREDICATE",
+    SqlState.FeatureNotSupported,
+    s"OPTIMIZE cannot run with the predicate '$predicate'.",
+    "It holds a subquery, and files are chosen from the log alone.",
+    "Compute the values first and name them in the predicate.",
+    Map("predicate" -> predicate)
+  )
+
+  def missingColumn(column: String, table: String, partitionColumns: Seq[String]): UpkeepException = error(
+    "MISSING_COLUMN",
+    SqlState.UnknownColumn,
+    s"The predicate names the column '$column', which $table does not have.",
+    partitionedBy(partitionColumns),
+    "Correct the name or leave WHERE out.",
+    Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
+  )
+
+  def nonPartitionColumn(column: String, table: String, partitionColumns: Seq[String]): UpkeepException =
+    error(
+      "NON_PARTITION_COLUMN",
+      SqlState.FeatureNotSupported,
+      s"The predicate names the column '$column', which does not partition $table.",
+      s"OPTIMIZE chooses whole files by their partition. ${partitionedBy(partitionColumns)}",
+      "Use partition columns only, or leave WHERE out.",
+      Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
+    )
+
+  private def partitionedBy(columns: Seq[String]): String =
+    if (columns.isEmpty) "The table is not partitioned."
+    else s"The table is partitioned by ${columns.mkString(", ")}."
+
+  def clusteredTable(clause: String, table: String): UpkeepException = error(
+    "CLUSTERED_TABLE",
+    SqlState.FeatureNotSupported,
+    s"OPTIMIZE cannot use $clause on $table.",
+    "The table is clustered (CLUSTER BY), and its layout follows its clustering columns.",
+    s"Leave $clause out.",
+    Map("clause" -> clause, "table" -> table)
+  )
+
+  def fullNeedsClustering(table: String): UpkeepException = error(
+    "FULL_NEEDS_CLUSTERING",
+    SqlState.FeatureNotSupported,
+    s"OPTIMIZE cannot use FULL on $table.",
+    "FULL clusters every file anew, and the table has no clustering columns.",
+    "Leave FULL out, or give the table columns with ALTER TABLE ... CLUSTER BY first.",
+    Map("table" -> table)
+  )
+
+  def v2CheckpointNotEnabled(table: String): UpkeepException = error(
+    "V2_CHECKPOINT_NOT_ENABLED",
+    SqlState.ObjectState,
+    s"CHECKPOINT cannot write a v2 checkpoint of $table.",
+    "The table does not have the v2Checkpoint feature. Enabling it raises the protocol to reader 3 and " +
+      "writer 7: clients without the feature can no longer read the table.",
+    s"Run ALTER TABLE $table SET TBLPROPERTIES ('delta.checkpointPolicy' = 'v2'), or use policy = 'classic'.",
+    Map("table" -> table)
+  )
+
+  def multiPartOnV2Table(table: String): UpkeepException = error(
+    "MULTI_PART_ON_V2_TABLE",
+    SqlState.FeatureNotSupported,
+    s"CHECKPOINT cannot write a multi-part checkpoint of $table.",
+    "The protocol forbids multi-part checkpoints on a table with the v2Checkpoint feature.",
+    "Leave partSize out, or use policy = 'v2', where it sizes the sidecars.",
+    Map("table" -> table)
+  )
+
+  def formatNeedsV2(table: String, format: String): UpkeepException = error(
+    "FORMAT_NEEDS_V2",
+    SqlState.InvalidParameter,
+    s"CHECKPOINT cannot write a classic checkpoint of $table as $format.",
+    "Only the top-level file of a v2 checkpoint may be JSON; a classic checkpoint is Parquet.",
+    "Leave format out, or use policy = 'v2'.",
+    Map("table" -> table, "format" -> format)
+  )
+
+  def negativeRetention(hours: String): UpkeepException = error(
+    "NEGATIVE_RETENTION",
+    SqlState.InvalidParameter,
+    s"CLEANUP LOG cannot retain $hours hours.",
+    "A retention is zero or more hours before now.",
+    "Give a number that is not negative, or leave RETAIN out to use the table's own retention.",
+    Map("hours" -> hours)
+  )
+
+  def retentionTooShort(table: String, hours: String, tableHours: String): UpkeepException = error(
+    "RETENTION_TOO_SHORT",
+    SqlState.ObjectState,
+    s"CLEANUP LOG will not retain only $hours hours of the log of $table.",
+    s"The table promises $tableHours hours (delta.logRetentionDuration): streams and time travel may still " +
+      "need them.",
+    "Retain at least that long, change the property, or, if you are sure that nothing reads the older " +
+      "versions, set spark.databricks.delta.retentionDurationCheck.enabled = false.",
+    Map("table" -> table, "hours" -> hours, "tableHours" -> tableHours)
+  )
+
+  def logNotWritable(statement: String, table: String, logPath: String, thrown: Throwable): UpkeepException =
+    error(
+      "LOG_NOT_WRITABLE",
+      SqlState.Unauthorized,
+      s"$statement cannot write to the log of $table.",
+      s"The file system denies it at $logPath: ${thrown.getMessage}.",
+      "Run it as a user who may write there, or ask for that permission; nothing was changed.",
+      Map("statement" -> statement, "table" -> table, "path" -> logPath),
+      Some(thrown)
+    )
+
+  def logFileNotDeleted(table: String, file: String, thrown: Option[Throwable]): UpkeepException = error(
+    "LOG_FILE_NOT_DELETED",
+    SqlState.Io,
+    s"CLEANUP LOG of $table stopped at $file.",
+    s"The file system did not delete it${thrown.fold("")(t => s": ${t.getMessage}")}.",
+    "Mend that and run the statement again: the table is readable, and what is left will be found.",
+    Map("table" -> table, "file" -> file),
+    thrown
+  )
+
+  def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
+    "OPTIMIZE_CONFLICT",
+    SqlState.Conflict,
+    s"OPTIMIZE could not commit to $table in $attempts attempts.",
+    "Other writers committed first each time.",
+    "Run it again, at a quieter time or on fewer partitions with WHERE; the table's content is unchanged.",
+    Map("table" -> table, "attempts" -> attempts.toString),
+    Some(thrown)
+  )
+}

@@ -1,0 +1,62 @@
+package io.deltaupkeep.api
+
+import java.{lang => jl, util => ju}
+
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.sql.Statements
+import io.deltaupkeep.sql.UnresolvedTarget
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+
+/**
+ * A Delta table to maintain: the statements of Delta Upkeep as methods, each with the rows of its statement.
+ * It is the one door for Python, and of use to Java and Scala as it is.
+ *
+ * Statements run at once, when the method is called. Options are those of the statement.
+ */
+final class UpkeepTable private (session: SparkSession, target: String => UnresolvedTarget) {
+  private val statements = new Statements(session, target)
+
+  /** `OPTIMIZE`; `where` may be null. */
+  def optimize(
+      where: String,
+      zOrderBy: ju.List[String],
+      full: Boolean,
+      dryRun: Boolean,
+      options: ju.Map[String, String]
+  ): DataFrame =
+    statements.optimize(Option(where), zOrderBy.asScala.toSeq, full, dryRun, options.asScala.toSeq)
+
+  /** `CHECKPOINT`. */
+  def checkpoint(dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
+    statements.checkpoint(dryRun, options.asScala.toSeq)
+
+  /** `CLEANUP LOG`; a null `retentionHours` stands for the table's own retention. */
+  def cleanupLog(retentionHours: jl.Double, dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
+    statements.cleanupLog(Option(retentionHours).map(_.toString), dryRun, options.asScala.toSeq)
+
+  /** `DESCRIBE HEALTH`. */
+  def health(): DataFrame = statements.health()
+
+  /** `MAINTAIN`. */
+  def maintain(dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
+    statements.maintain(dryRun, options.asScala.toSeq)
+}
+
+object UpkeepTable {
+
+  /** @param name of one to three parts, or delta.`/path` */
+  def forName(session: SparkSession, name: String): UpkeepTable = {
+    val parts = session.sessionState.sqlParser.parseMultipartIdentifier(name)
+    new UpkeepTable(session, UnresolvedTarget.name(_, parts))
+  }
+
+  def forPath(session: SparkSession, path: String): UpkeepTable = forPath(session, path, ju.Map.of())
+
+  /** @param fileSystemOptions Hadoop settings for this table alone, such as keys of a store */
+  def forPath(session: SparkSession, path: String, fileSystemOptions: ju.Map[String, String]): UpkeepTable = {
+    val options = fileSystemOptions.asScala.toMap
+    new UpkeepTable(session, UnresolvedTarget.path(_, path, options))
+  }
+}

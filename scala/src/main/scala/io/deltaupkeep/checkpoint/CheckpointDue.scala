@@ -1,0 +1,23 @@
+package io.deltaupkeep.checkpoint
+
+import io.deltaupkeep.TableFacts
+
+/** Whether a table is due for a checkpoint. Pure. */
+object CheckpointDue {
+
+  /** Commits that a reader has to replay: 11 at version 10 of a table without a checkpoint. */
+  def commitsSince(table: TableFacts, newestCheckpoint: Option[Long]): Long =
+    table.version - newestCheckpoint.getOrElse(-1L)
+
+  /** Why a checkpoint is due, or None. */
+  def reason(table: TableFacts, newestCheckpoint: Option[Long], cleanupNeedsOne: Boolean): Option[String] = {
+    val commits = commitsSince(table, newestCheckpoint)
+    if (commits >= table.checkpointInterval)
+      Some(
+        s"$commits commits since the last checkpoint; delta.checkpointInterval is ${table.checkpointInterval}"
+      )
+    else if (cleanupNeedsOne && commits > 0)
+      Some("expired commits wait for a checkpoint to stand on")
+    else None
+  }
+}

@@ -1,0 +1,95 @@
+package io.deltaupkeep.checkpoint
+
+import io.deltaupkeep.{TableFacts, UpkeepErrors}
+import io.deltaupkeep.cleanup.{LogFile, LogFileKind}
+
+/** Decides what a checkpoint at the table's version must look like, and whether one is needed. Pure. */
+object CheckpointPlanner {
+
+  /** Actions in one sidecar where nobody says otherwise: Delta's own choice. */
+  private val SidecarActions = 50000L
+
+  /**
+   * @param fileActions      adds and tombstones of this version
+   * @param checkpointFiles  files of the log that belong to checkpoints of this version
+   * @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2`
+   */
+  def plan(
+      table: TableFacts,
+      request: CheckpointRequest,
+      fileActions: => Long,
+      checkpointFiles: Seq[LogFile]
+  ): CheckpointPlan = {
+    val policy = request.policy.getOrElse(if (table.prefersV2Checkpoints) Policy.V2 else Policy.Classic)
+    checkRequest(table, request, policy)
+    val format = policy match {
+      case Policy.Classic => TopLevelFormat.Parquet
+      case Policy.V2 => request.format.getOrElse(TopLevelFormat.Json)
+    }
+    val partSize = policy match {
+      case Policy.Classic => request.partSize
+      case Policy.V2 => Some(request.partSize.getOrElse(SidecarActions))
+    }
+    val found = existing(checkpointFiles, table.version).find(_.policy == policy)
+    CheckpointPlan(
+      table.version,
+      policy,
+      format,
+      partSize,
+      fileActions,
+      partSize.fold(1)(parts(fileActions, _)),
+      found,
+      reasonOf(request, policy, found)
+    )
+  }
+
+  private def checkRequest(table: TableFacts, request: CheckpointRequest, policy: Policy): Unit =
+    policy match {
+      case Policy.V2 if !table.supportsV2Checkpoints =>
+        throw UpkeepErrors.v2CheckpointNotEnabled(table.name)
+      case Policy.Classic if table.supportsV2Checkpoints && request.partSize.nonEmpty =>
+        throw UpkeepErrors.multiPartOnV2Table(table.name)
+      case Policy.Classic if request.format.contains(TopLevelFormat.Json) =>
+        throw UpkeepErrors.formatNeedsV2(table.name, TopLevelFormat.Json.name)
+      case _ =>
+    }
+
+  /** Parts of at most `size` actions: 100,001 actions in parts of 50,000 are 3. */
+  private def parts(actions: Long, size: Long): Int = math.max(1, math.ceil(actions.toDouble / size)).toInt
+
+  private def reasonOf(
+      request: CheckpointRequest,
+      policy: Policy,
+      found: Option[ExistingCheckpoint]
+  ): String = {
+    val chosenBy = if (request.policy.nonEmpty) "asked for" else "the table's policy"
+    found match {
+      case Some(_) => s"a complete ${policy.name} checkpoint of this version is there"
+      case None => s"${policy.name} is $chosenBy; built in full from the table's state"
+    }
+  }
+
+  /** The complete checkpoints of one version: readers ignore sets with missing parts and empty files. */
+  private def existing(files: Seq[LogFile], version: Long): Seq[ExistingCheckpoint] = {
+    val whole = files.filter(_.sizeInBytes > 0)
+    val single = whole.collect {
+      case file if file.kind == LogFileKind.ClassicCheckpoint(version) =>
+        ExistingCheckpoint(Policy.Classic, TopLevelFormat.Parquet, 1, file.sizeInBytes)
+    }
+    val v2 = whole.map(file => file -> file.kind).collect {
+      case (file, LogFileKind.V2Checkpoint(`version`, _, format)) =>
+        val topLevel = if (format == "json") TopLevelFormat.Json else TopLevelFormat.Parquet
+        ExistingCheckpoint(Policy.V2, topLevel, 1, file.sizeInBytes)
+    }
+    val multiPart = whole
+      .map(file => file -> file.kind)
+      .collect { case (file, LogFileKind.CheckpointPart(`version`, part, parts)) => (parts, part, file) }
+      .groupBy { case (parts, _, _) => parts }
+      .collect {
+        case (parts, set) if set.map { case (_, part, _) => part }.toSet == (1 to parts).toSet =>
+          val bytes = set.map { case (_, _, file) => file.sizeInBytes }.sum
+          ExistingCheckpoint(Policy.Classic, TopLevelFormat.Parquet, parts, bytes)
+      }
+    v2 ++ multiPart ++ single
+  }
+}

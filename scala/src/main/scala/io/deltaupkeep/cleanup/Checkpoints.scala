@@ -1,0 +1,50 @@
+package io.deltaupkeep.cleanup
+
+/** The sidecars that a checkpoint names (protocol, 'V2 Spec'). */
+sealed trait SidecarReferences
+
+object SidecarReferences {
+  final case class Named(names: Set[String]) extends SidecarReferences
+
+  /** The checkpoint could not be read, so nobody knows what it names. */
+  final case class Unreadable(problem: String) extends SidecarReferences
+}
+
+/** The files that make one checkpoint together. */
+private[cleanup] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
+
+private[cleanup] object CheckpointSet {
+
+  /**
+   * All checkpoints of a log. Complete is one that a reader can use: no part missing or empty, readable, and
+   * every sidecar there.
+   */
+  def allOf(files: Seq[LogFile], references: Map[String, SidecarReferences]): Seq[CheckpointSet] = {
+    val sidecars = files.iterator.filter(_.kind == LogFileKind.Sidecar).map(_.name).toSet
+    def hasItsSidecars(file: LogFile): Boolean = references.get(file.name) match {
+      case None => true
+      case Some(SidecarReferences.Named(names)) => names.subsetOf(sidecars)
+      case Some(SidecarReferences.Unreadable(_)) => false
+    }
+    val single = files.map(file => file -> file.kind).collect {
+      case (file, LogFileKind.ClassicCheckpoint(version)) => file -> version
+      case (file, LogFileKind.V2Checkpoint(version, _, _)) => file -> version
+    }
+    single.map { case (file, version) =>
+      CheckpointSet(version, Seq(file), file.sizeInBytes > 0 && hasItsSidecars(file))
+    } ++ multiPart(files)
+  }
+
+  private def multiPart(files: Seq[LogFile]): Seq[CheckpointSet] =
+    files
+      .map(file => file -> file.kind)
+      .collect { case (file, LogFileKind.CheckpointPart(version, part, parts)) =>
+        (version, parts) -> (part, file)
+      }
+      .groupMap { case (set, _) => set } { case (_, part) => part }
+      .map { case ((version, parts), found) =>
+        val whole = found.collect { case (part, file) if file.sizeInBytes > 0 => part }.toSet
+        CheckpointSet(version, found.map { case (_, file) => file }, whole.size == parts)
+      }
+      .toSeq
+}

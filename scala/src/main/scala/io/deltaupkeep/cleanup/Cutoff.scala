@@ -1,0 +1,78 @@
+package io.deltaupkeep.cleanup
+
+import java.time.Instant
+import java.time.temporal.ChronoUnit
+
+/** The unit that a cutoff is rounded down to, in UTC. */
+sealed abstract class Granularity(private[cleanup] val unit: ChronoUnit)
+
+object Granularity {
+  case object Day extends Granularity(ChronoUnit.DAYS)
+  case object Hour extends Granularity(ChronoUnit.HOURS)
+  case object Minute extends Granularity(ChronoUnit.MINUTES)
+}
+
+/** Which commits retention lets go (protocol, 'Metadata Cleanup', step 1). Times in milliseconds since the epoch. */
+object Cutoff {
+
+  /** `now` less the retention, rounded down. At noon of 10 May with 48 hours and days: midnight of 8 May. */
+  def timestamp(now: Long, retentionMs: Long, granularity: Granularity): Long = {
+    // A retention longer than the time since the epoch retains everything.
+    val kept = math.max(0L, if (retentionMs > now) 0L else now - retentionMs)
+    Instant.ofEpochMilli(kept).truncatedTo(granularity.unit).toEpochMilli
+  }
+
+  /**
+   * The newest commit that is not newer than the cutoff: the version that a reader sees at that time.
+   *
+   * @param commits sorted by version
+   * @param inCommitTimestamp the time that a commit carries itself, None for one from before the feature was
+   *                          enabled; asked for a logarithm of the commits, as each is a read
+   */
+  def commit(
+      commits: IndexedSeq[LogFile],
+      cutoff: Long,
+      inCommitTimestamp: Option[Long => Option[Long]]
+  ): Option[Long] = {
+    val byFileTime = lastIndex(monotone(commits), cutoff)
+    val last =
+      inCommitTimestamp.fold(byFileTime)(ownTime => lastIndexByOwnTime(commits, cutoff, byFileTime, ownTime))
+    Option.when(last >= 0)(commits(last)).flatMap(_.kind.version)
+  }
+
+  /** File times as time travel reads them: each at least a millisecond after the one before. */
+  private def monotone(commits: IndexedSeq[LogFile]): IndexedSeq[Long] =
+    commits
+      .map(_.modificationTime)
+      .scanLeft(Long.MinValue)((previous, time) => if (time > previous) time else previous + 1)
+      .tail
+
+  private def lastIndex(times: IndexedSeq[Long], cutoff: Long): Int = times.lastIndexWhere(_ <= cutoff)
+
+  /**
+   * Commits with a time of their own are the newest ones, and their times grow: the first of them that is
+   * newer than the cutoff is found by halving. Where there are none among the old ones, file times decide.
+   */
+  private def lastIndexByOwnTime(
+      commits: IndexedSeq[LogFile],
+      cutoff: Long,
+      byFileTime: Int,
+      ownTime: Long => Option[Long]
+  ): Int = {
+    def timeOf(index: Int): Option[Long] = commits(index).kind.version.flatMap(ownTime)
+    val firstTooNew = firstIndex(commits.size)(index => timeOf(index).exists(_ > cutoff))
+    val candidate = firstTooNew - 1
+    if (candidate >= 0 && timeOf(candidate).isEmpty) math.min(candidate, byFileTime) else candidate
+  }
+
+  /** The first index below `size` that passes a test which all after it pass too, or `size`. */
+  private def firstIndex(size: Int)(test: Int => Boolean): Int = {
+    var low = 0
+    var high = size
+    while (low < high) {
+      val middle = (low + high) >>> 1
+      if (test(middle)) high = middle else low = middle + 1
+    }
+    low
+  }
+}

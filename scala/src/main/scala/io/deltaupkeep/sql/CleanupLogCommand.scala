@@ -1,0 +1,105 @@
+package io.deltaupkeep.sql
+
+import io.deltaupkeep.cleanup._
+
+import org.apache.hadoop.util.StringUtils.byteDesc
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.{DeltaHandle, DeltaLogReader, Intent}
+
+/**
+ * `CLEANUP LOG t [RETAIN n HOURS] [DRY RUN] [OPTIONS (granularity)]`. One row of totals; a dry run puts a row
+ * for each file before it.
+ *
+ * @param retain hours as the user wrote them
+ */
+private[sql] final case class CleanupLogCommand(
+    child: LogicalPlan,
+    retain: Option[String],
+    dryRun: Boolean,
+    options: Seq[(String, String)]
+) extends UpkeepCommand[CleanupResult] {
+
+  override def statement: String = "CLEANUP LOG"
+
+  override protected def results(session: SparkSession): Seq[CleanupResult] = {
+    val cleanup = prepare(session)
+    if (dryRun) cleanup.files() :+ cleanup.planned() else Seq(cleanup.execute())
+  }
+
+  override def describe(session: SparkSession): Seq[String] = {
+    val plan = prepare(session).plan
+    plan.message +: plan.totals.map { total =>
+      s"${total.verdict.name} ${total.files} files, ${byteDesc(total.bytes)}: ${total.reason.text}"
+    }
+  }
+
+  private def prepare(session: SparkSession): CleanupLog = {
+    val table = open(session, Intent.CleanLog)
+    val settings = CleanupSettings(
+      checked(options, CleanupSettings.entries),
+      retain,
+      table.facts,
+      allowShorter = !table.retentionCheckEnabled
+    )
+    CleanupLog(table, settings, System.currentTimeMillis())
+  }
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): CleanupLogCommand =
+    copy(child = newChild)
+}
+
+/** One CLEANUP LOG: what it will do, and doing it. `now` in milliseconds since the epoch. */
+private[sql] final case class CleanupLog(table: DeltaHandle, settings: CleanupSettings, now: Long) {
+
+  private val facts = table.facts
+  private val fileSystem = table.logPath.getFileSystem(table.hadoopConf)
+
+  /** Holds the whole listing: about 200 bytes for each file of the log. */
+  lazy val plan: CleanupPlan = {
+    val reader = new DeltaLogReader(table)
+    val files = LogListing.of(fileSystem, table.logPath)
+    val cutoff = Cutoff.timestamp(now, settings.retentionMs, settings.granularity)
+    val commits = files.filter(_.kind.isInstanceOf[LogFileKind.Commit]).sortBy(_.kind.version).toIndexedSeq
+    val ownTime = Option.when(facts.inCommitTimestamps)(reader.inCommitTimestamp _)
+    CleanupPlanner.plan(
+      CleanupInput(
+        files,
+        now,
+        cutoff,
+        Cutoff.commit(commits, cutoff, ownTime),
+        sidecarReferences(reader, files),
+        facts.checkpointProtectionVersion
+      )
+    )
+  }
+
+  def files(): Seq[CleanupResult] = plan.verdicts.map(CleanupResult.file(facts.path, _, now))
+
+  def planned(): CleanupResult = CleanupResult.planned(facts.path, plan)
+
+  def execute(): CleanupResult = {
+    val deletions =
+      if (plan.isEmpty) Deletions(0, 0)
+      else {
+        UpkeepCommand.requireWritableLog("CLEANUP LOG", table)
+        new DeltaLogReader(table).writeCompatibilityCheckpoint()
+        LogDeleter.delete(fileSystem, table.logPath, facts.name, plan.deletions)
+      }
+    CleanupResult.totals(facts.path, plan, deletions)
+  }
+
+  /** A classic name may hide a checkpoint in the form of the v2 spec, where the table has the feature. */
+  private def sidecarReferences(reader: DeltaLogReader, files: Seq[LogFile]): Map[String, SidecarReferences] =
+    files
+      .filter(_.sizeInBytes > 0)
+      .map(file => file -> file.kind)
+      .collect {
+        case (file, _: LogFileKind.V2Checkpoint) =>
+          file.name -> reader.sidecarReferences(file, uuidNamed = true)
+        case (file, _: LogFileKind.ClassicCheckpoint) if facts.supportsV2Checkpoints =>
+          file.name -> reader.sidecarReferences(file, uuidNamed = false)
+      }
+      .toMap
+}

@@ -1,0 +1,18 @@
+package io.deltaupkeep.sql
+
+import org.apache.spark.sql.SparkSessionExtensions
+
+/**
+ * Adds OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH and MAINTAIN to a Spark session, beside Delta's own
+ * extension and in either order:
+ * {{{
+ * spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension,io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension
+ * }}}
+ */
+class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) {
+  override def apply(extensions: SparkSessionExtensions): Unit = {
+    extensions.injectParser((_, delegate) => new UpkeepSqlParser(delegate))
+    extensions.injectResolutionRule(session => ResolveTarget(session))
+    extensions.injectResolutionRule(session => ReplaceDeltaOptimize(session))
+  }
+}

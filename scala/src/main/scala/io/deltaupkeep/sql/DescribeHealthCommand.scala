@@ -1,0 +1,39 @@
+package io.deltaupkeep.sql
+
+import io.deltaupkeep.Options
+import io.deltaupkeep.cleanup.CleanupSettings
+import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
+import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.{Intent, OptimizeTransaction}
+
+/** `DESCRIBE HEALTH t`. One row for each check. */
+private[sql] final case class DescribeHealthCommand(child: LogicalPlan) extends UpkeepCommand[HealthResult] {
+
+  override def statement: String = "DESCRIBE HEALTH"
+
+  override protected def results(session: SparkSession): Seq[HealthResult] = {
+    val table = open(session, Intent.Read)
+    val none = new Options(statement, Nil, Nil)
+    val cleanup = CleanupSettings(none, retain = None, table.facts, allowShorter = false)
+    HealthCheck.of(
+      HealthFacts(
+        table.facts,
+        OptimizePlanner.compact(
+          new OptimizeTransaction(table, predicate = Nil).files,
+          OptimizeSettings(none, table.optimizeDefaults)
+        ),
+        CleanupLog(table, cleanup, System.currentTimeMillis()).plan,
+        table.newestCheckpoint
+      )
+    )
+  }
+
+  override def describe(session: SparkSession): Seq[String] =
+    Seq("reads the snapshot and the listing of the log, and writes nothing")
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): DescribeHealthCommand =
+    copy(child = newChild)
+}

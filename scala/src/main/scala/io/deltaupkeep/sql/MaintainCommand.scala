@@ -1,0 +1,122 @@
+package io.deltaupkeep.sql
+
+import io.deltaupkeep.Options
+import io.deltaupkeep.checkpoint.{CheckpointDue, CheckpointRequest, CheckpointResult}
+import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
+import io.deltaupkeep.optimize.{OptimizeResult, OptimizeSettings}
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent}
+
+/**
+ * A result row of MAINTAIN: one for each step, in the order in which they run.
+ *
+ * @param path   root of the table
+ * @param step   `optimize`, `checkpoint` or `cleanup`
+ * @param due    whether there was something to do
+ * @param status `done`, `planned` (a dry run), `not due`, or `skipped`: due perhaps, and not ours to do
+ * @param reason of the status
+ */
+final case class MaintainResult(
+    path: String,
+    step: String,
+    due: Boolean,
+    dryRun: Boolean,
+    status: String,
+    reason: String,
+    optimize: Option[OptimizeResult],
+    checkpoint: Option[CheckpointResult],
+    cleanup: Option[CleanupResult]
+)
+
+/** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each where it is due. */
+private[sql] final case class MaintainCommand(
+    child: LogicalPlan,
+    dryRun: Boolean,
+    options: Seq[(String, String)]
+) extends UpkeepCommand[MaintainResult] {
+
+  override def statement: String = "MAINTAIN"
+
+  private val steps = Seq(OptimizeSettings.entries, CheckpointRequest.entries, CleanupSettings.entries)
+
+  override protected def results(session: SparkSession): Seq[MaintainResult] = run(session, dryRun)
+
+  override def describe(session: SparkSession): Seq[String] =
+    run(session, dryRun = true).map(row => s"${row.step}: ${row.status}, ${row.reason}")
+
+  /** Each step sees the table as the one before left it. */
+  private def run(session: SparkSession, dryRun: Boolean): Seq[MaintainResult] = {
+    checked(options, steps.flatten)
+    Seq(optimize _, checkpoint _, cleanup _).map(step =>
+      step(session, open(session, Intent.Checkpoint), dryRun)
+    )
+  }
+
+  private def optimize(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
+    val row = rowOf(table, "optimize", dryRun)
+    if (table.facts.catalogManaged) row.skipped("the catalog decides on file rewrites")
+    else {
+      val clauses = OptimizeClauses(full = false, where = None, zOrderBy = Nil, dryRun, Nil)
+      val settings = OptimizeSettings(optionsOf(OptimizeSettings.entries), table.optimizeDefaults)
+      val optimize = Optimize(session, table, clauses, settings)
+      val files = optimize.plan.files.size
+      if (optimize.plan.isEmpty) row.notDue("no files to rewrite")
+      else if (dryRun) row.planned(s"$files files to rewrite").copy(optimize = Some(optimize.planned()))
+      else row.done(s"$files files to rewrite").copy(optimize = Some(optimize.execute()))
+    }
+  }
+
+  private def checkpoint(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
+    val row = rowOf(table, "checkpoint", dryRun)
+    val checkpoint = Checkpoint(table, CheckpointRequest(optionsOf(CheckpointRequest.entries)))
+    val newest = table.newestCheckpoint.map(_.version)
+    CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table)) match {
+      case None =>
+        row.notDue(s"${CheckpointDue.commitsSince(table.facts, newest)} commits since the last one")
+      case Some(reason) if dryRun => row.planned(reason).copy(checkpoint = Some(checkpoint.planned()))
+      case Some(reason) => row.done(reason).copy(checkpoint = Some(checkpoint.execute()))
+    }
+  }
+
+  private def cleanup(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
+    val row = rowOf(table, "cleanup", dryRun)
+    if (table.facts.catalogManaged) row.skipped("the catalog decides on log cleanup")
+    else if (!table.facts.logCleanupEnabled) row.skipped("delta.enableExpiredLogCleanup is false")
+    else {
+      val cleanup = cleanupOf(table)
+      if (cleanup.plan.isEmpty) row.notDue(cleanup.plan.message)
+      else if (dryRun) row.planned(cleanup.plan.message).copy(cleanup = Some(cleanup.planned()))
+      else row.done(cleanup.plan.message).copy(cleanup = Some(cleanup.execute()))
+    }
+  }
+
+  private def cleanupNeedsOne(table: DeltaHandle): Boolean =
+    !table.facts.catalogManaged && table.facts.logCleanupEnabled && cleanupOf(table).plan.needsCheckpoint
+
+  private def cleanupOf(table: DeltaHandle): CleanupLog = {
+    val options = optionsOf(CleanupSettings.entries)
+    val settings = CleanupSettings(options, retain = None, table.facts, allowShorter = false)
+    CleanupLog(table, settings, System.currentTimeMillis())
+  }
+
+  private def optionsOf(entries: Seq[io.deltaupkeep.OptionEntry[_]]): Options =
+    checked(options.filter { case (name, _) => entries.exists(_.name.equalsIgnoreCase(name)) }, entries)
+
+  private def rowOf(table: DeltaHandle, step: String, dryRun: Boolean): MaintainStep =
+    MaintainStep(table.path, step, dryRun)
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): MaintainCommand = copy(child = newChild)
+}
+
+/** A step whose outcome is still open. */
+private final case class MaintainStep(path: String, step: String, dryRun: Boolean) {
+  def done(reason: String): MaintainResult = result(due = true, "done", reason)
+  def planned(reason: String): MaintainResult = result(due = true, "planned", reason)
+  def notDue(reason: String): MaintainResult = result(due = false, "not due", reason)
+  def skipped(reason: String): MaintainResult = result(due = false, "skipped", reason)
+
+  private def result(due: Boolean, status: String, reason: String): MaintainResult =
+    MaintainResult(path, step, due, dryRun, status, reason, None, None, None)
+}

@@ -1,0 +1,97 @@
+package io.deltaupkeep.sql
+
+import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.optimize.{
+  CommitOutcome,
+  Layout,
+  OptimizePlan,
+  OptimizePlanner,
+  OptimizeResult,
+  OptimizeSettings
+}
+
+import org.apache.hadoop.util.StringUtils.byteDesc
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, OptimizeTransaction}
+
+/** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
+private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: OptimizeClauses)
+    extends UpkeepCommand[OptimizeResult] {
+
+  override def statement: String = "OPTIMIZE"
+
+  override protected def results(session: SparkSession): Seq[OptimizeResult] = {
+    val optimize = prepare(session)
+    Seq(if (clauses.dryRun) optimize.planned() else optimize.execute())
+  }
+
+  override def describe(session: SparkSession): Seq[String] = {
+    val plan = prepare(session).plan
+    s"${plan.bins.size} bins, ${plan.files.size} of ${plan.considered.size} files" +:
+      plan.bins.map { bin =>
+        s"${bin.files.size} files, ${byteDesc(bin.sizeInBytes)} ${bin.partition} " +
+          s"(${bin.tier.name}: ${bin.tier.reason})"
+      }
+  }
+
+  private def prepare(session: SparkSession): Optimize = {
+    val table = open(session, Intent.Reorganize)
+    val options = checked(clauses.options, OptimizeSettings.entries)
+    Optimize(session, table, clauses, OptimizeSettings(options, table.optimizeDefaults))
+  }
+
+  override protected def withNewChildInternal(newChild: LogicalPlan): OptimizeCommand = copy(child = newChild)
+}
+
+/** One OPTIMIZE: what it will do, and doing it. */
+private[sql] final case class Optimize(
+    session: SparkSession,
+    table: DeltaHandle,
+    clauses: OptimizeClauses,
+    settings: OptimizeSettings
+) {
+
+  private val facts = table.facts
+
+  private val transaction: OptimizeTransaction = {
+    val parser = session.sessionState.sqlParser
+    val resolver = session.sessionState.conf.resolver
+    val predicate = clauses.where.map(PartitionPredicate.parse(parser, resolver, facts, _))
+    new OptimizeTransaction(table, predicate.toSeq)
+  }
+
+  lazy val plan: OptimizePlan = layout match {
+    case Layout.Compact => OptimizePlanner.compact(transaction.files, settings)
+    case Layout.ZOrder(columns) => OptimizePlanner.zOrder(transaction.files, settings, columns)
+    case cluster: Layout.Cluster =>
+      OptimizePlanner.cluster(transaction.files, transaction.clusteringGroups(cluster), settings, cluster)
+  }
+
+  def planned(): OptimizeResult = OptimizeResult.planned(facts.path, plan, System.currentTimeMillis())
+
+  def execute(): OptimizeResult = {
+    val startedAt = System.currentTimeMillis()
+    val outcome =
+      if (plan.isEmpty) CommitOutcome.nothingToDo
+      else {
+        UpkeepCommand.requireWritableLog("OPTIMIZE", table)
+        transaction.execute(plan)
+      }
+    OptimizeResult.executed(facts.path, plan, outcome, startedAt, System.currentTimeMillis())
+  }
+
+  private def layout: Layout = {
+    if (facts.isClustered) {
+      if (clauses.where.nonEmpty) throw UpkeepErrors.clusteredTable("WHERE", facts.name)
+      if (clauses.zOrderBy.nonEmpty) throw UpkeepErrors.clusteredTable("ZORDER BY", facts.name)
+    }
+    if (clauses.full && facts.clusteringColumns.isEmpty) throw UpkeepErrors.fullNeedsClustering(facts.name)
+    if (facts.clusteringColumns.nonEmpty) Layout.Cluster(facts.clusteringColumns, clauses.full)
+    else if (clauses.zOrderBy.nonEmpty) {
+      transaction.checkZOrderColumns(clauses.zOrderBy)
+      Layout.ZOrder(clauses.zOrderBy.map(_.mkString(".")))
+    } else Layout.Compact
+  }
+}

@@ -1,0 +1,32 @@
+package io.deltaupkeep.sql
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.delta.upkeep.DeltaOptimize
+
+/**
+ * Puts our OPTIMIZE in the place of Delta's. It stands there when Delta's parser saw the text first, and when
+ * `DeltaTable.optimize()` built it.
+ *
+ * Delta's grammar takes all that follows WHERE as the predicate, so DRY RUN and OPTIONS may hide in it: the
+ * text is read again by our grammar.
+ */
+private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extends Rule[LogicalPlan] {
+  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case DeltaOptimize(child, predicates, zOrderBy, full) =>
+      val plain = OptimizeClauses(full, None, zOrderBy, dryRun = false, Nil)
+      OptimizeCommand(child, predicates.foldLeft(plain)((clauses, text) => merge(clauses, clausesOf(text))))
+  }
+
+  private def clausesOf(predicate: String): OptimizeClauses =
+    UpkeepSqlParser.parseOptimizeClauses(session.sessionState.sqlParser, s"WHERE $predicate")
+
+  private def merge(left: OptimizeClauses, right: OptimizeClauses): OptimizeClauses = OptimizeClauses(
+    left.full || right.full,
+    (left.where ++ right.where).reduceOption((a, b) => s"($a) AND ($b)"),
+    left.zOrderBy ++ right.zOrderBy,
+    left.dryRun || right.dryRun,
+    left.options ++ right.options
+  )
+}

@@ -1,0 +1,33 @@
+package io.deltaupkeep.sql
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.Plans
+
+/** Builds and runs the plans of the statements without SQL text, so that nothing needs quoting. */
+private[deltaupkeep] final class Statements(session: SparkSession, target: String => UnresolvedTarget) {
+
+  def optimize(
+      where: Option[String],
+      zOrderBy: Seq[String],
+      full: Boolean,
+      dryRun: Boolean,
+      options: Seq[(String, String)]
+  ): DataFrame = {
+    val columns = zOrderBy.map(session.sessionState.sqlParser.parseMultipartIdentifier)
+    run(OptimizeCommand(target("OPTIMIZE"), OptimizeClauses(full, where, columns, dryRun, options)))
+  }
+
+  def checkpoint(dryRun: Boolean, options: Seq[(String, String)]): DataFrame =
+    run(CheckpointCommand(target("CHECKPOINT"), dryRun, options))
+
+  def cleanupLog(retain: Option[String], dryRun: Boolean, options: Seq[(String, String)]): DataFrame =
+    run(CleanupLogCommand(target("CLEANUP LOG"), retain, dryRun, options))
+
+  def health(): DataFrame = run(DescribeHealthCommand(target("DESCRIBE HEALTH")))
+
+  def maintain(dryRun: Boolean, options: Seq[(String, String)]): DataFrame =
+    run(MaintainCommand(target("MAINTAIN"), dryRun, options))
+
+  private def run(plan: LogicalPlan): DataFrame = Plans.run(session, plan)
+}

@@ -1,0 +1,52 @@
+package io.deltaupkeep.sql
+
+import scala.reflect.runtime.universe.TypeTag
+
+import io.deltaupkeep.{OptionEntry, Options, UpkeepErrors}
+
+import org.apache.hadoop.fs.permission.FsAction
+import org.apache.hadoop.security.AccessControlException
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Attribute
+import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
+import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent}
+import org.apache.spark.sql.execution.command.RunnableCommand
+
+/**
+ * A statement on one Delta table. Each follows one shape: options, plan, execute, result rows; a dry run
+ * returns the plan and touches nothing.
+ *
+ * @tparam R the case class of a result row
+ */
+abstract class UpkeepCommand[R <: Product: TypeTag] extends RunnableCommand with UnaryNode {
+
+  /** As a user types it, for messages. */
+  def statement: String
+
+  /** The plan in words, for EXPLAIN. */
+  def describe(session: SparkSession): Seq[String]
+
+  protected def results(session: SparkSession): Seq[R]
+
+  override val output: Seq[Attribute] = ResultSchema.attributes[R]
+
+  override final def run(session: SparkSession): Seq[Row] = results(session).map(ResultSchema.row)
+
+  protected def open(session: SparkSession, intent: Intent): DeltaHandle =
+    DeltaHandle.open(session, statement, child, intent)
+
+  protected def checked(pairs: Seq[(String, String)], known: Seq[OptionEntry[_]]): Options =
+    new Options(statement, pairs, known)
+}
+
+private[sql] object UpkeepCommand {
+
+  /** Asks the file system before the work, so that a denial costs nothing and leaves nothing behind. */
+  def requireWritableLog(statement: String, table: DeltaHandle): Unit =
+    try table.logPath.getFileSystem(table.hadoopConf).access(table.logPath, FsAction.WRITE)
+    catch {
+      case e: AccessControlException =>
+        throw UpkeepErrors.logNotWritable(statement, table.name, table.logPath.toString, e)
+    }
+}

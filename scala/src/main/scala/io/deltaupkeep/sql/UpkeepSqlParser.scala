@@ -1,0 +1,105 @@
+package io.deltaupkeep.sql
+
+import scala.util.{Failure, Success, Try}
+
+import io.deltaupkeep.sql.parser.{UpkeepSqlBaseLexer, UpkeepSqlBaseParser}
+
+import org.antlr.v4.runtime.{CharStreams, CommonTokenStream, Token}
+
+import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.parser.{
+  ParameterContext,
+  ParseErrorListener,
+  ParseException,
+  ParserInterface
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.internal.VariableSubstitution
+import org.apache.spark.sql.types.{DataType, StructType}
+
+/** Parses the statements of ours; every other text goes to the delegate untouched. */
+final class UpkeepSqlParser(delegate: ParserInterface) extends ParserInterface {
+  import UpkeepSqlParser._
+
+  override def parsePlan(sqlText: String): LogicalPlan = parseWith(sqlText)(delegate.parsePlan(sqlText))
+
+  override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
+    parseWith(sqlText)(delegate.parsePlanWithParameters(sqlText, parameters))
+
+  /**
+   * The delegate also has the second word on a text that begins like ours and is not: another extension may
+   * know it. Where nobody does, our error is the one that points at the right place.
+   */
+  private def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan =
+    if (!beginsLikeOurs(sqlText)) delegated
+    else
+      Try(parseStatement(sqlText)) match {
+        case Success(plan) => plan
+        case Failure(ours: ParseException) => Try(delegated).getOrElse(throw ours)
+        case Failure(other) => throw other
+      }
+
+  private def parseStatement(sqlText: String): LogicalPlan =
+    parse(new VariableSubstitution().substitute(sqlText)) { parser =>
+      new UpkeepAstBuilder(delegate).visit(parser.singleStatement())
+    }
+
+  override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
+  override def parseTableIdentifier(sqlText: String): TableIdentifier = delegate.parseTableIdentifier(sqlText)
+  override def parseFunctionIdentifier(sqlText: String): FunctionIdentifier =
+    delegate.parseFunctionIdentifier(sqlText)
+  override def parseMultipartIdentifier(sqlText: String): Seq[String] =
+    delegate.parseMultipartIdentifier(sqlText)
+  override def parseQuery(sqlText: String): LogicalPlan = delegate.parseQuery(sqlText)
+  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
+  override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
+  override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
+}
+
+private[sql] object UpkeepSqlParser {
+
+  /** The clauses behind the table of an OPTIMIZE. */
+  def parseOptimizeClauses(delegate: ParserInterface, text: String): OptimizeClauses =
+    parse(text) { parser =>
+      new UpkeepAstBuilder(delegate).optimizeClauses(parser.singleOptimizeClauses().optimizeClauses())
+    }
+
+  /** Looks at the first words only, so that any other statement costs next to nothing. */
+  private def beginsLikeOurs(sqlText: String): Boolean = {
+    import UpkeepSqlBaseLexer._
+    val lexer = lexerOf(sqlText)
+    val words = Iterator
+      .continually(lexer.nextToken())
+      .filter(_.getChannel == Token.DEFAULT_CHANNEL)
+      .map(_.getType)
+      .take(5)
+      .toList
+    val statement = words match {
+      case EXPLAIN :: (EXTENDED | CODEGEN | COST | FORMATTED) :: rest => rest
+      case EXPLAIN :: rest => rest
+      case all => all
+    }
+    statement match {
+      case (OPTIMIZE | CHECKPOINT | MAINTAIN) :: _ => true
+      case CLEANUP :: LOG :: _ => true
+      case (DESC | DESCRIBE) :: HEALTH :: next :: _ => next != Token.EOF && next != DOT
+      case _ => false
+    }
+  }
+
+  private def parse[T](text: String)(read: UpkeepSqlBaseParser => T): T = {
+    val parser = new UpkeepSqlBaseParser(new CommonTokenStream(lexerOf(text)))
+    parser.removeErrorListeners()
+    parser.addErrorListener(ParseErrorListener)
+    try read(parser)
+    catch { case e: ParseException if e.command.isEmpty => throw e.withCommand(text) }
+  }
+
+  private def lexerOf(text: String): UpkeepSqlBaseLexer = {
+    val lexer = new UpkeepSqlBaseLexer(CharStreams.fromString(text))
+    lexer.removeErrorListeners()
+    lexer.addErrorListener(ParseErrorListener)
+    lexer
+  }
+}

@@ -1,0 +1,125 @@
+package org.apache.spark.sql.delta.upkeep
+
+import io.deltaupkeep.{TableFacts, UpkeepErrors}
+import io.deltaupkeep.health.NewestCheckpoint
+import io.deltaupkeep.optimize.OptimizeSettings
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.{
+  CheckpointInstance,
+  CheckpointPolicy,
+  CheckpointProtectionTableFeature,
+  DeltaConfigs,
+  Snapshot,
+  V2CheckpointTableFeature
+}
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+
+/** A Delta table at its newest version: the door through which the rest of the code sees Delta. */
+final class DeltaHandle private (
+    private[upkeep] val session: SparkSession,
+    private[upkeep] val table: DeltaTableV2,
+    private[upkeep] val snapshot: Snapshot
+) {
+
+  val name: String = DeltaHandle.nameOf(table)
+
+  def path: String = snapshot.dataPath.toString
+
+  def logPath: Path = snapshot.logPath
+
+  /** Hadoop settings with those that the table was opened with. */
+  def hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
+
+  lazy val facts: TableFacts = {
+    val metadata = snapshot.metadata
+    val clustered = ClusteredTableUtils.isSupported(snapshot.protocol)
+    TableFacts(
+      name = name,
+      path = path,
+      version = snapshot.version,
+      timestamp = snapshot.timestamp,
+      columns = metadata.schema.fieldNames.toSeq,
+      partitionColumns = metadata.partitionColumns,
+      clusteringColumns = if (clustered) ClusteringColumnInfo.extractLogicalNames(snapshot) else Nil,
+      isClustered = clustered,
+      catalogManaged = snapshot.isCatalogOwned,
+      supportsV2Checkpoints = snapshot.protocol.isFeatureSupported(V2CheckpointTableFeature),
+      prefersV2Checkpoints = DeltaConfigs.CHECKPOINT_POLICY.fromMetaData(metadata) == CheckpointPolicy.V2,
+      checkpointInterval = DeltaConfigs.CHECKPOINT_INTERVAL.fromMetaData(metadata),
+      logRetentionMs = DeltaConfigs.getMilliSeconds(DeltaConfigs.LOG_RETENTION.fromMetaData(metadata)),
+      logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
+      inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
+      checkpointProtectionVersion = CheckpointProtectionTableFeature
+        .getCheckpointProtectionVersionOption(snapshot.protocol, metadata)
+        .filter(_ > 0)
+    )
+  }
+
+  /** The checkpoint that Delta reads this version from, if any. */
+  def newestCheckpoint: Option[NewestCheckpoint] = {
+    val checkpoint = snapshot.checkpointProvider
+    Option.when(!checkpoint.isEmpty) {
+      val files = checkpoint.topLevelFiles.map(_.getPath)
+      val layout =
+        if (files.size > 1) s"classic, in ${files.size} parts"
+        else if (CheckpointInstance(files.head).format == CheckpointInstance.Format.V2) "v2"
+        else "classic"
+      NewestCheckpoint(checkpoint.version, layout)
+    }
+  }
+
+  /** Whether a retention below the table's own is an error, as for VACUUM. */
+  def retentionCheckEnabled: Boolean =
+    session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
+
+  /** What OPTIMIZE does where the user says nothing: the table's property, then the session's settings. */
+  def optimizeDefaults: OptimizeSettings = {
+    val conf = session.sessionState.conf
+    val property = snapshot.metadata.configuration.get(DeltaHandle.TargetFileSizeProperty).map { text =>
+      val entry = OptimizeSettings.TargetFileSize
+      entry.read(text).getOrElse {
+        throw UpkeepErrors.invalidOption("OPTIMIZE", DeltaHandle.TargetFileSizeProperty, text, entry.expected)
+      }
+    }
+    OptimizeSettings(
+      property.getOrElse(conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE)),
+      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MIN_FILE_SIZE),
+      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO)
+    )
+  }
+}
+
+object DeltaHandle {
+
+  private val TargetFileSizeProperty = "delta.targetFileSize"
+
+  /**
+   * The table behind a resolved plan, at its newest version.
+   *
+   * @throws UpkeepException when the plan is no Delta table, or its features forbid the intent
+   */
+  def open(session: SparkSession, statement: String, plan: LogicalPlan, intent: Intent): DeltaHandle = {
+    val table = DeltaTableV2
+      .maybeExtractFrom(plan)
+      .getOrElse(throw UpkeepErrors.notADeltaTable(statement, plan.simpleString(maxFields = 10)))
+    val name = nameOf(table)
+    val snapshot = DeltaTarget.withKnownFeatures(statement, name) {
+      if (table.initialSnapshot.version < 0) throw UpkeepErrors.notADeltaTable(statement, name)
+      table.update()
+    }
+    TableFeatures.check(statement, name, snapshot, intent)
+    new DeltaHandle(session, table, snapshot)
+  }
+
+  private def nameOf(table: DeltaTableV2): String = table.catalogTable match {
+    case Some(catalogTable) => DeltaTarget.quoted(catalogTable.identifier.nameParts)
+    case None => s"delta.`${table.path}`"
+  }
+}

@@ -1,0 +1,68 @@
+package org.apache.spark.sql.delta.upkeep
+
+import scala.util.{Failure, Success, Try, Using}
+
+import io.deltaupkeep.cleanup.{LogFile, SidecarReferences}
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.delta.{DeltaHistoryManager, DeltaLogFileIndex}
+import org.apache.spark.sql.delta.actions.{Action, CheckpointMetadata, SidecarFile}
+import org.apache.spark.sql.delta.util.FileNames
+
+/** Reads single files of the log through Delta's own readers. */
+final class DeltaLogReader(handle: DeltaHandle) {
+
+  private val deltaLog = handle.snapshot.deltaLog
+  private val conf = handle.hadoopConf
+
+  /** The time that a commit carries itself, milliseconds since the epoch (protocol, 'In-Commit Timestamps'). */
+  def inCommitTimestamp(version: Long): Option[Long] =
+    DeltaHistoryManager
+      .getCommitInfoOpt(deltaLog.store, FileNames.unsafeDeltaFile(handle.logPath, version), conf)
+      .flatMap(_.inCommitTimestamp)
+
+  /**
+   * The sidecars that a checkpoint names. A checkpoint in the form of the v2 spec has a `checkpointMetadata`
+   * action; a UUID-named one without it is damaged. Any failure to read is an answer, not an error: the
+   * planner then builds on another checkpoint and lets every sidecar be.
+   */
+  def sidecarReferences(checkpoint: LogFile, uuidNamed: Boolean): SidecarReferences = {
+    val path = new Path(handle.logPath, checkpoint.path)
+    val read = if (checkpoint.name.endsWith(".json")) readJson(path) else readParquet(path)
+    read match {
+      case Success(actions) if uuidNamed && !actions.exists(_.isInstanceOf[CheckpointMetadata]) =>
+        SidecarReferences.Unreadable("it has no checkpointMetadata action")
+      case Success(actions) =>
+        val names = actions.collect { case sidecar: SidecarFile => new Path(sidecar.path).getName }
+        SidecarReferences.Named(names.toSet)
+      case Failure(e) => SidecarReferences.Unreadable(e.getMessage)
+    }
+  }
+
+  private def readJson(path: Path): Try[Seq[Action]] =
+    Using(deltaLog.store.readAsIterator(path, conf))(_.map(Action.fromJson).toList)
+
+  private def readParquet(path: Path): Try[Seq[Action]] = Try {
+    val files = Array(path.getFileSystem(conf).getFileStatus(path))
+    val index = DeltaLogFileIndex(DeltaLogFileIndex.CHECKPOINT_FILE_FORMAT_PARQUET, files)
+    val actions = deltaLog
+      .loadIndex(index, Action.logSchema(Set("checkpointMetadata", "sidecar")))
+      .where("checkpointMetadata is not null or sidecar is not null")
+    val metadata = actions.select("checkpointMetadata.*").where("version is not null")
+    val sidecars = actions.select("sidecar.*").where("path is not null")
+    metadata.as[CheckpointMetadata](Encoders.product[CheckpointMetadata]).collect().toSeq ++
+      sidecars.as[SidecarFile](Encoders.product[SidecarFile]).collect()
+  }
+
+  /**
+   * Writes the classic-named checkpoint that lets a reader without the v2Checkpoint feature say so, where the
+   * table needs one and has none. Has to stand before commit 0 goes.
+   */
+  def writeCompatibilityCheckpoint(): Unit =
+    deltaLog.createSinglePartCheckpointForBackwardCompat(
+      handle.snapshot,
+      new deltaLog.V2CompatCheckpointMetrics
+    )
+}

@@ -1,0 +1,20 @@
+package org.apache.spark.sql.delta.upkeep
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
+
+/**
+ * Delta's own OPTIMIZE, taken apart: the table, the predicates as text, the columns of ZORDER BY, and FULL.
+ * REORG, which is the same command with another context, is left to Delta.
+ */
+object DeltaOptimize {
+  def unapply(plan: LogicalPlan): Option[(LogicalPlan, Seq[String], Seq[Seq[String]], Boolean)] = plan match {
+    case command @ OptimizeTableCommand(
+          child,
+          predicates,
+          DeltaOptimizeContext(None, None, None, None, full)
+        ) =>
+      Some((child, predicates, command.zOrderBy.map(_.nameParts), full))
+    case _ => None
+  }
+}

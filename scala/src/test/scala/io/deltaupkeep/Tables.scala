@@ -1,0 +1,24 @@
+package io.deltaupkeep
+
+/** Tables for the planners' tests. */
+object Tables {
+
+  def facts(version: Long): TableFacts = TableFacts(
+    name = "t",
+    path = "file:/t",
+    version = version,
+    timestamp = 0,
+    columns = Seq("id", "p"),
+    partitionColumns = Seq("p"),
+    clusteringColumns = Nil,
+    isClustered = false,
+    catalogManaged = false,
+    supportsV2Checkpoints = false,
+    prefersV2Checkpoints = false,
+    checkpointInterval = 10,
+    logRetentionMs = 30L * 24 * 3600 * 1000,
+    logCleanupEnabled = true,
+    inCommitTimestamps = false,
+    checkpointProtectionVersion = None
+  )
+}

@@ -1,0 +1,86 @@
+package io.deltaupkeep.checkpoint
+
+import io.deltaupkeep.{Tables, UpkeepException}
+import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.prop.TableDrivenPropertyChecks
+
+class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
+
+  private val classic = Tables.facts(version = 10)
+  private val v2 = classic.copy(supportsV2Checkpoints = true, prefersV2Checkpoints = true)
+  private val v2WithClassicPolicy = v2.copy(prefersV2Checkpoints = false)
+  private val default = CheckpointRequest(None, None, None, Mode.Auto)
+
+  private def log(names: String*): Seq[LogFile] =
+    names.map(name => LogFile(LogDirectory.Root, name, 100, 0))
+
+  test("layout, parts and format") {
+    val cases = Table(
+      ("table", "request", "actions", "policy", "format", "parts"),
+      (classic, default, 100001L, "classic", "parquet", 1),
+      (classic, default.copy(partSize = Some(50000)), 100001L, "classic", "parquet", 3),
+      (classic, default.copy(partSize = Some(50000)), 100000L, "classic", "parquet", 2),
+      (classic, default.copy(partSize = Some(5)), 0L, "classic", "parquet", 1),
+      (v2, default, 100001L, "v2", "json", 3),
+      (
+        v2,
+        default.copy(format = Some(TopLevelFormat.Parquet), partSize = Some(10)),
+        100L,
+        "v2",
+        "parquet",
+        10
+      ),
+      (v2, default.copy(policy = Some(Policy.Classic)), 100L, "classic", "parquet", 1),
+      (v2WithClassicPolicy, default, 100L, "classic", "parquet", 1),
+      (v2WithClassicPolicy, default.copy(policy = Some(Policy.V2)), 100L, "v2", "json", 1)
+    )
+    forAll(cases) { (table, request, actions, policy, format, parts) =>
+      val plan = CheckpointPlanner.plan(table, request, actions, Nil)
+      assert((plan.policy.name, plan.format.name, plan.parts) == ((policy, format, parts)))
+      assert(!plan.isEmpty)
+    }
+  }
+
+  test("what the table cannot have is refused") {
+    val cases = Table(
+      ("table", "request", "condition"),
+      (classic, default.copy(policy = Some(Policy.V2)), "DELTA_UPKEEP.V2_CHECKPOINT_NOT_ENABLED"),
+      (
+        v2,
+        default.copy(policy = Some(Policy.Classic), partSize = Some(5)),
+        "DELTA_UPKEEP.MULTI_PART_ON_V2_TABLE"
+      ),
+      (classic, default.copy(format = Some(TopLevelFormat.Json)), "DELTA_UPKEEP.FORMAT_NEEDS_V2")
+    )
+    forAll(cases) { (table, request, condition) =>
+      val e = intercept[UpkeepException](CheckpointPlanner.plan(table, request, 1, Nil))
+      assert(e.getCondition == condition)
+    }
+  }
+
+  test("a complete checkpoint of the version and policy makes another one needless") {
+    val single = "00000000000000000010.checkpoint.parquet"
+    val json = "00000000000000000010.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
+    val parts = Seq(
+      "00000000000000000010.checkpoint.0000000001.0000000002.parquet",
+      "00000000000000000010.checkpoint.0000000002.0000000002.parquet"
+    )
+    val cases = Table(
+      ("table", "files", "needless"),
+      (classic, log(), false),
+      (classic, log(single), true),
+      (classic, log(single).map(_.copy(sizeInBytes = 0)), false),
+      (classic, log(parts: _*), true),
+      (classic, log(parts.head), false),
+      (classic, log("00000000000000000009.checkpoint.parquet"), false),
+      (v2, log(json), true),
+      (v2, log(single), false),
+      (v2WithClassicPolicy, log(json), false)
+    )
+    forAll(cases) { (table, files, needless) =>
+      assert(CheckpointPlanner.plan(table, default, 1, files).isEmpty == needless)
+    }
+  }
+}

@@ -1,0 +1,218 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.io.File
+import java.nio.file.Files
+
+import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.checkpoint.{CheckpointPlanner, CheckpointRequest, Mode, Policy, TopLevelFormat}
+import io.deltaupkeep.cleanup.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
+import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
+
+import org.scalatest.BeforeAndAfterAll
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.{DeltaLog, TableFeature}
+
+/** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */
+class AdapterContractSuite extends AnyFunSuite with BeforeAndAfterAll {
+
+  private val root = Files.createTempDirectory("delta-upkeep").toFile
+
+  private lazy val spark: SparkSession = SparkSession
+    .builder()
+    .master("local[2]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.databricks.delta.snapshotPartitions", "2")
+    .config("spark.sql.warehouse.dir", new File(root, "warehouse").toString)
+    .config(
+      "spark.sql.extensions",
+      "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension,io.delta.sql.DeltaSparkSessionExtension"
+    )
+    .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+    .getOrCreate()
+
+  override protected def afterAll(): Unit = spark.stop()
+
+  /** A table of `commits` commits, one small file each, ids from zero. */
+  private def newTable(name: String, commits: Int, properties: (String, String)*): String = {
+    val path = new File(root, name).getAbsolutePath
+    val tblProperties = properties.map { case (key, value) => s"'$key' = '$value'" }
+    val clause = if (properties.isEmpty) "" else tblProperties.mkString("TBLPROPERTIES (", ", ", ")")
+    spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT, p INT) USING delta PARTITIONED BY (p) $clause")
+    (1 to commits).foreach(i => append(path, i))
+    path
+  }
+
+  private def append(path: String, id: Int): Unit =
+    spark.sql(s"INSERT INTO delta.`$path` VALUES ($id, ${id % 2})")
+
+  private def open(path: String, intent: Intent = Intent.Reorganize): DeltaHandle =
+    DeltaHandle.open(spark, "TEST", DeltaTarget.byPath(spark, "TEST", path, Map.empty), intent)
+
+  private def ids(path: String): Seq[Long] =
+    spark.read.format("delta").load(path).select("id").collect().map(_.getLong(0)).sorted.toSeq
+
+  private val settings = OptimizeSettings(1L << 20, 1L << 20, 0.05)
+
+  test("no feature that Delta knows is unknown to us") {
+    val features =
+      TableFeature.allSupportedFeaturesMap.values.map(_.name).filterNot(_.toLowerCase.startsWith("test"))
+    assert((features.toSet -- TableFeatures.known).filterNot(TableFeatures.isAdaptiveMetadata).isEmpty)
+  }
+
+  test("facts come from the log") {
+    val path = newTable(
+      "facts",
+      2,
+      "delta.checkpointInterval" -> "7",
+      "delta.logRetentionDuration" -> "interval 10 days"
+    )
+    val facts = open(path).facts
+    assert(facts.version == 2)
+    assert(facts.columns == Seq("id", "p") && facts.partitionColumns == Seq("p"))
+    assert(facts.checkpointInterval == 7 && facts.logRetentionMs == 240L * 3600 * 1000)
+    assert(!facts.supportsV2Checkpoints && !facts.catalogManaged && !facts.isClustered)
+    assert(facts.name == s"delta.`$path`")
+  }
+
+  test("a compaction keeps the rows, tags its files and commits no data change") {
+    val path = newTable("compact", 4)
+    val before = ids(path)
+    val transaction = new OptimizeTransaction(open(path), Nil)
+    val plan = OptimizePlanner.compact(transaction.files, settings)
+    assert(plan.bins.map(_.partition).toSet == Set("p=0", "p=1"))
+    val outcome = transaction.execute(plan)
+    assert(outcome.version.contains(5L) && outcome.lost.isEmpty)
+    assert(ids(path) == before)
+    val files = new OptimizeTransaction(open(path), Nil).files
+    assert(files.size == 2 && files.forall(_.optimizedFor.contains(settings.targetFileSize)))
+    val history = spark.sql(s"DESCRIBE HISTORY delta.`$path` LIMIT 1").collect().head
+    assert(history.getAs[String]("operation") == "OPTIMIZE")
+    assert(history.getAs[Map[String, String]]("operationMetrics")("numRemovedFiles") == "4")
+  }
+
+  test("bins that another writer overtook are dropped and the others committed") {
+    val path = newTable("conflict", 4)
+    val transaction = new OptimizeTransaction(open(path), Nil)
+    val plan = OptimizePlanner.compact(transaction.files, settings)
+    spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
+    val outcome = transaction.execute(plan)
+    assert(outcome.committed.map(_.bin.partition) == Seq("p=0"))
+    assert(outcome.lost.map(_.partition) == Seq("p=1"))
+    assert(ids(path) == Seq(2, 3, 4))
+    val dataFiles = new File(path, "p=1").listFiles().filter(_.getName.endsWith(".parquet"))
+    assert(dataFiles.length == 2, "the new file of the lost bin is gone")
+  }
+
+  test("appends in between are no conflict") {
+    val path = newTable("append", 4)
+    val transaction = new OptimizeTransaction(open(path), Nil)
+    val plan = OptimizePlanner.compact(transaction.files, settings)
+    append(path, 5)
+    assert(transaction.execute(plan).lost.isEmpty)
+    assert(ids(path) == Seq(1, 2, 3, 4, 5))
+  }
+
+  /** What Delta reads when it has nothing but the checkpoint. */
+  private def readFromCheckpointAlone(path: String, version: Long): Seq[Long] = {
+    new File(path, "_delta_log").listFiles().foreach { file =>
+      val name = file.getName
+      val isOlderCommit = name.matches("\\d{20}\\.(json|crc)") && name.take(20).toLong < version
+      if (isOlderCommit || name.endsWith(".crc")) file.delete()
+    }
+    DeltaLog.clearCache()
+    ids(path)
+  }
+
+  private def checkpoint(path: String, request: CheckpointRequest) = {
+    val table = open(path, Intent.Checkpoint)
+    val writer = new CheckpointWriter(table)
+    val plan = CheckpointPlanner.plan(table.facts, request, writer.fileActions, writer.checkpointFiles)
+    writer.write(plan)
+  }
+
+  private val default = CheckpointRequest(None, None, None, Mode.Auto)
+
+  test("a classic checkpoint holds the table") {
+    val path = newTable("classic", 3)
+    val written = checkpoint(path, default)
+    assert(written.numAddFiles == 3 && written.parts == 1)
+    assert(readFromCheckpointAlone(path, 3) == Seq(1, 2, 3))
+  }
+
+  test("a multi-part checkpoint holds the table") {
+    val path = newTable("parts", 3)
+    val written = checkpoint(path, default.copy(partSize = Some(2)))
+    assert(written.parts == 2)
+    assert(readFromCheckpointAlone(path, 3) == Seq(1, 2, 3))
+  }
+
+  test("v2 checkpoints of both formats hold the table and name their sidecars") {
+    Seq(TopLevelFormat.Json, TopLevelFormat.Parquet).foreach { format =>
+      val path = newTable(s"v2-${format.name}", 3, "delta.checkpointPolicy" -> "v2")
+      val written = checkpoint(path, default.copy(format = Some(format), partSize = Some(2)))
+      assert(written.parts == 2)
+      val table = open(path)
+      val log = LogListing.of(table.logPath.getFileSystem(table.hadoopConf), table.logPath)
+      val top = log.find(_.kind.isInstanceOf[LogFileKind.V2Checkpoint]).get
+      assert(top.name.endsWith(format.name))
+      val sidecars = log.filter(_.directory == LogDirectory.Sidecars).map(_.name).toSet
+      val references = new DeltaLogReader(table).sidecarReferences(top, uuidNamed = true)
+      assert(sidecars.size == 2 && references == SidecarReferences.Named(sidecars))
+      assert(readFromCheckpointAlone(path, 3) == Seq(1, 2, 3))
+    }
+  }
+
+  test("the other policy leaves the table's own in the checkpoint") {
+    val path = newTable("policy", 3, "delta.checkpointPolicy" -> "v2")
+    checkpoint(path, default.copy(policy = Some(Policy.Classic)))
+    assert(new File(path, "_delta_log/00000000000000000003.checkpoint.parquet").exists())
+    assert(readFromCheckpointAlone(path, 3) == Seq(1, 2, 3))
+    assert(open(path).facts.prefersV2Checkpoints)
+
+    val classic = newTable("policy2", 3, "delta.feature.v2Checkpoint" -> "supported")
+    checkpoint(classic, default.copy(policy = Some(Policy.V2)))
+    assert(readFromCheckpointAlone(classic, 3) == Seq(1, 2, 3))
+    assert(!open(classic).facts.prefersV2Checkpoints)
+  }
+
+  test("the session's own settings survive a checkpoint") {
+    val path = newTable("settings", 2)
+    val key = "spark.databricks.delta.checkpoint.partSize"
+    checkpoint(path, default.copy(partSize = Some(1)))
+    assert(spark.conf.getOption(key).isEmpty)
+  }
+
+  test("a damaged v2 checkpoint is unreadable, not empty") {
+    val path = newTable("damaged", 1, "delta.checkpointPolicy" -> "v2")
+    checkpoint(path, default)
+    val table = open(path)
+    val log = LogListing.of(table.logPath.getFileSystem(table.hadoopConf), table.logPath)
+    val top = log.find(_.kind.isInstanceOf[LogFileKind.V2Checkpoint]).get
+    val file = new File(path, s"_delta_log/${top.name}")
+    new File(file.getParentFile, s".${top.name}.crc").delete()
+    Seq("", "{\"add\":", "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n").foreach { text =>
+      Files.writeString(file.toPath, text)
+      val references = new DeltaLogReader(table).sidecarReferences(top, uuidNamed = true)
+      assert(references.isInstanceOf[SidecarReferences.Unreadable], text)
+    }
+  }
+
+  test("in-commit timestamps are read from the commits that have one") {
+    val path = newTable("ict", 1)
+    spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.enableInCommitTimestamps' = 'true')")
+    val reader = new DeltaLogReader(open(path))
+    assert(reader.inCommitTimestamp(1).isEmpty)
+    assert(reader.inCommitTimestamp(2).exists(_ > 0))
+  }
+
+  test("a path that is no table, and an old version of one, are refused") {
+    val path = newTable("time", 2)
+    val none = intercept[UpkeepException](open(new File(root, "none").toString))
+    assert(none.getCondition == "DELTA_UPKEEP.NOT_A_DELTA_TABLE")
+    val old = intercept[UpkeepException](open(s"$path@v1"))
+    assert(old.getCondition == "DELTA_UPKEEP.TIME_TRAVEL_NOT_SUPPORTED")
+  }
+}
