@@ -112,6 +112,16 @@ object UpkeepErrors {
     Map("statement" -> statement, "table" -> table)
   )
 
+  def catalogManagedByPath(statement: String, table: String, thrown: Throwable): UpkeepException = error(
+    "CATALOG_MANAGED_TABLE_BY_PATH",
+    SqlState.WrongObject,
+    s"$statement cannot reach $table by its path.",
+    "The table is catalog-managed: only its catalog knows its newest version.",
+    "Use the table's name in the catalog.",
+    Map("statement" -> statement, "table" -> table),
+    Some(thrown)
+  )
+
   def unknownOption(statement: String, option: String, known: Seq[String]): UpkeepException = {
     val choices =
       if (known.isEmpty) s"$statement takes no options." else s"Use one of: ${known.mkString(", ")}."
@@ -181,6 +191,15 @@ object UpkeepErrors {
       "Use partition columns only, or leave WHERE out.",
       Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
     )
+
+  def zOrderColumn(column: String, table: String, cause: String): UpkeepException = error(
+    "ZORDER_COLUMN",
+    SqlState.UnknownColumn,
+    s"OPTIMIZE cannot order $table by the column '$column'.",
+    cause,
+    "Name columns of the data, with statistics, that queries filter by.",
+    Map("column" -> column, "table" -> table)
+  )
 
   private def partitionedBy(columns: Seq[String]): String =
     if (columns.isEmpty) "The table is not partitioned."

@@ -13,6 +13,7 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser((_, delegate) => new UpkeepSqlParser(delegate))
     extensions.injectResolutionRule(session => ResolveTarget(session))
-    extensions.injectResolutionRule(session => ReplaceDeltaOptimize(session))
+    // Hints are resolved before tables, so the table is still ours to look up.
+    extensions.injectHintResolutionRule(session => ReplaceDeltaOptimize(session))
   }
 }

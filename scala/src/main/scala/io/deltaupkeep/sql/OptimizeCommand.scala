@@ -55,7 +55,7 @@ private[sql] final case class Optimize(
 
   private val facts = table.facts
 
-  private val transaction: OptimizeTransaction = {
+  private lazy val transaction: OptimizeTransaction = {
     val parser = session.sessionState.sqlParser
     val resolver = session.sessionState.conf.resolver
     val predicate = clauses.where.map(PartitionPredicate.parse(parser, resolver, facts, _))
@@ -90,8 +90,22 @@ private[sql] final case class Optimize(
     if (clauses.full && facts.clusteringColumns.isEmpty) throw UpkeepErrors.fullNeedsClustering(facts.name)
     if (facts.clusteringColumns.nonEmpty) Layout.Cluster(facts.clusteringColumns, clauses.full)
     else if (clauses.zOrderBy.nonEmpty) {
+      clauses.zOrderBy.foreach(checkZOrderColumn)
       transaction.checkZOrderColumns(clauses.zOrderBy)
       Layout.ZOrder(clauses.zOrderBy.map(_.mkString(".")))
     } else Layout.Compact
+  }
+
+  private def checkZOrderColumn(nameParts: Seq[String]): Unit = {
+    val resolver = session.sessionState.conf.resolver
+    val column = nameParts.mkString(".")
+    if (facts.partitionColumns.exists(resolver(_, column)))
+      throw UpkeepErrors.zOrderColumn(
+        column,
+        facts.name,
+        "Its files hold one value of a partition column each."
+      )
+    if (!facts.columns.exists(name => resolver(name, column) || resolver(name, nameParts.head)))
+      throw UpkeepErrors.zOrderColumn(column, facts.name, "The table has no such column.")
   }
 }

@@ -1,9 +1,10 @@
 package io.deltaupkeep.sql
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.analysis.UnresolvedTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.DeltaOptimize
+import org.apache.spark.sql.delta.upkeep.{DeltaOptimize, DeltaPath}
 
 /**
  * Puts our OPTIMIZE in the place of Delta's. It stands there when Delta's parser saw the text first, and when
@@ -16,7 +17,16 @@ private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extend
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case DeltaOptimize(child, predicates, zOrderBy, full) =>
       val plain = OptimizeClauses(full, None, zOrderBy, dryRun = false, Nil)
-      OptimizeCommand(child, predicates.foldLeft(plain)((clauses, text) => merge(clauses, clausesOf(text))))
+      OptimizeCommand(
+        targetOf(child),
+        predicates.foldLeft(plain)((clauses, text) => merge(clauses, clausesOf(text)))
+      )
+  }
+
+  private def targetOf(child: LogicalPlan): LogicalPlan = child match {
+    case table: UnresolvedTable => UnresolvedTarget.name("OPTIMIZE", table.multipartIdentifier)
+    case DeltaPath(path, options) => UnresolvedTarget.path("OPTIMIZE", path, options)
+    case resolved => resolved
   }
 
   private def clausesOf(predicate: String): OptimizeClauses =

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.UnresolvedPathBasedDeltaTable
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
 /**
@@ -15,6 +16,14 @@ object DeltaOptimize {
           DeltaOptimizeContext(None, None, None, None, full)
         ) =>
       Some((child, predicates, command.zOrderBy.map(_.nameParts), full))
+    case _ => None
+  }
+}
+
+/** A table that Delta's parser found named by its path: the path, and the Hadoop settings to reach it. */
+object DeltaPath {
+  def unapply(plan: LogicalPlan): Option[(String, Map[String, String])] = plan match {
+    case UnresolvedPathBasedDeltaTable(path, options, _) => Some((path, options))
     case _ => None
   }
 }

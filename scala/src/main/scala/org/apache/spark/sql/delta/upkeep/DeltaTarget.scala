@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.catalog.CatalogV2Implicits._
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.delta.{
+  DeltaIllegalStateException,
   DeltaTableUtils,
   DeltaUnsupportedTableFeatureException,
   InvalidProtocolVersionException
@@ -35,8 +36,13 @@ object DeltaTarget {
         byPath(session, statement, nameParts.last, Map.empty)
       case view @ (_: ResolvedPersistentView | _: ResolvedTempView) =>
         throw UpkeepErrors.viewNotSupported(statement, quoted(nameParts))
-      case other: ResolvedTable if DeltaTableV2.maybeExtractFrom(other).isEmpty =>
-        throw UpkeepErrors.notADeltaTable(statement, quoted(nameParts))
+      case resolved: ResolvedTable =>
+        val table = DeltaTableV2
+          .maybeExtractFrom(resolved)
+          .getOrElse(throw UpkeepErrors.notADeltaTable(statement, quoted(nameParts)))
+        // Delta reads the protocol as late as it can; the analyzer would be the first to meet its refusal.
+        withKnownFeatures(statement, quoted(nameParts))(table.initialSnapshot)
+        resolved
       case other => other
     }
   }
@@ -71,6 +77,8 @@ object DeltaTarget {
     nameParts.size == 2 && session.sessionState.conf.runSQLonFile &&
       DeltaTableUtils.isValidPath(TableIdentifier(nameParts(1), Some(nameParts.head)))
 
+  private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
+
   /** Turns Delta's refusal of a protocol that it cannot read or write into ours. */
   private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
     try body
@@ -80,6 +88,8 @@ object DeltaTarget {
         throw UpkeepErrors.adaptiveMetadata(statement, table)
       case e: DeltaUnsupportedTableFeatureException =>
         throw UpkeepErrors.unsupportedFeature(statement, table, e.unsupported.toSeq, Some(e))
+      case e: DeltaIllegalStateException if e.getErrorClass == PathIsBlocked =>
+        throw UpkeepErrors.catalogManagedByPath(statement, table, e)
       case e: InvalidProtocolVersionException =>
         val versions =
           Seq(s"reader version ${e.readerRequiredVersion}", s"writer version ${e.writerRequiredVersion}")

@@ -47,7 +47,7 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
     groupsUpTo(prepared, strategy.maxBinSize)
   }
 
-  /** Delta's own rules for the columns of ZORDER BY: there, not partition columns, with statistics. */
+  /** Delta's own rules for the columns of ZORDER BY: of a type with an order, with statistics. */
   def checkZOrderColumns(columns: Seq[Seq[String]]): Unit = {
     val attributes = columns.map(UnresolvedAttribute(_))
     OptimizeTableCommand(Some(handle.path), None, Nil)(attributes)

@@ -8,51 +8,16 @@ import io.deltaupkeep.checkpoint.{CheckpointPlanner, CheckpointRequest, Mode, Po
 import io.deltaupkeep.cleanup.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
 import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
-import org.scalatest.BeforeAndAfterAll
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.{DeltaLog, TableFeature}
 
 /** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */
-class AdapterContractSuite extends AnyFunSuite with BeforeAndAfterAll {
-
-  private val root = Files.createTempDirectory("delta-upkeep").toFile
-
-  private lazy val spark: SparkSession = SparkSession
-    .builder()
-    .master("local[2]")
-    .config("spark.ui.enabled", "false")
-    .config("spark.sql.shuffle.partitions", "2")
-    .config("spark.databricks.delta.snapshotPartitions", "2")
-    .config("spark.sql.warehouse.dir", new File(root, "warehouse").toString)
-    .config(
-      "spark.sql.extensions",
-      "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension,io.delta.sql.DeltaSparkSessionExtension"
-    )
-    .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
-    .getOrCreate()
-
-  override protected def afterAll(): Unit = spark.stop()
-
-  /** A table of `commits` commits, one small file each, ids from zero. */
-  private def newTable(name: String, commits: Int, properties: (String, String)*): String = {
-    val path = new File(root, name).getAbsolutePath
-    val tblProperties = properties.map { case (key, value) => s"'$key' = '$value'" }
-    val clause = if (properties.isEmpty) "" else tblProperties.mkString("TBLPROPERTIES (", ", ", ")")
-    spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT, p INT) USING delta PARTITIONED BY (p) $clause")
-    (1 to commits).foreach(i => append(path, i))
-    path
-  }
-
-  private def append(path: String, id: Int): Unit =
-    spark.sql(s"INSERT INTO delta.`$path` VALUES ($id, ${id % 2})")
+class AdapterContractSuite extends AnyFunSuite {
+  import TestSession._
 
   private def open(path: String, intent: Intent = Intent.Reorganize): DeltaHandle =
     DeltaHandle.open(spark, "TEST", DeltaTarget.byPath(spark, "TEST", path, Map.empty), intent)
-
-  private def ids(path: String): Seq[Long] =
-    spark.read.format("delta").load(path).select("id").collect().map(_.getLong(0)).sorted.toSeq
 
   private val settings = OptimizeSettings(1L << 20, 1L << 20, 0.05)
 

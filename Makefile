@@ -1,0 +1,107 @@
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+DEMO_SF ?= 0.1
+
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/delta_upkeep/version.py)
+SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
+
+VENV := .venv
+BIN := $(VENV)/bin
+SBT_JAR := $(VENV)/sbt/sbt-launch.jar
+JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
+SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(CURDIR)/project/repositories \
+	-Dsbt.supershell=false -Dsbt.color=false -jar $(SBT_JAR)
+
+JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
+WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
+SCALA_SOURCES := $(shell find scala/src/main -type f) build.sbt project/plugins.sbt project/build.properties
+PYTHON_SOURCES := $(shell find python/delta_upkeep -name '*.py' -o -name py.typed) python/pyproject.toml
+
+.PHONY: help
+help: ## List every target
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+.PHONY: setup
+setup: $(VENV)/.installed ## Make .venv with the wheel (and its jar) installed
+
+.PHONY: demo
+demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
+	$(BIN)/python python/demo/demo.py --scale-factor $(DEMO_SF)
+
+.PHONY: test
+test: setup lint test-scala test-python ## Run every check and every test
+
+.PHONY: lint
+lint: setup ## Check formatting, types and the adapter's boundary
+	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff check --config python/pyproject.toml python tests
+	cd python && ../$(BIN)/mypy delta_upkeep demo
+	$(BIN)/python project/check_adapter.py $(JAR)
+
+.PHONY: test-scala
+test-scala: setup ## Run the Scala tests, after checking the format, and publish locally for the others
+	$(SBT) scalafmtCheckAll upkeep/test upkeep/publish </dev/null
+
+.PHONY: test-python
+test-python: setup publish-local ## Run the tests from Python; ARGS='-k name' chooses
+	$(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. tests $(ARGS)
+
+.PHONY: publish-local
+publish-local: scala/target/repository/.published ## Publish to a Maven layout below scala/target/repository
+
+.PHONY: jar
+jar: $(JAR) ## Build the jar
+
+.PHONY: wheel
+wheel: $(WHEEL) ## Build the wheel, with the jar inside
+
+.PHONY: format
+format: $(SBT_JAR) ## Format Scala and Python
+	$(SBT) scalafmtAll </dev/null
+	$(BIN)/ruff format python tests
+	$(BIN)/ruff check --fix --config python/pyproject.toml python tests
+
+.PHONY: clean
+clean: ## Remove what was built, but not .venv
+	rm -rf build dist target project/target project/project scala/target python/delta_upkeep/jars
+
+.PHONY: distclean
+distclean: clean ## Remove .venv too
+	rm -rf $(VENV)
+
+$(VENV)/.requirements: python/requirements-dev.txt project/preflight.sh
+	PYTHON=$(PYTHON) project/preflight.sh
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt
+	touch $@
+
+# PySpark carries Ivy, so nothing has to be installed to fetch sbt's launcher.
+$(SBT_JAR): $(VENV)/.requirements project/build.properties
+	$(JAVA) -jar $(wildcard $(VENV)/lib/python3*/site-packages/pyspark/jars/ivy-*.jar) \
+		-dependency org.scala-sbt sbt-launch $(SBT_VERSION) -types jar \
+		-retrieve "$(VENV)/sbt/[artifact].[ext]" >$(VENV)/ivy.log 2>&1 || { tail -n 20 $(VENV)/ivy.log >&2; exit 1; }
+	touch $@
+
+$(JAR): $(SBT_JAR) $(SCALA_SOURCES) python/delta_upkeep/version.py
+	$(SBT) upkeep/package </dev/null
+	touch $@
+
+$(WHEEL): $(JAR) $(PYTHON_SOURCES)
+	rm -rf python/delta_upkeep/jars dist
+	mkdir -p python/delta_upkeep/jars
+	cp $(JAR) python/delta_upkeep/jars/
+	$(BIN)/python -m build --wheel --no-isolation --outdir dist python >$(VENV)/wheel.log || { cat $(VENV)/wheel.log >&2; exit 1; }
+	touch $@
+
+$(VENV)/.installed: $(WHEEL)
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
+	touch $@
+
+scala/target/repository/.published: $(JAR)
+	rm -rf scala/target/repository
+	$(SBT) upkeep/publish </dev/null
+	touch $@

@@ -1,0 +1,15 @@
+"""Table maintenance for Delta Lake on Spark: compact, checkpoint, clean up the log, look at health."""
+
+from delta_upkeep.health import HealthCheck, HealthReport
+from delta_upkeep.session import configure_spark_with_delta_upkeep
+from delta_upkeep.tables import UpkeepOptimizeBuilder, UpkeepTable
+from delta_upkeep.version import __version__
+
+__all__ = [
+    "HealthCheck",
+    "HealthReport",
+    "UpkeepOptimizeBuilder",
+    "UpkeepTable",
+    "__version__",
+    "configure_spark_with_delta_upkeep",
+]

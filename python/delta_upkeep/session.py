@@ -1,0 +1,81 @@
+"""Sets a Spark session up for Delta Lake and Delta Upkeep."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from delta_upkeep.version import __version__
+
+_DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+_EXTENSIONS = (
+    "io.delta.sql.DeltaSparkSessionExtension",
+    "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
+)
+_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+_JAR = Path(__file__).parent / "jars" / f"delta-upkeep_2.13-{__version__}.jar"
+
+
+def configure_spark_with_delta_upkeep(
+    spark_session_builder: SparkSession.Builder,
+    extra_packages: Sequence[str] | None = None,
+) -> SparkSession.Builder:
+    """Make the session of this builder understand Delta tables and their maintenance.
+
+    Sets both SQL extensions, the Delta catalog, Delta's package and the jar that this package
+    carries. What the builder already has for extensions, packages and jars is kept.
+
+    Args:
+        spark_session_builder: The builder, before ``getOrCreate()``.
+        extra_packages: Maven coordinates of further packages, as for ``spark.jars.packages``.
+
+    Returns:
+        The same builder.
+
+    Raises:
+        TypeError: The argument is not a ``SparkSession.Builder``.
+        RuntimeError: PySpark is of another version than 4.2, or the package carries no jar.
+
+    Example:
+        >>> builder = SparkSession.builder.master("local[*]")
+        >>> spark = configure_spark_with_delta_upkeep(builder).getOrCreate()
+    """
+    if not isinstance(spark_session_builder, SparkSession.Builder):
+        raise TypeError(
+            "configure_spark_with_delta_upkeep needs a SparkSession.Builder, and got a "
+            f"{type(spark_session_builder).__name__}. Pass SparkSession.builder before getOrCreate()."
+        )
+    if pyspark.__version__.split(".")[:2] != ["4", "2"]:
+        raise RuntimeError(
+            f"Delta Upkeep {__version__} is built for PySpark 4.2, and this is PySpark "
+            f"{pyspark.__version__}. Install pyspark 4.2."
+        )
+    if not _JAR.is_file():
+        raise RuntimeError(
+            f"The jar of Delta Upkeep is not at {_JAR}: this is not an installed wheel. "
+            "Install the wheel, or build one with `make wheel`."
+        )
+    set_before = _options_of(spark_session_builder)
+    appended = {
+        "spark.sql.extensions": _EXTENSIONS,
+        "spark.jars.packages": (_DELTA_PACKAGE, *(extra_packages or ())),
+        "spark.jars": (str(_JAR),),
+    }
+    for key, values in appended.items():
+        spark_session_builder.config(key, _append(set_before.get(key, ""), values))
+    return spark_session_builder.config("spark.sql.catalog.spark_catalog", _CATALOG)
+
+
+def _append(present: str, values: Sequence[str]) -> str:
+    """Add values to a comma-separated list, each once."""
+    kept = [value for value in present.split(",") if value]
+    return ",".join(dict.fromkeys([*kept, *values]))
+
+
+def _options_of(builder: SparkSession.Builder) -> dict[str, str]:
+    # PySpark has no public way to read a builder's options back.
+    options: dict[str, str] = builder._options
+    return options

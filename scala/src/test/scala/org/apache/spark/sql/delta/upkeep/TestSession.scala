@@ -1,0 +1,43 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.io.File
+import java.nio.file.Files
+
+import org.apache.spark.sql.SparkSession
+
+/** One Spark session for all suites, with ours before Delta's: the order that the Python tests do not have. */
+object TestSession {
+
+  val root: File = Files.createTempDirectory("delta-upkeep").toFile
+
+  lazy val spark: SparkSession = SparkSession
+    .builder()
+    .master("local[2]")
+    .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.databricks.delta.snapshotPartitions", "2")
+    .config("spark.sql.warehouse.dir", new File(root, "warehouse").toString)
+    .config("spark.hadoop.javax.jdo.option.ConnectionURL", "jdbc:derby:memory:upkeep;create=true")
+    .config(
+      "spark.sql.extensions",
+      "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension,io.delta.sql.DeltaSparkSessionExtension"
+    )
+    .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
+    .getOrCreate()
+
+  /** A table of `commits` commits, one small file each, ids from one. */
+  def newTable(name: String, commits: Int, properties: (String, String)*): String = {
+    val path = new File(root, name).getAbsolutePath
+    val pairs = properties.map { case (key, value) => s"'$key' = '$value'" }
+    val clause = if (properties.isEmpty) "" else pairs.mkString("TBLPROPERTIES (", ", ", ")")
+    spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT, p INT) USING delta PARTITIONED BY (p) $clause")
+    (1 to commits).foreach(append(path, _))
+    path
+  }
+
+  def append(path: String, id: Int): Unit =
+    spark.sql(s"INSERT INTO delta.`$path` VALUES ($id, ${id % 2})")
+
+  def ids(path: String): Seq[Long] =
+    spark.read.format("delta").load(path).select("id").collect().map(_.getLong(0)).sorted.toSeq
+}

@@ -1,0 +1,114 @@
+"""One Spark session for all tests of this process, and tables to maintain in it."""
+
+from __future__ import annotations
+
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from delta_upkeep import configure_spark_with_delta_upkeep
+
+DAY_SECONDS = 24 * 3600
+DELTA = "spark.databricks.delta"
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    root = tmp_path_factory.mktemp("spark")
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "2g")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config(f"{DELTA}.snapshotPartitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        # Tests age the log, and then read what a cleanup has left of it.
+        .config(f"{DELTA}.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration", "false")
+        .config("spark.sql.warehouse.dir", str(root / "warehouse"))
+    )
+    session = configure_spark_with_delta_upkeep(builder).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+class Table:
+    """A Delta table by path: ids from 1, in two partitions, a commit and a small file for each."""
+
+    def __init__(self, spark: SparkSession, path: Path, properties: dict[str, str]) -> None:
+        self.spark = spark
+        self.path = path
+        self.sql_name = f"delta.`{path}`"
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+        clause = f"TBLPROPERTIES ({pairs})" if pairs else ""
+        spark.sql(
+            f"CREATE TABLE {self.sql_name} (id BIGINT, p INT, text STRING) USING delta "
+            f"PARTITIONED BY (p) {clause}"
+        )
+
+    def append(self, *ids: int) -> Table:
+        for i in ids:
+            self.spark.sql(f"INSERT INTO {self.sql_name} VALUES ({i}, {i % 2}, 'text {i}')")
+        return self
+
+    def ids(self, version: int | None = None) -> list[int]:
+        reader = self.spark.read.format("delta")
+        if version is not None:
+            reader = reader.option("versionAsOf", version)
+        return sorted(row.id for row in reader.load(str(self.path)).select("id").collect())
+
+    @property
+    def version(self) -> int:
+        return max(int(file.stem) for file in self.log.glob("*.json") if file.stem.isdigit())
+
+    @property
+    def log(self) -> Path:
+        return self.path / "_delta_log"
+
+    def log_names(self) -> set[str]:
+        """Files of the log, without the checksums of Hadoop's local file system."""
+        files = (file for file in self.log.rglob("*") if file.is_file())
+        return {str(file.relative_to(self.log)) for file in files if not file.name.startswith(".")}
+
+    def all_files(self) -> dict[str, float]:
+        """Every file below the table, with its modification time: nothing written leaves it equal."""
+        files = (file for file in self.path.rglob("*") if file.is_file())
+        return {str(file): file.stat().st_mtime for file in files}
+
+    def age_log(self, days: float, up_to: int) -> None:
+        """Make the files of versions up to `up_to` some days old, a minute apart."""
+        start = time.time() - days * DAY_SECONDS
+        for file in self.log.iterdir():
+            digits = file.name.split(".")[0]
+            if digits.isdigit() and int(digits) <= up_to:
+                when = start + 60 * int(digits)
+                os.utime(file, (when, when))
+
+
+TableFactory = Callable[..., Table]
+
+
+@pytest.fixture
+def table(spark: SparkSession, tmp_path: Path) -> TableFactory:
+    def make(*ids: int, **properties: str) -> Table:
+        names = {f"delta.{key}": value for key, value in properties.items()}
+        return Table(spark, tmp_path / f"t{uuid.uuid4().hex[:8]}", names).append(*ids)
+
+    return make
+
+
+@pytest.fixture
+def catalog_table(spark: SparkSession) -> Iterator[str]:
+    """A table of the catalog, by its name."""
+    name = f"t{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, p INT) USING delta PARTITIONED BY (p)")
+    for i in range(1, 5):
+        spark.sql(f"INSERT INTO {name} VALUES ({i}, {i % 2})")
+    yield name
+    spark.sql(f"DROP TABLE {name}")

@@ -1,0 +1,232 @@
+"""Bad input: an error that names problem, cause and fix, and a table as it was."""
+
+import json
+import uuid
+from pathlib import Path
+
+import pytest
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import SparkSession
+
+from conftest import Table, TableFactory
+from delta_upkeep import UpkeepTable
+
+STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
+WRITERS = [s for s in STATEMENTS if s != "DESCRIBE HEALTH"]
+
+
+def error_of(spark: SparkSession, text: str) -> AnalysisException:
+    with pytest.raises(AnalysisException) as caught:
+        spark.sql(text)
+    error = caught.value
+    assert error.getSqlState(), "every error has a SQLSTATE"
+    assert "Py4J" not in str(error)
+    return error
+
+
+def condition_of(spark: SparkSession, text: str) -> str:
+    return error_of(spark, text).getCondition().removeprefix("DELTA_UPKEEP.")
+
+
+def set_protocol(t: Table, **protocol: object) -> None:
+    """Commit a protocol that Delta itself would not write."""
+    path = t.log / f"{t.version + 1:020}.json"
+    path.write_text(json.dumps({"protocol": protocol}) + "\n")
+    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+def features(*reader: str, writer: tuple[str, ...] = ()) -> dict[str, object]:
+    return {
+        "minReaderVersion": 3,
+        "minWriterVersion": 7,
+        "readerFeatures": list(reader),
+        "writerFeatures": [*reader, *writer],
+    }
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_not_a_delta_table(spark: SparkSession, tmp_path: Path, statement: str):
+    name = f"p{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE TABLE {name} USING parquet AS SELECT 1 AS id")
+    parquet = tmp_path / "parquet"
+    spark.range(1).write.parquet(str(parquet))
+    before = sorted(parquet.rglob("*"))
+    for target in (name, f"'{parquet}'", f"delta.`{parquet}`"):
+        error = error_of(spark, f"{statement} {target}")
+        assert error.getCondition() == "DELTA_UPKEEP.NOT_A_DELTA_TABLE"
+        assert "CONVERT TO DELTA" in str(error)
+    assert sorted(parquet.rglob("*")) == before
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_missing_table(spark: SparkSession, tmp_path: Path, statement: str):
+    assert condition_of(spark, f"{statement} nowhere") == "TABLE_OR_VIEW_NOT_FOUND"
+    missing = tmp_path / "missing"
+    assert condition_of(spark, f"{statement} '{missing}'") == "NOT_A_DELTA_TABLE"
+    assert condition_of(spark, f"{statement} delta.`{missing}`") == "NOT_A_DELTA_TABLE"
+    assert not missing.exists()
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_view(spark: SparkSession, catalog_table: str, statement: str):
+    view = f"v{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE VIEW {view} AS SELECT * FROM {catalog_table}")
+    spark.table(catalog_table).createOrReplaceTempView(f"{view}_temp")
+    try:
+        for name in (view, f"{view}_temp"):
+            error = error_of(spark, f"{statement} {name}")
+            assert error.getCondition() == "DELTA_UPKEEP.VIEW_NOT_SUPPORTED"
+            assert "Name the Delta table" in str(error)
+    finally:
+        spark.sql(f"DROP VIEW {view}")
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
+    t = table(1, 2)
+    assert condition_of(spark, f"{statement} '{t.path}@v1'") == "TIME_TRAVEL_NOT_SUPPORTED"
+
+
+@pytest.mark.parametrize(
+    ("where", "condition"),
+    [
+        ("nope = 1", "MISSING_COLUMN"),
+        ("id = 1", "NON_PARTITION_COLUMN"),
+        ("p = 1 AND text = 'x'", "NON_PARTITION_COLUMN"),
+        ("p = ", "INVALID_PREDICATE"),
+        ("p IN (SELECT 1)", "SUBQUERY_IN_PREDICATE"),
+    ],
+)
+def test_predicates(spark: SparkSession, table: TableFactory, where: str, condition: str):
+    t = table(1, 2)
+    before = t.all_files()
+    assert condition_of(spark, f"OPTIMIZE {t.sql_name} WHERE {where}") == condition
+    assert t.all_files() == before
+
+
+@pytest.mark.parametrize(
+    ("text", "condition"),
+    [
+        ("OPTIMIZE {t} OPTIONS (targetSize = 1)", "UNKNOWN_OPTION"),
+        ("OPTIMIZE {t} OPTIONS (targetFileSize = 'big')", "INVALID_OPTION"),
+        ("OPTIMIZE {t} OPTIONS (targetFileSize = -1)", "INVALID_OPTION"),
+        ("OPTIMIZE {t} OPTIONS (maxDeletedRowsRatio = 2)", "INVALID_OPTION"),
+        ("OPTIMIZE {t} OPTIONS (minFileSize = 1, MINFILESIZE = 2)", "DUPLICATE_OPTION"),
+        ("OPTIMIZE {t} FULL", "FULL_NEEDS_CLUSTERING"),
+        ("CHECKPOINT {t} OPTIONS (policy = 'v3')", "INVALID_OPTION"),
+        ("CHECKPOINT {t} OPTIONS (partSize = 0)", "INVALID_OPTION"),
+        ("CHECKPOINT {t} OPTIONS (parts = 3)", "UNKNOWN_OPTION"),
+        ("CHECKPOINT {t} OPTIONS (policy = 'v2')", "V2_CHECKPOINT_NOT_ENABLED"),
+        ("CHECKPOINT {t} OPTIONS (format = 'json')", "FORMAT_NEEDS_V2"),
+        ("CLEANUP LOG {t} OPTIONS (granularity = 'week')", "INVALID_OPTION"),
+        ("CLEANUP LOG {t} RETAIN -1 HOURS", "NEGATIVE_RETENTION"),
+        ("CLEANUP LOG {t} RETAIN 1 HOURS", "RETENTION_TOO_SHORT"),
+        ("MAINTAIN {t} OPTIONS (speed = 'high')", "UNKNOWN_OPTION"),
+        ("MAINTAIN {t} OPTIONS (partSize = 'x')", "INVALID_OPTION"),
+    ],
+)
+def test_options_and_clauses(spark: SparkSession, table: TableFactory, text: str, condition: str):
+    t = table(1, 2)
+    before = t.all_files()
+    assert condition_of(spark, text.format(t=t.sql_name)) == condition
+    assert t.all_files() == before
+
+
+def test_zorder_columns(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    for column in ("nope", "p"):
+        text = f"OPTIMIZE {t.sql_name} ZORDER BY ({column})"
+        assert condition_of(spark, text) == "ZORDER_COLUMN"
+    assert t.version == 2
+
+
+def test_clauses_that_a_clustered_table_cannot_have(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path}/clustered`"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id)")
+    for clause in ("WHERE id = 1", "ZORDER BY (id)"):
+        assert condition_of(spark, f"OPTIMIZE {name} {clause}") == "CLUSTERED_TABLE"
+
+
+def test_syntax(spark: SparkSession, table: TableFactory):
+    t = table(1)
+    for text in ("OPTIMIZE {t} BOGUS", "CHECKPOINT {t} OPTIONS ()", "CLEANUP LOG", "MAINTAIN {t} DRY"):
+        with pytest.raises(ParseException) as caught:
+            spark.sql(text.format(t=t.sql_name))
+        assert caught.value.getCondition() == "PARSE_SYNTAX_ERROR"
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_feature_that_no_reader_knows(spark: SparkSession, table: TableFactory, statement: str):
+    t = table(1, 2)
+    set_protocol(t, **features("timeMachine"))
+    before = t.all_files()
+    error = error_of(spark, f"{statement} {t.sql_name}")
+    assert error.getCondition() == "DELTA_UPKEEP.UNSUPPORTED_TABLE_FEATURE"
+    assert "timeMachine" in str(error)
+    assert "newer Delta" in str(error)
+    assert t.all_files() == before
+
+
+@pytest.mark.parametrize("statement", WRITERS)
+def test_feature_that_no_writer_knows(spark: SparkSession, table: TableFactory, statement: str):
+    t = table(1, 2)
+    set_protocol(t, **features(writer=("timeMachine",)))
+    before = t.all_files()
+    assert condition_of(spark, f"{statement} {t.sql_name}") == "UNSUPPORTED_TABLE_FEATURE"
+    assert t.all_files() == before
+    assert spark.sql(f"DESCRIBE HEALTH {t.sql_name}").count() == 8
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+@pytest.mark.parametrize("feature", ["catalogManaged", "adaptiveMetadata-preview"])
+def test_catalog_managed_by_path(
+    spark: SparkSession, table: TableFactory, statement: str, feature: str
+):
+    """By name they need a catalog that manages commits: see CatalogManagedSuite.scala."""
+    t = table(1, 2)
+    needed = ("catalogManaged", "vacuumProtocolCheck", "deletionVectors", "columnMapping")
+    written = ("inCommitTimestamp", "rowTracking", "domainMetadata")
+    set_protocol(t, **features(*{feature, *needed}, writer=written))
+    before = t.all_files()
+    assert condition_of(spark, f"{statement} '{t.path}'") == "CATALOG_MANAGED_TABLE_BY_PATH"
+    assert t.all_files() == before
+
+
+@pytest.mark.parametrize("statement", WRITERS)
+def test_no_permission_on_the_log(spark: SparkSession, table: TableFactory, statement: str):
+    t = table(1, 2, 3, 4, enableExpiredLogCleanup="true")
+    if statement == "CLEANUP LOG":
+        spark.sql(f"CHECKPOINT {t.sql_name}")
+        t.age_log(days=40, up_to=4)
+    before = t.all_files()
+    t.log.chmod(0o555)
+    try:
+        error = error_of(spark, f"{statement} {t.sql_name}")
+    finally:
+        t.log.chmod(0o755)
+    assert error.getCondition() == "DELTA_UPKEEP.LOG_NOT_WRITABLE"
+    assert "nothing was changed" in str(error)
+    assert t.all_files() == before
+
+
+def test_python_errors_are_pysparks(spark: SparkSession, table: TableFactory, tmp_path: Path):
+    with pytest.raises(AnalysisException) as caught:
+        UpkeepTable.forPath(spark, str(tmp_path / "none"))
+    assert caught.value.getCondition()
+    upkeep = UpkeepTable.forPath(spark, str(table(1).path))
+    with pytest.raises(AnalysisException) as caught:
+        upkeep.optimize().option("targetSize", 1).executeCompaction()
+    assert caught.value.getCondition() == "DELTA_UPKEEP.UNKNOWN_OPTION"
+    assert caught.value.getSqlState() == "42616"
+    with pytest.raises(AnalysisException) as caught:
+        upkeep.cleanupLog(-1)
+    assert caught.value.getCondition() == "DELTA_UPKEEP.NEGATIVE_RETENTION"
+    with pytest.raises(TypeError, match="cannot be a list"):
+        upkeep.optimize().option("targetFileSize", [1]).dryRun()
+
+
+def test_predicates_from_python_are_not_pasted(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    with pytest.raises(AnalysisException) as caught:
+        UpkeepTable.forPath(spark, str(t.path)).optimize().where("p = 1 DRY RUN").executeCompaction()
+    assert caught.value.getCondition() == "DELTA_UPKEEP.INVALID_PREDICATE"

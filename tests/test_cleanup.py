@@ -1,0 +1,126 @@
+"""CLEANUP LOG: what is expired goes, what retention promises stays."""
+
+import os
+import time
+
+from pyspark.sql import Row, SparkSession
+from strangers import ids_by_delta_rs
+
+from conftest import DAY_SECONDS, Table, TableFactory
+from delta_upkeep import UpkeepTable
+
+
+def expired_table(table: TableFactory, **properties: str) -> Table:
+    """Versions 0 to 8; a checkpoint of version 4; all up to 6 older than the retention of 30 days."""
+    t = table(1, 2, 3, 4, enableExpiredLogCleanup="false", **properties)
+    t.spark.sql(f"CHECKPOINT {t.sql_name}")
+    t.append(5, 6, 7, 8)
+    t.age_log(days=40, up_to=6)
+    return t
+
+
+def total(rows: list[Row]) -> Row:
+    return next(row for row in rows if row.file is None)
+
+
+def test_what_is_before_the_cutoff_checkpoint_goes(spark: SparkSession, table: TableFactory):
+    t = expired_table(table)
+    row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert (row.filesDeleted, row.cutoffVersion, row.oldestReadableVersion) == (8, 6, 4)
+    assert row.bytesDeleted > 0
+    assert {(r.verdict, r.reason) for r in row.reasons} == {
+        ("delete", "before the cutoff checkpoint"),
+        ("keep", "needed by a version inside retention"),
+        ("keep", "pointer to the last checkpoint"),
+    }
+    assert not any(name.startswith(f"{v:020}") for v in range(4) for name in t.log_names())
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    for version in range(4, 9):
+        expected = list(range(1, version + 1))
+        assert t.ids(version) == expected
+        assert ids_by_delta_rs(t.path, version) == expected
+
+
+def test_dry_run_has_a_reason_for_every_file(spark: SparkSession, table: TableFactory):
+    t = expired_table(table)
+    before = t.all_files()
+    rows = spark.sql(f"CLEANUP LOG {t.sql_name} DRY RUN").collect()
+    files = [row for row in rows if row.file is not None]
+    assert {row.file for row in files} == t.log_names()
+    assert all(row.reason and row.dryRun and row.ageHours >= 0 for row in files)
+    deleted = {row.file for row in files if row.verdict == "delete"}
+    assert total(rows).filesDeleted == len(deleted) == 8
+    assert t.all_files() == before
+    spark.sql(f"CLEANUP LOG {t.sql_name}")
+    assert t.log_names() == {row.file for row in files} - deleted
+
+
+def test_again_finds_nothing(spark: SparkSession, table: TableFactory):
+    t = expired_table(table)
+    spark.sql(f"CLEANUP LOG {t.sql_name}")
+    row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert (row.filesDeleted, row.oldestReadableVersion) == (0, 4)
+
+
+def test_without_a_checkpoint_nothing_goes_and_the_row_says_why(
+    spark: SparkSession, table: TableFactory
+):
+    t = table(1, 2, 3)
+    t.age_log(days=40, up_to=3)
+    before = t.log_names()
+    row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert row.filesDeleted == 0
+    assert "no complete checkpoint at or before version 3" in row.message
+    assert t.log_names() == before
+
+
+def test_retain_needs_the_check_to_be_off_below_the_tables_own(
+    spark: SparkSession, table: TableFactory
+):
+    t = table(1, 2, 3, 4)
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    t.append(5)
+    t.age_log(days=2, up_to=5)
+    key = "spark.databricks.delta.retentionDurationCheck.enabled"
+    spark.conf.set(key, "false")
+    try:
+        row = spark.sql(f"CLEANUP LOG {t.sql_name} RETAIN 24 HOURS").first()
+    finally:
+        spark.conf.unset(key)
+    assert (row.filesDeleted, row.oldestReadableVersion) == (8, 4)
+
+
+def test_v2_sidecars_go_with_their_last_checkpoint(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, checkpointPolicy="v2", enableExpiredLogCleanup="false")
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    old_sidecars = set(t.log.glob("_sidecars/*.parquet"))
+    t.append(3, 4)
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    t.append(5)
+    t.age_log(days=40, up_to=5)
+    old = time.time() - 40 * DAY_SECONDS
+    for file in t.log.glob("_sidecars/*.parquet"):
+        os.utime(file, (old, old))
+    row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert {r.reason for r in row.reasons if r.verdict == "delete"} == {
+        "before the cutoff checkpoint",
+        "named by no checkpoint",
+    }
+    assert not any(file.exists() for file in old_sidecars)
+    assert len(list(t.log.glob("_sidecars/*.parquet"))) == 1
+    classic = t.log / f"{4:020}.checkpoint.parquet"
+    assert classic.exists(), "readers without the feature need a checkpoint that they understand"
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    assert (t.ids(4), t.ids(5)) == ([1, 2, 3, 4], [1, 2, 3, 4, 5])
+
+
+def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
+    t = expired_table(table)
+    upkeep = UpkeepTable.forPath(spark, str(t.path))
+    dry = upkeep.cleanupLog(24 * 60, dryRun=True, options={"granularity": "day"})
+    sql = spark.sql(
+        f"CLEANUP LOG {t.sql_name} RETAIN 1440 HOURS DRY RUN OPTIONS (granularity = 'day')"
+    )
+    assert dry.schema == sql.schema
+    assert [row.file for row in dry.collect()] == [row.file for row in sql.collect()]
+    assert upkeep.cleanupLog().first().filesDeleted == 8

@@ -1,0 +1,77 @@
+"""MAINTAIN does what is due, in order; DESCRIBE HEALTH says what is due before and after."""
+
+from pyspark.sql import SparkSession
+
+from conftest import TableFactory
+from delta_upkeep import HealthReport, UpkeepTable
+
+
+def statuses(rows) -> list[tuple[str, str]]:
+    return [(row.step, row.status) for row in rows]
+
+
+def test_maintain_does_what_is_due_and_then_nothing(spark: SparkSession, table: TableFactory):
+    t = table(*range(1, 6), checkpointInterval="5")
+    (t.log / "_last_checkpoint").unlink(missing_ok=True)
+    for file in t.log.glob("*.checkpoint.parquet"):
+        file.unlink()
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    before = t.all_files()
+    dry = spark.sql(f"MAINTAIN {t.sql_name} DRY RUN").collect()
+    assert t.all_files() == before
+    assert statuses(dry) == [
+        ("optimize", "planned"),
+        ("checkpoint", "planned"),
+        ("cleanup", "not due"),
+    ]
+    done = spark.sql(f"MAINTAIN {t.sql_name}").collect()
+    assert statuses(done)[0] == ("optimize", "done")
+    assert done[0].optimize.metrics.numFilesRemoved == 5
+    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == {"not due"}
+    assert t.ids() == [1, 2, 3, 4, 5]
+
+
+def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
+    spark: SparkSession, table: TableFactory
+):
+    t = table(1, 2, 3)
+    t.age_log(days=40, up_to=3)
+    rows = spark.sql(f"MAINTAIN {t.sql_name}").collect()
+    assert rows[1].status == "done"
+    assert rows[1].reason == "expired commits wait for a checkpoint to stand on"
+    assert rows[1].checkpoint.status == "written"
+
+
+def test_maintain_leaves_the_log_where_the_table_says_so(spark: SparkSession, table: TableFactory):
+    t = table(1, enableExpiredLogCleanup="false")
+    row = UpkeepTable.forPath(spark, str(t.path)).maintain().collect()[2]
+    assert (row.status, row.reason) == ("skipped", "delta.enableExpiredLogCleanup is false")
+
+
+def test_health_names_the_remedy_and_the_remedy_helps(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    upkeep = UpkeepTable.forPath(spark, str(t.path))
+    report = upkeep.health()
+    assert isinstance(report, HealthReport)
+    small = next(check for check in report.findings if check.check == "smallFiles")
+    assert (small.severity, small.value) == ("warning", 4.0)
+    spark.sql(small.remedy)
+    after = {check.check: check.severity for check in upkeep.health().checks}
+    assert after["smallFiles"] == "ok"
+
+
+def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    before = t.all_files()
+    rows = spark.sql(f"DESC HEALTH {t.sql_name}").collect()
+    assert {row.check for row in rows} == {
+        "files",
+        "smallFiles",
+        "deletedRows",
+        "checkpoint",
+        "commitsSinceCheckpoint",
+        "log",
+        "expiredLog",
+        "oldestVersion",
+    }
+    assert t.all_files() == before

@@ -1,0 +1,134 @@
+"""OPTIMIZE: fewer files, the same rows, and a row that says what was done."""
+
+import pytest
+from pyspark.sql import SparkSession
+from strangers import ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
+
+from conftest import TableFactory
+from delta_upkeep import UpkeepTable
+
+
+def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4, 5)
+    row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
+    assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (5, 2)
+    assert row.metrics.partitionsOptimized == 2
+    assert (row.dryRun, row.version) == (False, 6)
+    assert {bin.status for bin in row.bins} == {"committed"}
+    for ids in (t.ids(), ids_by_delta_rs(t.path), ids_by_pyarrow(t.path), ids_by_duckdb(t.path)):
+        assert ids == [1, 2, 3, 4, 5]
+    assert t.ids(version=5) == [1, 2, 3, 4, 5]
+
+
+def test_second_run_makes_no_commit(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    spark.sql(f"OPTIMIZE {t.sql_name}")
+    row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
+    assert (row.version, row.metrics.numBins, row.bins) == (None, 0, [])
+    assert t.version == 5
+
+
+def test_dry_run_tells_the_plan_and_writes_nothing(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    before = t.all_files()
+    row = spark.sql(f"OPTIMIZE {t.sql_name} DRY RUN").first()
+    assert row.dryRun
+    assert row.version is None
+    assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (4, 2)
+    assert {(b.partition, b.inputFiles, b.tier, b.status) for b in row.bins} == {
+        ("p=0", 2, "rows", "planned"),
+        ("p=1", 2, "rows", "planned"),
+    }
+    assert t.all_files() == before
+
+
+def test_where_takes_the_named_partitions_only(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    row = spark.sql(f"OPTIMIZE {t.sql_name} WHERE p = 1").first()
+    assert [bin.partition for bin in row.bins] == ["p=1"]
+    assert row.metrics.totalConsideredFiles == 2
+
+
+def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, table: TableFactory):
+    t = table(enableDeletionVectors="true")
+    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(1).write.format(
+        "delta"
+    ).mode("append").save(str(t.path))
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id > 40")
+    row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
+    assert row.metrics.deletionVectorStats.numDeletionVectorRowsRemoved == 60
+    assert row.bins[0].reason == "a file has a deletion vector"
+    assert t.ids() == list(range(1, 41))
+    assert ids_by_pyarrow(t.path) == list(range(1, 41))
+
+
+def test_row_ids_survive(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4, enableRowTracking="true")
+    query = f"SELECT id, _metadata.row_id AS r, _metadata.row_commit_version AS c FROM {t.sql_name}"
+    before = sorted(spark.sql(query).collect())
+    assert spark.sql(f"OPTIMIZE {t.sql_name}").first().metrics.numBins == 2
+    assert sorted(spark.sql(query).collect()) == before
+
+
+def test_zorder_rewrites_every_file(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    row = spark.sql(f"OPTIMIZE {t.sql_name} ZORDER BY (id, text)").first()
+    assert row.bins[0].reason == "Z-order needs every row"
+    assert t.ids() == [1, 2, 3, 4]
+    history = spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").first()
+    assert history.operationParameters["zOrderBy"] == '["id","text"]'
+
+
+def test_clustered_table_is_clustered(spark: SparkSession, tmp_path):
+    name = f"delta.`{tmp_path}/clustered`"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, x INT) USING delta CLUSTER BY (id)")
+    for i in range(3):
+        spark.sql(f"INSERT INTO {name} VALUES ({i}, {i})")
+    row = spark.sql(f"OPTIMIZE {name}").first()
+    assert row.metrics.numFilesRemoved == 3
+    assert row.bins[0].reason == "clustering needs every row"
+    assert spark.sql(f"OPTIMIZE {name}").first().version is None
+    assert spark.sql(f"OPTIMIZE {name} FULL").first().dryRun is False
+    assert spark.table(name).count() == 3
+
+
+def test_history_and_streams_see_no_new_data(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4, enableChangeDataFeed="true")
+    spark.sql(f"OPTIMIZE {t.sql_name}")
+    history = spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").first()
+    assert history.operation == "OPTIMIZE"
+    assert history.operationMetrics["numRemovedFiles"] == "4"
+    changes = spark.read.format("delta").option("readChangeFeed", "true")
+    assert changes.option("startingVersion", 5).load(str(t.path)).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "bins"),
+    [("targetFileSize = 1", 0), ("minFileSize = 1", 0), ("TARGETFILESIZE = '128m'", 2)],
+)
+def test_options_decide_what_is_small(spark: SparkSession, table: TableFactory, options, bins):
+    t = table(1, 2, 3, 4)
+    row = spark.sql(f"OPTIMIZE {t.sql_name} DRY RUN OPTIONS ({options})").first()
+    assert row.metrics.numBins == bins
+
+
+def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    upkeep = UpkeepTable.forPath(spark, str(t.path))
+    dry = upkeep.optimize().where("p = 1").option("targetFileSize", "128m").dryRun()
+    sql = spark.sql(
+        f"OPTIMIZE {t.sql_name} WHERE p = 1 DRY RUN OPTIONS (targetFileSize = '128m')"
+    )
+    assert dry.schema == sql.schema
+    assert dry.first().bins == sql.first().bins
+    assert upkeep.optimize().executeCompaction().first().metrics.numBins == 2
+    assert upkeep.optimize().executeZOrderBy(["id"]).first().metrics.numFilesRemoved == 2
+    assert upkeep.toDF().count() == 4
+
+
+def test_deltas_own_api_uses_our_engine(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    from delta.tables import DeltaTable
+
+    row = DeltaTable.forPath(spark, str(t.path)).optimize().where("p = 0").executeCompaction()
+    assert [bin.partition for bin in row.first().bins] == ["p=0"]
