@@ -5,11 +5,10 @@ import uuid
 from pathlib import Path
 
 import pytest
-from pyspark.errors import AnalysisException, ParseException
-from pyspark.sql import SparkSession
-
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import SparkSession
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 WRITERS = [s for s in STATEMENTS if s != "DESCRIBE HEALTH"]
@@ -84,7 +83,9 @@ def test_view(spark: SparkSession, catalog_table: str, statement: str):
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
     t = table(1, 2)
-    assert condition_of(spark, f"{statement} '{t.path}@v1'") == "TIME_TRAVEL_NOT_SUPPORTED"
+    assert (
+        condition_of(spark, f"{statement} '{t.path}@v1'") == "TIME_TRAVEL_NOT_SUPPORTED"
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,9 @@ def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
         ("p IN (SELECT 1)", "SUBQUERY_IN_PREDICATE"),
     ],
 )
-def test_predicates(spark: SparkSession, table: TableFactory, where: str, condition: str):
+def test_predicates(
+    spark: SparkSession, table: TableFactory, where: str, condition: str
+):
     t = table(1, 2)
     before = t.all_files()
     assert condition_of(spark, f"OPTIMIZE {t.sql_name} WHERE {where}") == condition
@@ -125,7 +128,9 @@ def test_predicates(spark: SparkSession, table: TableFactory, where: str, condit
         ("MAINTAIN {t} OPTIONS (partSize = 'x')", "INVALID_OPTION"),
     ],
 )
-def test_options_and_clauses(spark: SparkSession, table: TableFactory, text: str, condition: str):
+def test_options_and_clauses(
+    spark: SparkSession, table: TableFactory, text: str, condition: str
+):
     t = table(1, 2)
     before = t.all_files()
     assert condition_of(spark, text.format(t=t.sql_name)) == condition
@@ -140,7 +145,9 @@ def test_zorder_columns(spark: SparkSession, table: TableFactory):
     assert t.version == 2
 
 
-def test_clauses_that_a_clustered_table_cannot_have(spark: SparkSession, tmp_path: Path):
+def test_clauses_that_a_clustered_table_cannot_have(
+    spark: SparkSession, tmp_path: Path
+):
     name = f"delta.`{tmp_path}/clustered`"
     spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id)")
     for clause in ("WHERE id = 1", "ZORDER BY (id)"):
@@ -149,14 +156,21 @@ def test_clauses_that_a_clustered_table_cannot_have(spark: SparkSession, tmp_pat
 
 def test_syntax(spark: SparkSession, table: TableFactory):
     t = table(1)
-    for text in ("OPTIMIZE {t} BOGUS", "CHECKPOINT {t} OPTIONS ()", "CLEANUP LOG", "MAINTAIN {t} DRY"):
+    for text in (
+        "OPTIMIZE {t} BOGUS",
+        "CHECKPOINT {t} OPTIONS ()",
+        "CLEANUP LOG",
+        "MAINTAIN {t} DRY",
+    ):
         with pytest.raises(ParseException) as caught:
             spark.sql(text.format(t=t.sql_name))
         assert caught.value.getCondition() == "PARSE_SYNTAX_ERROR"
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_feature_that_no_reader_knows(spark: SparkSession, table: TableFactory, statement: str):
+def test_feature_that_no_reader_knows(
+    spark: SparkSession, table: TableFactory, statement: str
+):
     t = table(1, 2)
     set_protocol(t, **features("timeMachine"))
     before = t.all_files()
@@ -168,11 +182,15 @@ def test_feature_that_no_reader_knows(spark: SparkSession, table: TableFactory, 
 
 
 @pytest.mark.parametrize("statement", WRITERS)
-def test_feature_that_no_writer_knows(spark: SparkSession, table: TableFactory, statement: str):
+def test_feature_that_no_writer_knows(
+    spark: SparkSession, table: TableFactory, statement: str
+):
     t = table(1, 2)
     set_protocol(t, **features(writer=("timeMachine",)))
     before = t.all_files()
-    assert condition_of(spark, f"{statement} {t.sql_name}") == "UNSUPPORTED_TABLE_FEATURE"
+    assert (
+        condition_of(spark, f"{statement} {t.sql_name}") == "UNSUPPORTED_TABLE_FEATURE"
+    )
     assert t.all_files() == before
     assert spark.sql(f"DESCRIBE HEALTH {t.sql_name}").count() == 8
 
@@ -184,16 +202,26 @@ def test_catalog_managed_by_path(
 ):
     """By name they need a catalog that manages commits: see CatalogManagedSuite.scala."""
     t = table(1, 2)
-    needed = ("catalogManaged", "vacuumProtocolCheck", "deletionVectors", "columnMapping")
+    needed = (
+        "catalogManaged",
+        "vacuumProtocolCheck",
+        "deletionVectors",
+        "columnMapping",
+    )
     written = ("inCommitTimestamp", "rowTracking", "domainMetadata")
     set_protocol(t, **features(*{feature, *needed}, writer=written))
     before = t.all_files()
-    assert condition_of(spark, f"{statement} '{t.path}'") == "CATALOG_MANAGED_TABLE_BY_PATH"
+    assert (
+        condition_of(spark, f"{statement} '{t.path}'")
+        == "CATALOG_MANAGED_TABLE_BY_PATH"
+    )
     assert t.all_files() == before
 
 
 @pytest.mark.parametrize("statement", WRITERS)
-def test_no_permission_on_the_log(spark: SparkSession, table: TableFactory, statement: str):
+def test_no_permission_on_the_log(
+    spark: SparkSession, table: TableFactory, statement: str
+):
     t = table(1, 2, 3, 4, enableExpiredLogCleanup="true")
     if statement == "CLEANUP LOG":
         spark.sql(f"CHECKPOINT {t.sql_name}")
@@ -209,7 +237,9 @@ def test_no_permission_on_the_log(spark: SparkSession, table: TableFactory, stat
     assert t.all_files() == before
 
 
-def test_python_errors_are_pysparks(spark: SparkSession, table: TableFactory, tmp_path: Path):
+def test_python_errors_are_pysparks(
+    spark: SparkSession, table: TableFactory, tmp_path: Path
+):
     with pytest.raises(AnalysisException) as caught:
         UpkeepTable.forPath(spark, str(tmp_path / "none"))
     assert caught.value.getCondition()
@@ -225,8 +255,12 @@ def test_python_errors_are_pysparks(spark: SparkSession, table: TableFactory, tm
         upkeep.optimize().option("targetFileSize", [1]).dryRun()
 
 
-def test_predicates_from_python_are_not_pasted(spark: SparkSession, table: TableFactory):
+def test_predicates_from_python_are_not_pasted(
+    spark: SparkSession, table: TableFactory
+):
     t = table(1, 2)
     with pytest.raises(AnalysisException) as caught:
-        UpkeepTable.forPath(spark, str(t.path)).optimize().where("p = 1 DRY RUN").executeCompaction()
+        UpkeepTable.forPath(spark, str(t.path)).optimize().where(
+            "p = 1 DRY RUN"
+        ).executeCompaction()
     assert caught.value.getCondition() == "DELTA_UPKEEP.INVALID_PREDICATE"

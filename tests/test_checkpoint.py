@@ -3,11 +3,10 @@
 import json
 
 import pytest
-from pyspark.sql import SparkSession
-from strangers import files_by_kernel, ids_by_delta_rs
-
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from pyspark.sql import SparkSession
+from strangers import files_by_kernel, ids_by_delta_rs
 
 
 def hide_older_commits(t: Table) -> None:
@@ -17,7 +16,9 @@ def hide_older_commits(t: Table) -> None:
             file.unlink()
 
 
-def assert_others_read_it(spark: SparkSession, t: Table, files: int, ids: list[int]) -> None:
+def assert_others_read_it(
+    spark: SparkSession, t: Table, files: int, ids: list[int]
+) -> None:
     hide_older_commits(t)
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     assert t.ids() == ids
@@ -31,7 +32,12 @@ def assert_others_read_it(spark: SparkSession, t: Table, files: int, ids: list[i
         ("", {}, "classic", 1),
         ("OPTIONS (partSize = 2)", {}, "classic", 2),
         ("", {"checkpointPolicy": "v2"}, "v2", 1),
-        ("OPTIONS (format = 'parquet', partSize = 2)", {"checkpointPolicy": "v2"}, "v2", 2),
+        (
+            "OPTIONS (format = 'parquet', partSize = 2)",
+            {"checkpointPolicy": "v2"},
+            "v2",
+            2,
+        ),
         ("OPTIONS (policy = 'classic')", {"checkpointPolicy": "v2"}, "classic", 1),
     ],
 )
@@ -40,7 +46,12 @@ def test_every_layout_is_read_by_others(
 ):
     t = table(1, 2, 3, 4, **properties)
     row = spark.sql(f"CHECKPOINT {t.sql_name} {options}").first()
-    assert (row.version, row.policy, row.parts, row.status) == (4, policy, parts, "written")
+    assert (row.version, row.policy, row.parts, row.status) == (
+        4,
+        policy,
+        parts,
+        "written",
+    )
     assert row.numAddFiles == 4
     pointer = json.loads((t.log / "_last_checkpoint").read_text())
     assert (pointer["version"], pointer["numOfAddFiles"]) == (4, 4)
@@ -78,6 +89,8 @@ def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3)
     upkeep = UpkeepTable.forPath(spark, str(t.path))
     dry = upkeep.checkpoint(partSize=2, mode="full", dryRun=True)
-    sql = spark.sql(f"CHECKPOINT {t.sql_name} DRY RUN OPTIONS (partSize = 2, mode = 'full')")
+    sql = spark.sql(
+        f"CHECKPOINT {t.sql_name} DRY RUN OPTIONS (partSize = 2, mode = 'full')"
+    )
     assert dry.collect() == sql.collect()
     assert upkeep.checkpoint().first().status == "written"

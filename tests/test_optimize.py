@@ -1,21 +1,27 @@
 """OPTIMIZE: fewer files, the same rows, and a row that says what was done."""
 
 import pytest
+from conftest import TableFactory
+from delta_upkeep import UpkeepTable
 from pyspark.sql import SparkSession
 from strangers import ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
 
-from conftest import TableFactory
-from delta_upkeep import UpkeepTable
 
-
-def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table: TableFactory):
+def test_compaction_keeps_every_row_for_every_reader(
+    spark: SparkSession, table: TableFactory
+):
     t = table(1, 2, 3, 4, 5)
     row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
     assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (5, 2)
     assert row.metrics.partitionsOptimized == 2
     assert (row.dryRun, row.version) == (False, 6)
     assert {bin.status for bin in row.bins} == {"committed"}
-    for ids in (t.ids(), ids_by_delta_rs(t.path), ids_by_pyarrow(t.path), ids_by_duckdb(t.path)):
+    for ids in (
+        t.ids(),
+        ids_by_delta_rs(t.path),
+        ids_by_pyarrow(t.path),
+        ids_by_duckdb(t.path),
+    ):
         assert ids == [1, 2, 3, 4, 5]
     assert t.ids(version=5) == [1, 2, 3, 4, 5]
 
@@ -28,7 +34,9 @@ def test_second_run_makes_no_commit(spark: SparkSession, table: TableFactory):
     assert t.version == 5
 
 
-def test_dry_run_tells_the_plan_and_writes_nothing(spark: SparkSession, table: TableFactory):
+def test_dry_run_tells_the_plan_and_writes_nothing(
+    spark: SparkSession, table: TableFactory
+):
     t = table(1, 2, 3, 4)
     before = t.all_files()
     row = spark.sql(f"OPTIMIZE {t.sql_name} DRY RUN").first()
@@ -42,18 +50,22 @@ def test_dry_run_tells_the_plan_and_writes_nothing(spark: SparkSession, table: T
     assert t.all_files() == before
 
 
-def test_where_takes_the_named_partitions_only(spark: SparkSession, table: TableFactory):
+def test_where_takes_the_named_partitions_only(
+    spark: SparkSession, table: TableFactory
+):
     t = table(1, 2, 3, 4)
     row = spark.sql(f"OPTIMIZE {t.sql_name} WHERE p = 1").first()
     assert [bin.partition for bin in row.bins] == ["p=1"]
     assert row.metrics.totalConsideredFiles == 2
 
 
-def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, table: TableFactory):
+def test_deleted_rows_stay_deleted_and_their_vectors_go(
+    spark: SparkSession, table: TableFactory
+):
     t = table(enableDeletionVectors="true")
-    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(1).write.format(
-        "delta"
-    ).mode("append").save(str(t.path))
+    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(
+        1
+    ).write.format("delta").mode("append").save(str(t.path))
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id > 40")
     row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
     assert row.metrics.deletionVectorStats.numDeletionVectorRowsRemoved == 60
@@ -106,7 +118,9 @@ def test_history_and_streams_see_no_new_data(spark: SparkSession, table: TableFa
     ("options", "bins"),
     [("targetFileSize = 1", 0), ("minFileSize = 1", 0), ("TARGETFILESIZE = '128m'", 2)],
 )
-def test_options_decide_what_is_small(spark: SparkSession, table: TableFactory, options, bins):
+def test_options_decide_what_is_small(
+    spark: SparkSession, table: TableFactory, options, bins
+):
     t = table(1, 2, 3, 4)
     row = spark.sql(f"OPTIMIZE {t.sql_name} DRY RUN OPTIONS ({options})").first()
     assert row.metrics.numBins == bins
@@ -122,7 +136,9 @@ def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
     assert dry.schema == sql.schema
     assert dry.first().bins == sql.first().bins
     assert upkeep.optimize().executeCompaction().first().metrics.numBins == 2
-    assert upkeep.optimize().executeZOrderBy(["id"]).first().metrics.numFilesRemoved == 2
+    assert (
+        upkeep.optimize().executeZOrderBy(["id"]).first().metrics.numFilesRemoved == 2
+    )
     assert upkeep.toDF().count() == 4
 
 
@@ -130,5 +146,10 @@ def test_deltas_own_api_uses_our_engine(spark: SparkSession, table: TableFactory
     t = table(1, 2, 3, 4)
     from delta.tables import DeltaTable
 
-    row = DeltaTable.forPath(spark, str(t.path)).optimize().where("p = 0").executeCompaction()
+    row = (
+        DeltaTable.forPath(spark, str(t.path))
+        .optimize()
+        .where("p = 0")
+        .executeCompaction()
+    )
     assert [bin.partition for bin in row.first().bins] == ["p=0"]

@@ -1,4 +1,4 @@
-"""Table maintenance for Delta Lake on Spark: compact, checkpoint, clean up the log, look at health."""
+"""Table maintenance for Delta Lake on Spark: compact, checkpoint, clean the log, see health."""
 
 from delta_upkeep.health import HealthCheck, HealthReport
 from delta_upkeep.session import configure_spark_with_delta_upkeep

@@ -45,8 +45,8 @@ def configure_spark_with_delta_upkeep(
     """
     if not isinstance(spark_session_builder, SparkSession.Builder):
         raise TypeError(
-            "configure_spark_with_delta_upkeep needs a SparkSession.Builder, and got a "
-            f"{type(spark_session_builder).__name__}. Pass SparkSession.builder before getOrCreate()."
+            "configure_spark_with_delta_upkeep needs a SparkSession.Builder, and got "
+            f"{type(spark_session_builder)}. Pass SparkSession.builder before getOrCreate()."
         )
     if pyspark.__version__.split(".")[:2] != ["4", "2"]:
         raise RuntimeError(

@@ -1,0 +1,139 @@
+"""As users run it: real processes, with the published artifact or the wheel alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from delta_upkeep import __version__
+
+ROOT = Path(__file__).parent.parent
+REPOSITORY = ROOT / "scala/target/repository"
+COORDINATE = f"io.deltaupkeep:delta-upkeep_2.13:{__version__}"
+BIN = Path(sys.executable).parent
+# PySpark sets SPARK_HOME in this process when other tests start a session.
+CLEAN = {
+    key: value for key, value in os.environ.items() if not key.startswith("SPARK_")
+}
+ACTIVATED = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+
+JOB = """
+import sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+name = f"delta.`{sys.argv[1]}`"
+spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta")
+for i in range(3):
+    spark.sql(f"INSERT INTO {name} VALUES ({i})")
+print("OPTIMIZE", spark.sql(f"OPTIMIZE {name}").first().metrics.numFilesRemoved)
+print("CHECKPOINT", spark.sql(f"CHECKPOINT {name}").first().status)
+print("ROWS", spark.table(name).count())
+"""
+
+SQL = """
+-- a comment; with a semicolon
+CREATE TABLE delta.`{path}` (id BIGINT) USING delta;
+INSERT INTO delta.`{path}` VALUES (1);
+INSERT INTO delta.`{path}` VALUES (2);
+EXPLAIN OPTIMIZE delta.`{path}`;
+OPTIMIZE '{path}';
+CHECKPOINT '{path}' OPTIONS (partSize = 1000);
+CLEANUP LOG '{path}' DRY RUN;
+DESCRIBE HEALTH '{path}';
+MAINTAIN '{path}';
+SELECT 'rows', count(*) FROM delta.`{path}`;
+"""
+
+NOTEBOOK = """
+import json, sys
+from pyspark.sql import SparkSession
+from delta_upkeep import UpkeepTable, configure_spark_with_delta_upkeep
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+spark = configure_spark_with_delta_upkeep(builder).getOrCreate()
+spark.sql("CREATE TABLE t (id BIGINT) USING delta")
+for i in range(3):
+    spark.sql(f"INSERT INTO t VALUES ({i})")
+table = UpkeepTable.forName(spark, "t")
+table.delete("id = 0")
+removed = table.optimize().executeCompaction().first().metrics.numFilesRemoved
+status = table.checkpoint().first().status
+worst = [check.check for check in table.health().findings]
+print("RESULT " + json.dumps([removed, status, worst, table.toDF().count()]))
+"""
+
+
+def run(command: Sequence[str | Path], cwd: Path, **env: str) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**CLEAN, **env},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, (
+        f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def packages() -> list[str]:
+    """Options that bring Delta Upkeep in by its coordinate alone, freshly resolved."""
+    ivy = ROOT / "build/ivy"
+    for stale in [ivy / "cache/io.deltaupkeep", *ivy.glob("jars/io.deltaupkeep*")]:
+        shutil.rmtree(stale) if stale.is_dir() else stale.unlink(missing_ok=True)
+    settings = {
+        "spark.jars.ivy": ivy,
+        "spark.ui.enabled": "false",
+        "spark.databricks.delta.snapshotPartitions": 1,
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
+        "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
+    }
+    pairs = [
+        part for key, value in settings.items() for part in ("--conf", f"{key}={value}")
+    ]
+    repository = ["--repositories", REPOSITORY.as_uri(), "--packages", COORDINATE]
+    return ["--master", "local[1]", *repository, *pairs]
+
+
+def test_spark_sql_runs_a_file(packages: list[str], tmp_path: Path):
+    script = tmp_path / "maintain.sql"
+    script.write_text(SQL.format(path=tmp_path / "table"))
+    output = run(["spark-sql", *packages, "-f", script], tmp_path, **ACTIVATED)
+    assert "== Maintenance Plan ==" in output
+    assert "smallFiles\tok" in output
+    assert "rows\t2" in output.splitlines()
+    assert (tmp_path / "table/_delta_log/_last_checkpoint").exists()
+
+
+def test_spark_submit_runs_a_job(packages: list[str], tmp_path: Path):
+    job = tmp_path / "job.py"
+    job.write_text(JOB)
+    output = run(
+        ["spark-submit", *packages, job, tmp_path / "table"], tmp_path, **ACTIVATED
+    )
+    assert output.splitlines()[-3:] == ["OPTIMIZE 3", "CHECKPOINT written", "ROWS 3"]
+
+
+def test_wheel_in_a_clean_environment(tmp_path: Path):
+    (wheel,) = (ROOT / "dist").glob("*.whl")
+    environment = tmp_path / "venv"
+    venv.create(environment, with_pip=True)
+    python = environment / "bin/python"
+    run([python, "-m", "pip", "install", "--quiet", wheel], tmp_path)
+    script = tmp_path / "notebook.py"
+    script.write_text(NOTEBOOK)
+    output = run([python, script], tmp_path)
+    line = next(line for line in output.splitlines() if line.startswith("RESULT "))
+    assert json.loads(line.removeprefix("RESULT ")) == [2, "written", [], 2]
