@@ -5,12 +5,12 @@ private[cleanup] object Readability {
 
   /**
    * The oldest version from which on every version up to the newest commit can be read: from commit 0, or from
-   * a complete checkpoint, with no commit missing in between.
+   * a complete checkpoint whose own commit is there too, with no commit missing in between.
    */
   def oldest(commits: Seq[Long], completeCheckpoints: Seq[Long]): Option[Long] =
     commits.maxOption.flatMap { newest =>
       val start = startOfUnbrokenRun(commits, newest)
-      val base = completeCheckpoints.filter(version => version >= start - 1 && version <= newest).minOption
+      val base = completeCheckpoints.filter(version => version >= start && version <= newest).minOption
       if (start == 0) Some(0L) else base
     }
 
