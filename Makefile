@@ -17,6 +17,7 @@ SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(
 	-Dsbt.supershell=false -Dsbt.color=false -jar $(SBT_JAR)
 
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
+PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 SCALA_SOURCES := $(shell find scala/src/main -type f) build.sbt project/plugins.sbt project/build.properties
 PYTHON_SOURCES := $(shell find python/delta_upkeep -name '*.py' -o -name py.typed) python/pyproject.toml
@@ -45,13 +46,14 @@ lint: setup ## Check formatting, types and the adapter's boundary
 .PHONY: test-scala
 test-scala: setup ## Run the Scala tests, after checking the format, and publish locally for the others
 	$(SBT) scalafmtCheckAll upkeep/test upkeep/publish </dev/null
+	touch $(PUBLISHED)
 
 .PHONY: test-python
 test-python: setup publish-local ## Run the tests from Python; ARGS='-k name' chooses
 	$(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. tests $(ARGS)
 
 .PHONY: publish-local
-publish-local: scala/target/repository/.published ## Publish to a Maven layout below scala/target/repository
+publish-local: $(PUBLISHED) ## Publish to a Maven layout below scala/target/repository
 
 .PHONY: jar
 jar: $(JAR) ## Build the jar
@@ -101,7 +103,6 @@ $(VENV)/.installed: $(WHEEL)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
 	touch $@
 
-scala/target/repository/.published: $(JAR)
-	rm -rf scala/target/repository
+$(PUBLISHED): $(JAR)
 	$(SBT) upkeep/publish </dev/null
 	touch $@

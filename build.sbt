@@ -54,11 +54,15 @@ lazy val upkeep = (project in file("scala"))
     Compile / doc / scalacOptions -= "-Werror",
     Test / fork := true,
     Test / parallelExecution := false,
-    Test / javaOptions ++= javaModuleOptions ++ Seq("-Xmx2g", "-Dspark.master=local[2]"),
+    Test / javaOptions ++= javaModuleOptions ++ Seq(
+      "-Xmx2g",
+      s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"
+    ),
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
     // A Maven-layout repository in the build directory: what `--packages` resolves in the tests.
     publishTo := Some("staging" at (baseDirectory.value / "target" / "repository").toURI.toString),
-    publishMavenStyle := true
+    publishMavenStyle := true,
+    publishConfiguration := publishConfiguration.value.withOverwrite(true)
   )
 
 lazy val root = (project in file("."))
