@@ -38,7 +38,7 @@ test: setup lint test-scala test-python ## Run every check and every test
 
 .PHONY: lint
 lint: setup ## Check formatting, types and the adapter's boundary
-	$(BIN)/ruff format --check python tests
+	$(BIN)/ruff format --check --config python/pyproject.toml python tests
 	$(BIN)/ruff check --config python/pyproject.toml python tests
 	cd python && ../$(BIN)/mypy delta_upkeep demo
 	$(BIN)/python project/check_adapter.py $(JAR)
@@ -64,7 +64,7 @@ wheel: $(WHEEL) ## Build the wheel, with the jar inside
 .PHONY: format
 format: $(SBT_JAR) ## Format Scala and Python
 	$(SBT) scalafmtAll </dev/null
-	$(BIN)/ruff format python tests
+	$(BIN)/ruff format --config python/pyproject.toml python tests
 	$(BIN)/ruff check --fix --config python/pyproject.toml python tests
 
 .PHONY: clean

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from delta_upkeep import configure_spark_with_delta_upkeep
 from pyspark.sql import SparkSession
+
+from delta_upkeep import configure_spark_with_delta_upkeep
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
@@ -43,9 +44,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 class Table:
     """A Delta table by path: ids from 1, in two partitions, a commit and a small file for each."""
 
-    def __init__(
-        self, spark: SparkSession, path: Path, properties: dict[str, str]
-    ) -> None:
+    def __init__(self, spark: SparkSession, path: Path, properties: dict[str, str]) -> None:
         self.spark = spark
         self.path = path
         self.sql_name = f"delta.`{path}`"
@@ -58,24 +57,18 @@ class Table:
 
     def append(self, *ids: int) -> Table:
         for i in ids:
-            self.spark.sql(
-                f"INSERT INTO {self.sql_name} VALUES ({i}, {i % 2}, 'text {i}')"
-            )
+            self.spark.sql(f"INSERT INTO {self.sql_name} VALUES ({i}, {i % 2}, 'text {i}')")
         return self
 
     def ids(self, version: int | None = None) -> list[int]:
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
-        return sorted(
-            row.id for row in reader.load(str(self.path)).select("id").collect()
-        )
+        return sorted(row.id for row in reader.load(str(self.path)).select("id").collect())
 
     @property
     def version(self) -> int:
-        return max(
-            int(file.stem) for file in self.log.glob("*.json") if file.stem.isdigit()
-        )
+        return max(int(file.stem) for file in self.log.glob("*.json") if file.stem.isdigit())
 
     @property
     def log(self) -> Path:
@@ -84,11 +77,7 @@ class Table:
     def log_names(self) -> set[str]:
         """Files of the log, without the checksums of Hadoop's local file system."""
         files = (file for file in self.log.rglob("*") if file.is_file())
-        return {
-            str(file.relative_to(self.log))
-            for file in files
-            if not file.name.startswith(".")
-        }
+        return {str(file.relative_to(self.log)) for file in files if not file.name.startswith(".")}
 
     def all_files(self) -> dict[str, float]:
         """Every file below the table and when it was written: equal if nothing was."""

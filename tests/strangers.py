@@ -27,9 +27,7 @@ def ids_by_pyarrow(path: Path) -> list[int]:
 
 
 def ids_by_duckdb(path: Path) -> list[int]:
-    rows = duckdb.execute(
-        "SELECT id FROM read_parquet(?)", [_live_files(path)]
-    ).fetchall()
+    rows = duckdb.execute("SELECT id FROM read_parquet(?)", [_live_files(path)]).fetchall()
     return sorted(row[0] for row in rows)
 
 
@@ -39,9 +37,7 @@ def files_by_kernel(spark: SparkSession, path: Path) -> int:
     conf = spark._jsc.hadoopConfiguration()
     engine = jvm.io.delta.kernel.defaults.engine.DefaultEngine.create(conf)
     table = jvm.io.delta.kernel.Table.forPath(engine, str(path))
-    batches = (
-        table.getLatestSnapshot(engine).getScanBuilder().build().getScanFiles(engine)
-    )
+    batches = table.getLatestSnapshot(engine).getScanBuilder().build().getScanFiles(engine)
     count = 0
     while batches.hasNext():
         rows = batches.next().getRows()

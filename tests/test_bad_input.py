@@ -5,10 +5,11 @@ import uuid
 from pathlib import Path
 
 import pytest
-from conftest import Table, TableFactory
-from delta_upkeep import UpkeepTable
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import SparkSession
+
+from conftest import Table, TableFactory
+from delta_upkeep import UpkeepTable
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 WRITERS = [s for s in STATEMENTS if s != "DESCRIBE HEALTH"]
@@ -83,9 +84,7 @@ def test_view(spark: SparkSession, catalog_table: str, statement: str):
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
     t = table(1, 2)
-    assert (
-        condition_of(spark, f"{statement} '{t.path}@v1'") == "TIME_TRAVEL_NOT_SUPPORTED"
-    )
+    assert condition_of(spark, f"{statement} '{t.path}@v1'") == "TIME_TRAVEL_NOT_SUPPORTED"
 
 
 @pytest.mark.parametrize(
@@ -98,9 +97,7 @@ def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
         ("p IN (SELECT 1)", "SUBQUERY_IN_PREDICATE"),
     ],
 )
-def test_predicates(
-    spark: SparkSession, table: TableFactory, where: str, condition: str
-):
+def test_predicates(spark: SparkSession, table: TableFactory, where: str, condition: str):
     t = table(1, 2)
     before = t.all_files()
     assert condition_of(spark, f"OPTIMIZE {t.sql_name} WHERE {where}") == condition
@@ -128,9 +125,7 @@ def test_predicates(
         ("MAINTAIN {t} OPTIONS (partSize = 'x')", "INVALID_OPTION"),
     ],
 )
-def test_options_and_clauses(
-    spark: SparkSession, table: TableFactory, text: str, condition: str
-):
+def test_options_and_clauses(spark: SparkSession, table: TableFactory, text: str, condition: str):
     t = table(1, 2)
     before = t.all_files()
     assert condition_of(spark, text.format(t=t.sql_name)) == condition
@@ -145,9 +140,7 @@ def test_zorder_columns(spark: SparkSession, table: TableFactory):
     assert t.version == 2
 
 
-def test_clauses_that_a_clustered_table_cannot_have(
-    spark: SparkSession, tmp_path: Path
-):
+def test_clauses_that_a_clustered_table_cannot_have(spark: SparkSession, tmp_path: Path):
     name = f"delta.`{tmp_path}/clustered`"
     spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id)")
     for clause in ("WHERE id = 1", "ZORDER BY (id)"):
@@ -168,9 +161,7 @@ def test_syntax(spark: SparkSession, table: TableFactory):
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_feature_that_no_reader_knows(
-    spark: SparkSession, table: TableFactory, statement: str
-):
+def test_feature_that_no_reader_knows(spark: SparkSession, table: TableFactory, statement: str):
     t = table(1, 2)
     set_protocol(t, **features("timeMachine"))
     before = t.all_files()
@@ -182,15 +173,11 @@ def test_feature_that_no_reader_knows(
 
 
 @pytest.mark.parametrize("statement", WRITERS)
-def test_feature_that_no_writer_knows(
-    spark: SparkSession, table: TableFactory, statement: str
-):
+def test_feature_that_no_writer_knows(spark: SparkSession, table: TableFactory, statement: str):
     t = table(1, 2)
     set_protocol(t, **features(writer=("timeMachine",)))
     before = t.all_files()
-    assert (
-        condition_of(spark, f"{statement} {t.sql_name}") == "UNSUPPORTED_TABLE_FEATURE"
-    )
+    assert condition_of(spark, f"{statement} {t.sql_name}") == "UNSUPPORTED_TABLE_FEATURE"
     assert t.all_files() == before
     assert spark.sql(f"DESCRIBE HEALTH {t.sql_name}").count() == 8
 
@@ -211,17 +198,12 @@ def test_catalog_managed_by_path(
     written = ("inCommitTimestamp", "rowTracking", "domainMetadata")
     set_protocol(t, **features(*{feature, *needed}, writer=written))
     before = t.all_files()
-    assert (
-        condition_of(spark, f"{statement} '{t.path}'")
-        == "CATALOG_MANAGED_TABLE_BY_PATH"
-    )
+    assert condition_of(spark, f"{statement} '{t.path}'") == "CATALOG_MANAGED_TABLE_BY_PATH"
     assert t.all_files() == before
 
 
 @pytest.mark.parametrize("statement", WRITERS)
-def test_no_permission_on_the_log(
-    spark: SparkSession, table: TableFactory, statement: str
-):
+def test_no_permission_on_the_log(spark: SparkSession, table: TableFactory, statement: str):
     t = table(1, 2, 3, 4, enableExpiredLogCleanup="true")
     if statement == "CLEANUP LOG":
         spark.sql(f"CHECKPOINT {t.sql_name}")
@@ -237,9 +219,7 @@ def test_no_permission_on_the_log(
     assert t.all_files() == before
 
 
-def test_python_errors_are_pysparks(
-    spark: SparkSession, table: TableFactory, tmp_path: Path
-):
+def test_python_errors_are_pysparks(spark: SparkSession, table: TableFactory, tmp_path: Path):
     with pytest.raises(AnalysisException) as caught:
         UpkeepTable.forPath(spark, str(tmp_path / "none"))
     assert caught.value.getCondition()
@@ -255,9 +235,7 @@ def test_python_errors_are_pysparks(
         upkeep.optimize().option("targetFileSize", [1]).dryRun()
 
 
-def test_predicates_from_python_are_not_pasted(
-    spark: SparkSession, table: TableFactory
-):
+def test_predicates_from_python_are_not_pasted(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
     with pytest.raises(AnalysisException) as caught:
         UpkeepTable.forPath(spark, str(t.path)).optimize().where(

@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from pyspark.sql import SparkSession
+
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
-from pyspark.sql import SparkSession
 from strangers import files_by_kernel, ids_by_delta_rs
 
 
@@ -16,9 +17,7 @@ def hide_older_commits(t: Table) -> None:
             file.unlink()
 
 
-def assert_others_read_it(
-    spark: SparkSession, t: Table, files: int, ids: list[int]
-) -> None:
+def assert_others_read_it(spark: SparkSession, t: Table, files: int, ids: list[int]) -> None:
     hide_older_commits(t)
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     assert t.ids() == ids
@@ -89,8 +88,6 @@ def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3)
     upkeep = UpkeepTable.forPath(spark, str(t.path))
     dry = upkeep.checkpoint(partSize=2, mode="full", dryRun=True)
-    sql = spark.sql(
-        f"CHECKPOINT {t.sql_name} DRY RUN OPTIONS (partSize = 2, mode = 'full')"
-    )
+    sql = spark.sql(f"CHECKPOINT {t.sql_name} DRY RUN OPTIONS (partSize = 2, mode = 'full')")
     assert dry.collect() == sql.collect()
     assert upkeep.checkpoint().first().status == "written"

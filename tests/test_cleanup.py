@@ -3,9 +3,10 @@
 import os
 import time
 
+from pyspark.sql import Row, SparkSession
+
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import UpkeepTable
-from pyspark.sql import Row, SparkSession
 from strangers import ids_by_delta_rs
 
 
@@ -22,9 +23,7 @@ def total(rows: list[Row]) -> Row:
     return next(row for row in rows if row.file is None)
 
 
-def test_what_is_before_the_cutoff_checkpoint_goes(
-    spark: SparkSession, table: TableFactory
-):
+def test_what_is_before_the_cutoff_checkpoint_goes(spark: SparkSession, table: TableFactory):
     t = expired_table(table)
     row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
     assert (row.filesDeleted, row.cutoffVersion, row.oldestReadableVersion) == (8, 6, 4)
@@ -34,9 +33,7 @@ def test_what_is_before_the_cutoff_checkpoint_goes(
         ("keep", "needed by a version inside retention"),
         ("keep", "pointer to the last checkpoint"),
     }
-    assert not any(
-        name.startswith(f"{v:020}") for v in range(4) for name in t.log_names()
-    )
+    assert not any(name.startswith(f"{v:020}") for v in range(4) for name in t.log_names())
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     for version in range(4, 9):
         expected = list(range(1, version + 1))
@@ -93,9 +90,7 @@ def test_retain_needs_the_check_to_be_off_below_the_tables_own(
     assert (row.filesDeleted, row.oldestReadableVersion) == (8, 4)
 
 
-def test_v2_sidecars_go_with_their_last_checkpoint(
-    spark: SparkSession, table: TableFactory
-):
+def test_v2_sidecars_go_with_their_last_checkpoint(spark: SparkSession, table: TableFactory):
     t = table(1, 2, checkpointPolicy="v2", enableExpiredLogCleanup="false")
     spark.sql(f"CHECKPOINT {t.sql_name}")
     old_sidecars = set(t.log.glob("_sidecars/*.parquet"))
@@ -114,9 +109,7 @@ def test_v2_sidecars_go_with_their_last_checkpoint(
     assert not any(file.exists() for file in old_sidecars)
     assert len(list(t.log.glob("_sidecars/*.parquet"))) == 1
     classic = t.log / f"{4:020}.checkpoint.parquet"
-    assert classic.exists(), (
-        "readers without the feature need a checkpoint that they understand"
-    )
+    assert classic.exists(), "readers without the feature need a checkpoint that they understand"
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     assert (t.ids(4), t.ids(5)) == ([1, 2, 3, 4], [1, 2, 3, 4, 5])
 

@@ -1,17 +1,16 @@
 """MAINTAIN does what is due, in order; DESCRIBE HEALTH says what is due before and after."""
 
+from pyspark.sql import SparkSession
+
 from conftest import TableFactory
 from delta_upkeep import HealthReport, UpkeepTable
-from pyspark.sql import SparkSession
 
 
 def statuses(rows) -> list[tuple[str, str]]:
     return [(row.step, row.status) for row in rows]
 
 
-def test_maintain_does_what_is_due_and_then_nothing(
-    spark: SparkSession, table: TableFactory
-):
+def test_maintain_does_what_is_due_and_then_nothing(spark: SparkSession, table: TableFactory):
     t = table(*range(1, 6), checkpointInterval="5")
     (t.log / "_last_checkpoint").unlink(missing_ok=True)
     for file in t.log.glob("*.checkpoint.parquet"):
@@ -28,9 +27,7 @@ def test_maintain_does_what_is_due_and_then_nothing(
     done = spark.sql(f"MAINTAIN {t.sql_name}").collect()
     assert statuses(done)[0] == ("optimize", "done")
     assert done[0].optimize.metrics.numFilesRemoved == 5
-    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == {
-        "not due"
-    }
+    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == {"not due"}
     assert t.ids() == [1, 2, 3, 4, 5]
 
 
@@ -45,9 +42,7 @@ def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
     assert rows[1].checkpoint.status == "written"
 
 
-def test_maintain_leaves_the_log_where_the_table_says_so(
-    spark: SparkSession, table: TableFactory
-):
+def test_maintain_leaves_the_log_where_the_table_says_so(spark: SparkSession, table: TableFactory):
     t = table(1, enableExpiredLogCleanup="false")
     row = UpkeepTable.forPath(spark, str(t.path)).maintain().collect()[2]
     assert (row.status, row.reason) == (
@@ -56,9 +51,7 @@ def test_maintain_leaves_the_log_where_the_table_says_so(
     )
 
 
-def test_health_names_the_remedy_and_the_remedy_helps(
-    spark: SparkSession, table: TableFactory
-):
+def test_health_names_the_remedy_and_the_remedy_helps(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     upkeep = UpkeepTable.forPath(spark, str(t.path))
     report = upkeep.health()

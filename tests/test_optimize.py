@@ -1,15 +1,14 @@
 """OPTIMIZE: fewer files, the same rows, and a row that says what was done."""
 
 import pytest
+from pyspark.sql import SparkSession
+
 from conftest import TableFactory
 from delta_upkeep import UpkeepTable
-from pyspark.sql import SparkSession
 from strangers import ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
 
 
-def test_compaction_keeps_every_row_for_every_reader(
-    spark: SparkSession, table: TableFactory
-):
+def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4, 5)
     row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
     assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (5, 2)
@@ -34,9 +33,7 @@ def test_second_run_makes_no_commit(spark: SparkSession, table: TableFactory):
     assert t.version == 5
 
 
-def test_dry_run_tells_the_plan_and_writes_nothing(
-    spark: SparkSession, table: TableFactory
-):
+def test_dry_run_tells_the_plan_and_writes_nothing(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     before = t.all_files()
     row = spark.sql(f"OPTIMIZE {t.sql_name} DRY RUN").first()
@@ -50,22 +47,18 @@ def test_dry_run_tells_the_plan_and_writes_nothing(
     assert t.all_files() == before
 
 
-def test_where_takes_the_named_partitions_only(
-    spark: SparkSession, table: TableFactory
-):
+def test_where_takes_the_named_partitions_only(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     row = spark.sql(f"OPTIMIZE {t.sql_name} WHERE p = 1").first()
     assert [bin.partition for bin in row.bins] == ["p=1"]
     assert row.metrics.totalConsideredFiles == 2
 
 
-def test_deleted_rows_stay_deleted_and_their_vectors_go(
-    spark: SparkSession, table: TableFactory
-):
+def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, table: TableFactory):
     t = table(enableDeletionVectors="true")
-    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(
-        1
-    ).write.format("delta").mode("append").save(str(t.path))
+    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(1).write.format(
+        "delta"
+    ).mode("append").save(str(t.path))
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id > 40")
     row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
     assert row.metrics.deletionVectorStats.numDeletionVectorRowsRemoved == 60
@@ -118,9 +111,7 @@ def test_history_and_streams_see_no_new_data(spark: SparkSession, table: TableFa
     ("options", "bins"),
     [("targetFileSize = 1", 0), ("minFileSize = 1", 0), ("TARGETFILESIZE = '128m'", 2)],
 )
-def test_options_decide_what_is_small(
-    spark: SparkSession, table: TableFactory, options, bins
-):
+def test_options_decide_what_is_small(spark: SparkSession, table: TableFactory, options, bins):
     t = table(1, 2, 3, 4)
     row = spark.sql(f"OPTIMIZE {t.sql_name} DRY RUN OPTIONS ({options})").first()
     assert row.metrics.numBins == bins
@@ -130,15 +121,11 @@ def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     upkeep = UpkeepTable.forPath(spark, str(t.path))
     dry = upkeep.optimize().where("p = 1").option("targetFileSize", "128m").dryRun()
-    sql = spark.sql(
-        f"OPTIMIZE {t.sql_name} WHERE p = 1 DRY RUN OPTIONS (targetFileSize = '128m')"
-    )
+    sql = spark.sql(f"OPTIMIZE {t.sql_name} WHERE p = 1 DRY RUN OPTIONS (targetFileSize = '128m')")
     assert dry.schema == sql.schema
     assert dry.first().bins == sql.first().bins
     assert upkeep.optimize().executeCompaction().first().metrics.numBins == 2
-    assert (
-        upkeep.optimize().executeZOrderBy(["id"]).first().metrics.numFilesRemoved == 2
-    )
+    assert upkeep.optimize().executeZOrderBy(["id"]).first().metrics.numFilesRemoved == 2
     assert upkeep.toDF().count() == 4
 
 
@@ -146,10 +133,5 @@ def test_deltas_own_api_uses_our_engine(spark: SparkSession, table: TableFactory
     t = table(1, 2, 3, 4)
     from delta.tables import DeltaTable
 
-    row = (
-        DeltaTable.forPath(spark, str(t.path))
-        .optimize()
-        .where("p = 0")
-        .executeCompaction()
-    )
+    row = DeltaTable.forPath(spark, str(t.path)).optimize().where("p = 0").executeCompaction()
     assert [bin.partition for bin in row.first().bins] == ["p=0"]

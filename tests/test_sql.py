@@ -5,16 +5,15 @@ import subprocess
 import sys
 
 import pytest
-from conftest import TableFactory
 from pyspark.sql import SparkSession
+
+from conftest import TableFactory
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_names_of_one_to_three_parts(
-    spark: SparkSession, catalog_table: str, statement: str
-):
+def test_names_of_one_to_three_parts(spark: SparkSession, catalog_table: str, statement: str):
     paths = {
         spark.sql(f"{statement} {name}").first().path
         for name in (
@@ -29,10 +28,7 @@ def test_names_of_one_to_three_parts(
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_paths(spark: SparkSession, table: TableFactory, statement: str):
     t = table(1)
-    paths = {
-        spark.sql(f"{statement} {name}").first().path
-        for name in (f"'{t.path}'", t.sql_name)
-    }
+    paths = {spark.sql(f"{statement} {name}").first().path for name in (f"'{t.path}'", t.sql_name)}
     assert paths == {f"file:{t.path}"}
 
 
@@ -56,9 +52,7 @@ def test_explain_tells_each_bin(spark: SparkSession, table: TableFactory):
     assert "p=1 (rows: files are merged row by row)" in plan
 
 
-@pytest.mark.parametrize(
-    "statement", ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "MAINTAIN"]
-)
+@pytest.mark.parametrize("statement", ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "MAINTAIN"])
 def test_dry_run_has_the_schema_of_the_real_run(
     spark: SparkSession, table: TableFactory, statement: str
 ):
@@ -121,8 +115,6 @@ def test_extensions_in_the_other_order(table: TableFactory):
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     line = next(line for line in output.splitlines() if line.startswith("RESULT "))
     extensions, found, checks = json.loads(line.removeprefix("RESULT "))
-    assert extensions.startswith("io.deltaupkeep"), (
-        "ours stays first, so Delta parses first"
-    )
+    assert extensions.startswith("io.deltaupkeep"), "ours stays first, so Delta parses first"
     assert found == [[True, 2, 0], [True, 2, 1], [True, 4, 2], [False, 4, 2]]
     assert checks == 8

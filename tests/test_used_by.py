@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+
 from delta_upkeep import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -19,9 +20,7 @@ REPOSITORY = ROOT / "scala/target/repository"
 COORDINATE = f"io.deltaupkeep:delta-upkeep_2.13:{__version__}"
 BIN = Path(sys.executable).parent
 # PySpark sets SPARK_HOME in this process when other tests start a session.
-CLEAN = {
-    key: value for key, value in os.environ.items() if not key.startswith("SPARK_")
-}
+CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
 ACTIVATED = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
 JOB = """
@@ -80,9 +79,7 @@ def run(command: Sequence[str | Path], cwd: Path, **env: str) -> str:
         text=True,
         timeout=600,
     )
-    assert done.returncode == 0, (
-        f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
     return done.stdout
 
 
@@ -100,9 +97,7 @@ def packages() -> list[str]:
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
         "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
     }
-    pairs = [
-        part for key, value in settings.items() for part in ("--conf", f"{key}={value}")
-    ]
+    pairs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
     repository = ["--repositories", REPOSITORY.as_uri(), "--packages", COORDINATE]
     return ["--master", "local[1]", *repository, *pairs]
 
@@ -120,9 +115,7 @@ def test_spark_sql_runs_a_file(packages: list[str], tmp_path: Path):
 def test_spark_submit_runs_a_job(packages: list[str], tmp_path: Path):
     job = tmp_path / "job.py"
     job.write_text(JOB)
-    output = run(
-        ["spark-submit", *packages, job, tmp_path / "table"], tmp_path, **ACTIVATED
-    )
+    output = run(["spark-submit", *packages, job, tmp_path / "table"], tmp_path, **ACTIVATED)
     assert output.splitlines()[-3:] == ["OPTIMIZE 3", "CHECKPOINT written", "ROWS 3"]
 
 

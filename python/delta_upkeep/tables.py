@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from delta.tables import DeltaTable
+from delta.tables import DeltaOptimizeBuilder, DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep._jvm import JvmTable, OptionValue, option_texts
@@ -65,7 +65,7 @@ class UpkeepTable(DeltaTable):
 
     def optimize(self) -> UpkeepOptimizeBuilder:
         """Start an OPTIMIZE: compaction, Z-order, or the table's own clustering."""
-        return UpkeepOptimizeBuilder(self._table)
+        return UpkeepOptimizeBuilder(self._spark, self._jdt.optimize(), self._table)
 
     def checkpoint(
         self,
@@ -148,10 +148,11 @@ class UpkeepTable(DeltaTable):
         return self._table.call("maintain", dryRun, option_texts(options or {}))
 
 
-class UpkeepOptimizeBuilder:
+class UpkeepOptimizeBuilder(DeltaOptimizeBuilder):
     """An OPTIMIZE to be: conditions and options first, then one of the methods that run it."""
 
-    def __init__(self, table: JvmTable) -> None:
+    def __init__(self, spark: SparkSession, jbuilder: Any, table: JvmTable) -> None:
+        super().__init__(spark, jbuilder)
         self._table = table
         self._where: str | None = None
         self._full = False

@@ -16,9 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from delta_upkeep import HealthReport, UpkeepTable, configure_spark_with_delta_upkeep
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
+
+from delta_upkeep import HealthReport, UpkeepTable, configure_spark_with_delta_upkeep
 
 COMMITS = 30
 DELETE_EVERY = 6

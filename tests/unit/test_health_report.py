@@ -4,9 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
-from delta_upkeep import HealthCheck, HealthReport
 from hypothesis import given
 from hypothesis import strategies as st
+
+from delta_upkeep import HealthCheck, HealthReport
 
 CHECKS = (
     HealthCheck("files", "ok", 3.0, "files", "3 files.", None),
@@ -28,9 +29,7 @@ def test_text_names_each_check_and_its_remedy():
 
 
 def test_dict_is_ready_for_json():
-    assert (
-        json.loads(json.dumps(REPORT.toDict()))["checks"][1]["remedy"] == "OPTIMIZE t"
-    )
+    assert json.loads(json.dumps(REPORT.toDict()))["checks"][1]["remedy"] == "OPTIMIZE t"
 
 
 def test_page_is_one_file_that_needs_no_network(tmp_path: Path):

@@ -1,8 +1,9 @@
 """How a builder is set up, without starting a session."""
 
 import pytest
-from delta_upkeep import configure_spark_with_delta_upkeep
 from pyspark.sql import SparkSession
+
+from delta_upkeep import configure_spark_with_delta_upkeep
 
 OURS = "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension"
 DELTAS = "io.delta.sql.DeltaSparkSessionExtension"

@@ -15,9 +15,9 @@ object CleanupPlanner {
   def plan(input: CleanupInput): CleanupPlan = {
     val checkpoints = CheckpointSet.allOf(input.files, input.sidecarReferences)
     val cutoffCheckpoint = newestToStandOn(input, checkpoints)
-    val byName = new Versions(input, checkpoints, cutoffCheckpoint)
+    val others = new OtherFiles(input, checkpoints, cutoffCheckpoint)
     val withoutSidecars = input.files.filterNot(_.kind == LogFileKind.Sidecar).map { file =>
-      FileVerdict(file, byName.reason(file))
+      FileVerdict(file, others.reason(file))
     }
     val sidecars = new Sidecars(input, withoutSidecars)
     val verdicts = input.files
@@ -76,7 +76,7 @@ object CleanupPlanner {
   }
 
   /** The verdict on all files but sidecars, which follow from their own name and the cutoff checkpoint. */
-  private final class Versions(
+  private final class OtherFiles(
       input: CleanupInput,
       checkpoints: Seq[CheckpointSet],
       cutoffCheckpoint: Option[Long]

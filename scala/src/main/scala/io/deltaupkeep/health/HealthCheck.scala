@@ -1,11 +1,9 @@
 package io.deltaupkeep.health
 
-import io.deltaupkeep.TableFacts
+import io.deltaupkeep.{ByteText, TableFacts}
 import io.deltaupkeep.checkpoint.CheckpointDue
 import io.deltaupkeep.cleanup.{CleanupPlan, Verdict}
 import io.deltaupkeep.optimize.OptimizePlan
-
-import org.apache.hadoop.util.StringUtils.byteDesc
 
 /** The newest complete checkpoint: its version and its layout in words. */
 final case class NewestCheckpoint(version: Long, layout: String)
@@ -43,7 +41,7 @@ object HealthCheck {
       Severity.Ok,
       sizes.size,
       "files",
-      s"The table has ${sizes.size} data files of ${byteDesc(sizes.sum)} in all, ${byteDesc(average)} on average."
+      s"The table has ${sizes.size} data files of ${ByteText.of(sizes.sum)} in all, ${ByteText.of(average)} on average."
     )
   }
 
@@ -105,7 +103,7 @@ object HealthCheck {
   private def log(facts: HealthFacts): HealthResult = {
     val totals = facts.cleanup.totals
     val size = totals.map(_.bytes).sum
-    val message = s"The log has ${totals.map(_.files).sum} files of ${byteDesc(size)}."
+    val message = s"The log has ${totals.map(_.files).sum} files of ${ByteText.of(size)}."
     result(facts, "log", Severity.Ok, size.toDouble, "bytes", message)
   }
 
@@ -132,7 +130,7 @@ object HealthCheck {
   private def oldestVersion(facts: HealthFacts): HealthResult = {
     val oldest = facts.cleanup.oldestReadableVersion
     val message = oldest.fold("No version can be read from the log.") { version =>
-      s"Versions $version to ${facts.table.version} stay readable."
+      s"Versions $version to ${facts.table.version} can be read, whatever CLEANUP LOG removes."
     }
     val severity = if (oldest.isEmpty) Severity.Critical else Severity.Ok
     result(facts, "oldestVersion", severity, oldest.map(_.toDouble), "version", message, None)

@@ -1,8 +1,7 @@
 package io.deltaupkeep.sql
 
+import io.deltaupkeep.ByteText
 import io.deltaupkeep.cleanup._
-
-import org.apache.hadoop.util.StringUtils.byteDesc
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -31,7 +30,7 @@ private[sql] final case class CleanupLogCommand(
   override def describe(session: SparkSession): Seq[String] = {
     val plan = prepare(session).plan
     plan.message +: plan.totals.map { total =>
-      s"${total.verdict.name} ${total.files} files, ${byteDesc(total.bytes)}: ${total.reason.text}"
+      s"${total.verdict.name} ${total.files} files, ${ByteText.of(total.bytes)}: ${total.reason.text}"
     }
   }
 

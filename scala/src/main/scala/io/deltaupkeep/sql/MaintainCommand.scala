@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.Options
+import io.deltaupkeep.{OptionEntry, Options}
 import io.deltaupkeep.checkpoint.{CheckpointDue, CheckpointRequest, CheckpointResult}
 import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
 import io.deltaupkeep.optimize.{OptimizeResult, OptimizeSettings}
@@ -101,7 +101,7 @@ private[sql] final case class MaintainCommand(
     CleanupLog(table, settings, System.currentTimeMillis())
   }
 
-  private def optionsOf(entries: Seq[io.deltaupkeep.OptionEntry[_]]): Options =
+  private def optionsOf(entries: Seq[OptionEntry[_]]): Options =
     checked(options.filter { case (name, _) => entries.exists(_.name.equalsIgnoreCase(name)) }, entries)
 
   private def rowOf(table: DeltaHandle, step: String, dryRun: Boolean): MaintainStep =

@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.{ByteText, UpkeepErrors}
 import io.deltaupkeep.optimize.{
   CommitOutcome,
   Layout,
@@ -9,8 +9,6 @@ import io.deltaupkeep.optimize.{
   OptimizeResult,
   OptimizeSettings
 }
-
-import org.apache.hadoop.util.StringUtils.byteDesc
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -31,7 +29,7 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
     val plan = prepare(session).plan
     s"${plan.bins.size} bins, ${plan.files.size} of ${plan.considered.size} files" +:
       plan.bins.map { bin =>
-        s"${bin.files.size} files, ${byteDesc(bin.sizeInBytes)} ${bin.partition} " +
+        s"${bin.files.size} files, ${ByteText.of(bin.sizeInBytes)} ${bin.partition} " +
           s"(${bin.tier.name}: ${bin.tier.reason})"
       }
   }

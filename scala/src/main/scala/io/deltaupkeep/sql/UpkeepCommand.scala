@@ -1,5 +1,7 @@
 package io.deltaupkeep.sql
 
+import java.nio.file.AccessDeniedException
+
 import scala.reflect.runtime.universe.TypeTag
 
 import io.deltaupkeep.{OptionEntry, Options, UpkeepErrors}
@@ -46,7 +48,7 @@ private[sql] object UpkeepCommand {
   def requireWritableLog(statement: String, table: DeltaHandle): Unit =
     try table.logPath.getFileSystem(table.hadoopConf).access(table.logPath, FsAction.WRITE)
     catch {
-      case e: AccessControlException =>
+      case e @ (_: AccessControlException | _: AccessDeniedException) =>
         throw UpkeepErrors.logNotWritable(statement, table.name, table.logPath.toString, e)
     }
 }

@@ -120,6 +120,6 @@ object DeltaHandle {
 
   private def nameOf(table: DeltaTableV2): String = table.catalogTable match {
     case Some(catalogTable) => DeltaTarget.quoted(catalogTable.identifier.nameParts)
-    case None => s"delta.`${table.path}`"
+    case None => DeltaTarget.quoted(Seq("delta", table.path.toString))
   }
 }

@@ -54,7 +54,7 @@ object DeltaTarget {
       path: String,
       fileSystemOptions: Map[String, String]
   ): LogicalPlan = {
-    val display = s"delta.`$path`"
+    val display = quoted(Seq("delta", path))
     withKnownFeatures(statement, display) {
       val table = DeltaTableV2(session, new Path(path), options = fileSystemOptions)
       if (!table.tableExists || table.hasPartitionFilters)

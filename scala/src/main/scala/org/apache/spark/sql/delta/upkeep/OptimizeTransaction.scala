@@ -101,8 +101,9 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
       case Left(_) =>
         val next = handle.table.startTransaction(None)
         val present = next.snapshot.filesForScan(predicate).files.map(idOf).toSet
-        val samePartitioning = next.metadata.partitionSchema == snapshot.metadata.partitionSchema
-        val (surviving, lost) = bins.partition(samePartitioning && _.bin.files.forall(f => present(f.id)))
+        // The new files follow the schema, the properties and the features that the table had.
+        val sameTable = next.metadata == snapshot.metadata && next.protocol == snapshot.protocol
+        val (surviving, lost) = bins.partition(sameTable && _.bin.files.forall(f => present(f.id)))
         removeFiles(lost)
         commit(next, plan, surviving, attempt + 1)
     }

@@ -1,15 +1,5 @@
 package io.deltaupkeep.cleanup
 
-/** The sidecars that a checkpoint names (protocol, 'V2 Spec'). */
-sealed trait SidecarReferences
-
-object SidecarReferences {
-  final case class Named(names: Set[String]) extends SidecarReferences
-
-  /** The checkpoint could not be read, so nobody knows what it names. */
-  final case class Unreadable(problem: String) extends SidecarReferences
-}
-
 /** The files that make one checkpoint together. */
 private[cleanup] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
 
