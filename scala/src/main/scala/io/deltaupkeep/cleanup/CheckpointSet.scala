@@ -6,11 +6,12 @@ private[cleanup] final case class CheckpointSet(version: Long, files: Seq[LogFil
 private[cleanup] object CheckpointSet {
 
   /**
-   * All checkpoints of a log. Complete is one that a reader can use: no part missing or empty, readable, and
-   * every sidecar there.
+   * All checkpoints of a log. Complete is one that a reader can use: readable, and no part or sidecar missing
+   * or empty.
    */
   def allOf(files: Seq[LogFile], references: Map[String, SidecarReferences]): Seq[CheckpointSet] = {
-    val sidecars = files.iterator.filter(_.kind == LogFileKind.Sidecar).map(_.name).toSet
+    val sidecars =
+      files.filter(file => file.kind == LogFileKind.Sidecar && file.sizeInBytes > 0).map(_.name).toSet
     def hasItsSidecars(file: LogFile): Boolean = references.get(file.name) match {
       case None => true
       case Some(SidecarReferences.Named(names)) => names.subsetOf(sidecars)

@@ -45,7 +45,7 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
  * @param cutoff            what is older may go
  * @param cutoffCommit      the newest version not newer than the cutoff
  * @param sidecarReferences by name, of every checkpoint that may name sidecars
- * @param checkpointProtectionVersion checkpoints before it are protected (feature checkpointProtection)
+ * @param checkpointProtectionVersion history before it may go only at once (feature checkpointProtection)
  */
 final case class CleanupInput(
     files: Seq[LogFile],
@@ -54,7 +54,12 @@ final case class CleanupInput(
     cutoffCommit: Option[Long],
     sidecarReferences: Map[String, SidecarReferences],
     checkpointProtectionVersion: Option[Long]
-)
+) {
+
+  /** An empty file names nothing, however reading it went. */
+  private[cleanup] def referencesOf(file: LogFile): Option[SidecarReferences] =
+    sidecarReferences.get(file.name).filter(_ => file.sizeInBytes > 0)
+}
 
 /**
  * A verdict and a reason for every file of a log.

@@ -88,12 +88,20 @@ object CleanupPlanner {
       case _ => Reason.InsideRetention
     }
 
+    /**
+     * checkpointProtection allows a cleanup that takes all history before a version P at once, or one that
+     * makes no checkpoint and erases none from the version on that it cleans up to. Ours ends at a checkpoint
+     * that is there: where that is before P, no checkpoint after it may go, not even what is left of one.
+     */
+    private val isProtected: Boolean =
+      input.checkpointProtectionVersion.exists(_ > cutoffCheckpoint.getOrElse(0L))
+
     /** Files of checkpoints that no reader can use, with the verdict on their whole set. */
     private val incomplete: Map[LogFile, Reason] = checkpoints
       .filterNot(set => set.isComplete || set.files.exists(isUnreadable))
       .flatMap { set =>
         val reason =
-          if (isProtected(set.version)) Reason.Protected
+          if (isProtected) Reason.Protected
           else if (set.files.exists(isYoung(_, input.now))) Reason.Young
           else Reason.IncompleteCheckpoint
         set.files.map(_ -> reason)
@@ -101,13 +109,7 @@ object CleanupPlanner {
       .toMap
 
     private def isUnreadable(file: LogFile): Boolean =
-      input.sidecarReferences.get(file.name).exists(_.isInstanceOf[SidecarReferences.Unreadable])
-
-    /**
-     * checkpointProtection allows a cleanup that makes no checkpoint and erases none after the version that it
-     * cleans up to. Ours ends at a checkpoint that is there and makes none, so only those after it need care.
-     */
-    private def isProtected(version: Long): Boolean = input.checkpointProtectionVersion.exists(version < _)
+      input.referencesOf(file).exists(_.isInstanceOf[SidecarReferences.Unreadable])
 
     def reason(file: LogFile): Reason = file.kind match {
       case LogFileKind.Temporary => if (isYoung(file, input.now)) Reason.Young else Reason.AbandonedTemporary
@@ -128,7 +130,7 @@ object CleanupPlanner {
   private final class Sidecars(input: CleanupInput, others: Seq[FileVerdict]) {
     private val references: Seq[SidecarReferences] = others
       .filter(_.verdict == Verdict.Keep)
-      .flatMap(verdict => input.sidecarReferences.get(verdict.file.name))
+      .flatMap(verdict => input.referencesOf(verdict.file))
 
     private val named: Set[String] =
       references.collect { case SidecarReferences.Named(names) => names }.flatten.toSet

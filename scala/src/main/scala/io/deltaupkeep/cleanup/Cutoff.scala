@@ -17,9 +17,9 @@ object Cutoff {
 
   /** `now` less the retention, rounded down. At noon of 10 May with 48 hours and days: midnight of 8 May. */
   def timestamp(now: Long, retentionMs: Long, granularity: Granularity): Long = {
-    // A retention longer than the time since the epoch retains everything.
-    val kept = math.max(0L, if (retentionMs > now) 0L else now - retentionMs)
-    Instant.ofEpochMilli(kept).truncatedTo(granularity.unit).toEpochMilli
+    // A retention longer than the time since the epoch retains everything, down to files of time 0.
+    val oldest = math.max(-1L, now - retentionMs)
+    Instant.ofEpochMilli(oldest).truncatedTo(granularity.unit).toEpochMilli
   }
 
   /**

@@ -101,7 +101,8 @@ object LogFileKind {
       CheckpointPart(version, part, parts)
     case (LogDirectory.Root, V2Name(Number(version), uuid, format)) => V2Checkpoint(version, uuid, format)
     case (LogDirectory.Root, ChecksumName(Number(version))) => Checksum(version)
-    case (LogDirectory.Root, CompactionName(Number(start), Number(end))) => LogCompaction(start, end)
+    case (LogDirectory.Root, CompactionName(Number(start), Number(end))) if start <= end =>
+      LogCompaction(start, end)
     case (LogDirectory.Root, "_last_checkpoint") => LastCheckpoint
     case (LogDirectory.StagedCommits, StagedName(Number(version), uuid)) => StagedCommit(version, uuid)
     case (LogDirectory.Sidecars, sidecar) if sidecar.endsWith(".parquet") => Sidecar

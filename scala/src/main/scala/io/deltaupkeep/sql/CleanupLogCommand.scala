@@ -83,22 +83,34 @@ private[sql] final case class CleanupLog(table: DeltaHandle, settings: CleanupSe
       if (plan.isEmpty) Deletions(0, 0)
       else {
         UpkeepCommand.requireWritableLog("CLEANUP LOG", table)
-        new DeltaLogReader(table).writeCompatibilityCheckpoint()
+        if (mayAddCheckpoint) new DeltaLogReader(table).writeCompatibilityCheckpoint()
         LogDeleter.delete(fileSystem, table.logPath, facts.name, plan.deletions)
       }
     CleanupResult.totals(facts.path, plan, deletions)
   }
 
-  /** A classic name may hide a checkpoint in the form of the v2 spec, where the table has the feature. */
-  private def sidecarReferences(reader: DeltaLogReader, files: Seq[LogFile]): Map[String, SidecarReferences] =
+  /** checkpointProtection forbids new checkpoints while history before its version stays. */
+  private def mayAddCheckpoint: Boolean =
+    facts.checkpointProtectionVersion.forall(version => plan.cutoffCheckpoint.exists(version <= _))
+
+  /**
+   * A classic name may hide a checkpoint in the form of the v2 spec: where the table has the feature, and where
+   * sidecars are left from the time when it had.
+   */
+  private def sidecarReferences(
+      reader: DeltaLogReader,
+      files: Seq[LogFile]
+  ): Map[String, SidecarReferences] = {
+    val mayHaveV2Form = facts.supportsV2Checkpoints || files.exists(_.kind == LogFileKind.Sidecar)
     files
       .filter(_.sizeInBytes > 0)
       .map(file => file -> file.kind)
       .collect {
         case (file, _: LogFileKind.V2Checkpoint) =>
           file.name -> reader.sidecarReferences(file, uuidNamed = true)
-        case (file, _: LogFileKind.ClassicCheckpoint) if facts.supportsV2Checkpoints =>
+        case (file, _: LogFileKind.ClassicCheckpoint) if mayHaveV2Form =>
           file.name -> reader.sidecarReferences(file, uuidNamed = false)
       }
       .toMap
+  }
 }

@@ -1,150 +1,165 @@
 package io.deltaupkeep.cleanup
 
+import io.deltaupkeep.cleanup.Histories.{History, histories}
+import io.deltaupkeep.cleanup.LogFiles._
+import io.deltaupkeep.cleanup.SidecarReferences.Named
+
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-/** Random logs, judged by a model of readers that knows nothing of the planner. */
+import scala.util.Random
+
+/** Rules of the planner that hold for every log. */
 class CleanupPlannerProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
-  import Logs._
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 1000)
+    PropertyCheckConfiguration(minSuccessful = 400)
 
-  private val age: Gen[Long] = Gen.chooseNum(0L, 60L * 24).map(hours => now - hours * 3600000L)
+  private def planned(history: History): CleanupPlan = CleanupPlanner.plan(history.input(history.files))
 
-  private def sometimes[T](percent: Int)(gen: => Gen[Seq[T]]): Gen[Seq[T]] =
-    Gen.chooseNum(1, 100).flatMap(n => if (n <= percent) gen else Gen.const(Seq.empty[T]))
+  private def paths(files: Seq[LogFile]): Set[String] = files.map(_.path).toSet
 
-  private def checkpointOf(version: Long, time: Long): Gen[(Seq[LogFile], Map[String, SidecarReferences])] = {
-    val single = classic(version, time)
-    val top = v2(version, s"u$version", time)
-    val sidecarNames = Gen.someOf("s0", "s1", "s2", "s3").map(_.toSeq)
-    Gen.oneOf(
-      Gen.const((Seq(single), Map.empty[String, SidecarReferences])),
-      Gen.const((Seq(single.copy(sizeInBytes = 0)), Map.empty[String, SidecarReferences])),
-      Gen.someOf(1, 2, 3).map(found =>
-        (found.map(part(version, _, 3, time)).toSeq, Map.empty[String, SidecarReferences])
-      ),
-      Gen.const(((1 to 2).map(part(version, _, 2, time)), Map.empty[String, SidecarReferences])),
-      sidecarNames.map(names => (Seq(top), Map[String, SidecarReferences](top.name -> named(names: _*)))),
-      Gen.const((Seq(top), Map[String, SidecarReferences](top.name -> SidecarReferences.Unreadable("torn"))))
-    )
+  /** What is there after each number of deletions, as if the cleanup had stopped just then. */
+  private def prefixes(history: History, plan: CleanupPlan): Seq[Set[String]] =
+    plan.deletions.scanLeft(paths(history.files))((present, file) => present - file.path)
+
+  private def isCheckpoint(file: LogFile): Boolean =
+    file.name.contains(".checkpoint") && file.directory == LogDirectory.Root
+
+  test("stopping after any number of deletions loses no version from the cutoff on") {
+    forAll(histories) { history =>
+      val plan = planned(history)
+      val before = history.readable(paths(history.files))
+      // The cutoff checkpoint is not newer than the cutoff commit: this covers all of retention, and more.
+      val promised = before.filter(_ >= plan.cutoffCheckpoint.getOrElse(0L))
+      assert(plan.cutoffCheckpoint.forall(checkpoint => history.cutoffCommit.exists(checkpoint <= _)))
+      prefixes(history, plan).foreach(present => assert(promised.subsetOf(history.readable(present))))
+    }
   }
 
-  private def version(number: Long): Gen[(Seq[LogFile], Map[String, SidecarReferences])] =
-    for {
-      time <- age
-      commits <- sometimes(95)(Gen.const(Seq(commit(number, time))))
-      others <-
-        sometimes(30)(Gen.const(Seq(checksum(number, time), staged(number), compaction(number, number + 2))))
-      withCheckpoint <- Gen.chooseNum(0, 3)
-      checkpoint <- checkpointOf(number, time)
-    } yield
-      if (withCheckpoint > 0) (commits ++ others, Map.empty)
-      else (commits ++ others ++ checkpoint._1, checkpoint._2)
-
-  private val logs: Gen[ModelLog] = for {
-    first <- Gen.oneOf(0L, 0L, 5L)
-    count <- Gen.chooseNum(0, 25)
-    versions <- Gen.sequence[
-      Seq[(Seq[LogFile], Map[String, SidecarReferences])],
-      (Seq[LogFile], Map[String, SidecarReferences])
-    ](
-      (first until first + count).map(version)
-    )
-    sidecars <- Gen.sequence[Seq[Seq[LogFile]], Seq[LogFile]](
-      (0 to 4).map(i => sometimes(85)(age.map(time => Seq(sidecar(s"s$i", time)))))
-    )
-    temporaries <- sometimes(20)(age.map(time => Seq(temporary(time))))
-    retention <- Gen.chooseNum(0L, 60L)
-    protection <- Gen.option(Gen.chooseNum(0L, 30L))
-  } yield {
-    val files = versions.flatMap(_._1) ++ sidecars.flatten ++ temporaries
-    val cutoff = Cutoff.timestamp(now, retention * day, Granularity.Day)
-    val commits = files.filter(_.kind.isInstanceOf[LogFileKind.Commit]).toIndexedSeq
-    val references = versions.flatMap(_._2).toMap
-    ModelLog(CleanupInput(files, now, cutoff, Cutoff.commit(commits, cutoff, None), references, protection))
-  }
-
-  test("no version inside retention is lost, wherever the cleanup stops") {
-    forAll(logs) { log =>
-      val plan = CleanupPlanner.plan(log.input)
-      val promised = log.readable.filter(version => log.input.cutoffCommit.forall(version >= _))
-      (0 to plan.deletions.size).foreach { count =>
-        val lost = promised -- log.after(plan.deletions.take(count).toSet).readable
-        assert(lost.isEmpty, s"after $count of ${plan.deletions.map(_.path)}")
+  test("stopping after any number of deletions leaves the newest part of the expired history") {
+    forAll(histories) { history =>
+      prefixes(history, planned(history)).foreach { present =>
+        val kept = history.versions.filter(version => present(f"$version%020d.json"))
+        assert(history.versions.endsWith(kept))
       }
     }
   }
 
-  test("every file has one verdict, and the totals add up") {
-    forAll(logs) { log =>
-      val plan = CleanupPlanner.plan(log.input)
-      assert(plan.verdicts.map(_.file).toSet == log.input.files.toSet)
-      assert(plan.verdicts.size == log.input.files.size)
-      assert(plan.totals.map(_.files).sum == log.input.files.size)
-      assert(plan.deletions.toSet == plan.verdicts.filter(_.verdict == Verdict.Delete).map(_.file).toSet)
-    }
-  }
-
-  test("no expired commit stays where a checkpoint could stand in for it") {
-    forAll(logs) { log =>
-      val plan = CleanupPlanner.plan(log.input)
-      val kept = plan.verdicts.filter(_.verdict == Verdict.Keep).map(_.file.kind)
-      plan.cutoffCheckpoint.foreach { checkpoint =>
-        assert(!kept.exists { case LogFileKind.Commit(version) => version < checkpoint; case _ => false })
+  test("no checkpoint ever names a sidecar that the cleanup took") {
+    forAll(histories) { history =>
+      val all = paths(history.files)
+      prefixes(history, planned(history)).foreach { present =>
+        history.references.foreach {
+          case (name, Named(sidecars))
+              if present(name) && history.files.exists(f => f.name == name && f.sizeInBytes > 0) =>
+            val lost = sidecars.map("_sidecars/" + _).intersect(all) -- present
+            assert(lost.isEmpty, s"named by $name")
+          case _ =>
+        }
       }
     }
   }
 
-  test("a second cleanup finds nothing") {
-    forAll(logs) { log =>
-      val plan = CleanupPlanner.plan(log.input)
-      assert(CleanupPlanner.plan(log.after(plan.deletions.toSet).input).isEmpty)
+  test("the cutoff checkpoint is the newest that a reader can use, with its commit") {
+    forAll(histories) { history =>
+      val expected = history
+        .usable(paths(history.files))
+        .map(_.version)
+        .filter(version => history.versions.contains(version) && history.cutoffCommit.exists(version <= _))
+        .maxOption
+      assert(planned(history).cutoffCheckpoint == expected)
     }
   }
 
-  test("the oldest readable version begins the last unbroken run of readable versions") {
-    forAll(logs) { log =>
-      val plan = CleanupPlanner.plan(log.input)
-      val readable = log.after(plan.deletions.toSet).readable
-      val newest =
-        log.input.files.map(_.kind).collect { case LogFileKind.Commit(version) => version }.maxOption
-      val expected =
-        newest.filter(readable).map(n => Iterator.iterate(n)(_ - 1).takeWhile(readable).toSeq.last)
-      assert(plan.oldestReadableVersion == expected)
-    }
-  }
-}
-
-/** A log as readers see it: a model that knows nothing of the planner. */
-private final case class ModelLog(input: CleanupInput) {
-  def after(deleted: Set[LogFile]): ModelLog = ModelLog(input.copy(files = input.files.filterNot(deleted)))
-
-  /** What a reader can build, by brute force: some start, and every commit from there. */
-  def readable: Set[Long] = {
-    val commits = input.files.map(_.kind).collect { case LogFileKind.Commit(version) => version }.toSet
-    val starts = usableCheckpoints + -1L
-    commits.filter(version => starts.exists(s => s <= version && (s + 1 to version).forall(commits)))
-  }
-
-  private def usableCheckpoints: Set[Long] = {
-    val sidecars = input.files.filter(_.directory == LogDirectory.Sidecars).map(_.name).toSet
-    val files = input.files.filter(_.sizeInBytes > 0)
-    val parts = files.map(_.kind).collect { case LogFileKind.CheckpointPart(v, i, n) => (v, n) -> i }
-    val multiPart =
-      parts.groupMap(_._1)(_._2).collect { case ((v, n), found) if found.distinct.size == n => v }
-    val single = files.filter(file =>
-      input.sidecarReferences.get(file.name) match {
-        case None => true
-        case Some(SidecarReferences.Named(names)) => names.subsetOf(sidecars)
-        case Some(_) => false
+  test("all expired history goes, and of the rest only what nobody can use") {
+    forAll(histories) { history =>
+      val plan = planned(history)
+      val boundary = plan.cutoffCheckpoint.getOrElse(-1L)
+      val gone = plan.deletions.toSet
+      history.files.foreach { file =>
+        val version = file.name.takeWhile(_.isDigit).toLongOption
+        val isVersioned = file.directory == LogDirectory.Root && !file.name.contains("compacted") &&
+          file.name != "0.u.json" && version.isDefined
+        if (isVersioned && version.exists(_ < boundary)) assert(gone(file))
+        else if (isVersioned && !isCheckpoint(file)) assert(!gone(file))
+        else if (!isVersioned && gone(file)) assert(file.modificationTime < YoungFrom)
       }
-    ).map(_.kind).collect {
-      case LogFileKind.ClassicCheckpoint(v) => v
-      case LogFileKind.V2Checkpoint(v, _, _) => v
+      history
+        .usable(paths(history.files))
+        .filter(_.version >= boundary)
+        .foreach(checkpoint => assert(checkpoint.files.forall(!gone(_))))
     }
-    (multiPart ++ single).toSet
+  }
+
+  test("a protected table loses no checkpoint from the cutoff on, unless all that is protected goes") {
+    forAll(histories) { history =>
+      val plan = planned(history)
+      if (history.protection.exists(_ > plan.cutoffCheckpoint.getOrElse(0L)))
+        plan.deletions.filter(isCheckpoint).foreach { file =>
+          assert(plan.cutoffCheckpoint.exists(file.name.takeWhile(_.isDigit).toLong < _))
+        }
+    }
+  }
+
+  test("every file gets one verdict, and those to delete are the deletions") {
+    forAll(histories) { history =>
+      val plan = planned(history)
+      assert(plan.verdicts.map(_.file.path).sorted == history.files.map(_.path).sorted)
+      val toDelete = plan.verdicts.filter(_.verdict == Verdict.Delete).map(_.file)
+      assert(plan.deletions.size == toDelete.size && plan.deletions.toSet == toDelete.toSet)
+      assert(plan.isEmpty == toDelete.isEmpty)
+    }
+  }
+
+  test("totals add up to all files and bytes") {
+    forAll(histories) { history =>
+      val plan = planned(history)
+      assert(plan.totals.map(_.files).sum == history.files.size)
+      assert(plan.totals.map(_.bytes).sum == history.files.map(_.sizeInBytes).sum)
+      assert(plan.totals.map(_.reason).distinct.size == plan.totals.size)
+      val deleted = plan.totals.filter(_.verdict == Verdict.Delete)
+      assert(deleted.map(_.bytes).sum == plan.deletions.map(_.sizeInBytes).sum)
+    }
+  }
+
+  test("a second cleanup finds nothing, and stands on the same checkpoint") {
+    forAll(histories) { history =>
+      val first = planned(history)
+      val second = CleanupPlanner.plan(history.input(history.files.filterNot(first.deletions.toSet)))
+      assert(second.isEmpty)
+      assert(second.cutoffCheckpoint == first.cutoffCheckpoint)
+      assert(second.oldestReadableVersion == first.oldestReadableVersion)
+    }
+  }
+
+  test("a cleanup that stopped anywhere is finished by the next one") {
+    forAll(histories, Gen.chooseNum(0, 100)) { (history, percent) =>
+      val first = planned(history)
+      val done = first.deletions.take(first.deletions.size * percent / 100).toSet
+      val next = CleanupPlanner.plan(history.input(history.files.filterNot(done)))
+      assert(next.deletions == first.deletions.filterNot(done))
+    }
+  }
+
+  test("the oldest readable version is where the last run of readable versions starts") {
+    forAll(histories) { history =>
+      val plan = planned(history)
+      val present = paths(history.files) -- paths(plan.deletions)
+      val readable = history.readable(present)
+      val run = history.versions.maxOption.toSeq.flatMap(last => (0L to last).reverse.takeWhile(readable))
+      assert(plan.oldestReadableVersion == run.lastOption)
+    }
+  }
+
+  test("the order of the listing does not matter") {
+    forAll(histories, Gen.long) { (history, seed) =>
+      val shuffled = CleanupPlanner.plan(history.input(new Random(seed).shuffle(history.files)))
+      val plan = planned(history)
+      assert(shuffled.verdicts == plan.verdicts)
+      assert(shuffled.deletions == plan.deletions)
+      assert(shuffled.totals == plan.totals)
+    }
   }
 }
