@@ -1,6 +1,7 @@
 SHELL := /usr/bin/env bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
+.NOTPARALLEL:
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3

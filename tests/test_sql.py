@@ -40,15 +40,17 @@ def test_explain_shows_the_plan_and_changes_nothing(
     before = t.all_files()
     for mode in ("", "EXTENDED", "FORMATTED"):
         (row,) = spark.sql(f"EXPLAIN {mode} {statement} {t.sql_name}").collect()
-        assert "Command" in row.plan
+        assert f"Execute {statement}" in row.plan
         assert "== Maintenance Plan ==" in row.plan
     assert t.all_files() == before
 
 
 def test_explain_tells_each_bin(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
+    plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name} WHERE p >= 0 ZORDER BY (id)").first().plan
+    assert "OPTIMIZE WHERE p >= 0 ZORDER BY (id)" in plan
     plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name}").first().plan
-    assert "2 bins, 4 of 4 files" in plan
+    assert "bins: 2, files: 4 of 4" in plan
     assert "p=1 (rows: files are merged row by row)" in plan
 
 

@@ -15,6 +15,9 @@ private[sql] final case class CheckpointCommand(
 
   override def statement: String = "CHECKPOINT"
 
+  override protected def clauseTexts: Seq[String] =
+    Seq(UpkeepCommand.dryRunText(dryRun), UpkeepCommand.optionsText(options)).flatten
+
   override protected def results(session: SparkSession): Seq[CheckpointResult] = {
     val checkpoint = prepare(session)
     Seq(if (dryRun) checkpoint.planned() else checkpoint.execute())
@@ -24,7 +27,7 @@ private[sql] final case class CheckpointCommand(
     val plan = prepare(session).plan
     Seq(
       s"version ${plan.version}, ${plan.policy.name} (${plan.format.name}), " +
-        s"${plan.parts} parts, ${plan.fileActions} file actions",
+        s"parts: ${plan.parts}, file actions: ${plan.fileActions}",
       plan.reason
     )
   }

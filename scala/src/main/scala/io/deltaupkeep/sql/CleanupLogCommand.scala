@@ -22,6 +22,12 @@ private[sql] final case class CleanupLogCommand(
 
   override def statement: String = "CLEANUP LOG"
 
+  override protected def clauseTexts: Seq[String] = Seq(
+    retain.map(hours => s"RETAIN $hours HOURS"),
+    UpkeepCommand.dryRunText(dryRun),
+    UpkeepCommand.optionsText(options)
+  ).flatten
+
   override protected def results(session: SparkSession): Seq[CleanupResult] = {
     val cleanup = prepare(session)
     if (dryRun) cleanup.files() :+ cleanup.planned() else Seq(cleanup.execute())

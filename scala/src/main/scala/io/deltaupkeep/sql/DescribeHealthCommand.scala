@@ -14,6 +14,8 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan) extends 
 
   override def statement: String = "DESCRIBE HEALTH"
 
+  override protected def clauseTexts: Seq[String] = Nil
+
   override protected def results(session: SparkSession): Seq[HealthResult] = {
     val table = open(session, Intent.Read)
     val none = new Options(statement, Nil, Nil)

@@ -39,6 +39,9 @@ private[sql] final case class MaintainCommand(
 
   override def statement: String = "MAINTAIN"
 
+  override protected def clauseTexts: Seq[String] =
+    Seq(UpkeepCommand.dryRunText(dryRun), UpkeepCommand.optionsText(options)).flatten
+
   private val steps = Seq(OptimizeSettings.entries, CheckpointRequest.entries, CleanupSettings.entries)
 
   override protected def results(session: SparkSession): Seq[MaintainResult] = run(session, dryRun)

@@ -20,6 +20,18 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
 
   override def statement: String = "OPTIMIZE"
 
+  override protected def clauseTexts: Seq[String] = Seq(
+    Option.when(clauses.full)("FULL"),
+    clauses.where.map("WHERE " + _),
+    Option.when(clauses.zOrderBy.nonEmpty)(clauses.zOrderBy.map(_.mkString(".")).mkString(
+      "ZORDER BY (",
+      ", ",
+      ")"
+    )),
+    UpkeepCommand.dryRunText(clauses.dryRun),
+    UpkeepCommand.optionsText(clauses.options)
+  ).flatten
+
   override protected def results(session: SparkSession): Seq[OptimizeResult] = {
     val optimize = prepare(session)
     Seq(if (clauses.dryRun) optimize.planned() else optimize.execute())
@@ -27,7 +39,7 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
 
   override def describe(session: SparkSession): Seq[String] = {
     val plan = prepare(session).plan
-    s"${plan.bins.size} bins, ${plan.files.size} of ${plan.considered.size} files" +:
+    s"bins: ${plan.bins.size}, files: ${plan.files.size} of ${plan.considered.size}" +:
       plan.bins.map { bin =>
         s"${bin.files.size} files, ${ByteText.of(bin.sizeInBytes)} ${bin.partition} " +
           s"(${bin.tier.name}: ${bin.tier.reason})"

@@ -26,6 +26,13 @@ abstract class UpkeepCommand[R <: Product: TypeTag] extends RunnableCommand with
   /** As a user types it, for messages. */
   def statement: String
 
+  /** The clauses as a user would type them, for the plan's text. */
+  protected def clauseTexts: Seq[String]
+
+  override def nodeName: String = statement
+
+  override protected def stringArgs: Iterator[Any] = Iterator(clauseTexts.mkString(" "))
+
   /** The plan in words, for EXPLAIN. */
   def describe(session: SparkSession): Seq[String]
 
@@ -43,6 +50,12 @@ abstract class UpkeepCommand[R <: Product: TypeTag] extends RunnableCommand with
 }
 
 private[sql] object UpkeepCommand {
+
+  def dryRunText(dryRun: Boolean): Option[String] = Option.when(dryRun)("DRY RUN")
+
+  def optionsText(options: Seq[(String, String)]): Option[String] = Option.when(options.nonEmpty) {
+    options.map { case (name, value) => s"$name = '$value'" }.mkString("OPTIONS (", ", ", ")")
+  }
 
   /** Asks the file system before the work, so that a denial costs nothing and leaves nothing behind. */
   def requireWritableLog(statement: String, table: DeltaHandle): Unit =
