@@ -6,7 +6,6 @@ package io.deltaupkeep
  * @param name              as a statement may name it again: `catalog.schema.table` or delta.`/path`
  * @param path              the table's root
  * @param version           the version that was read
- * @param timestamp         of that version, milliseconds since the epoch
  * @param columns           names of the top-level columns
  * @param partitionColumns  names of the partition columns, in the table's order
  * @param clusteringColumns names of the columns of CLUSTER BY, empty where there is none
@@ -25,7 +24,6 @@ final case class TableFacts(
     name: String,
     path: String,
     version: Long,
-    timestamp: Long,
     columns: Seq[String],
     partitionColumns: Seq[String],
     clusteringColumns: Seq[String],

@@ -7,7 +7,6 @@ object Tables {
     name = "t",
     path = "file:/t",
     version = version,
-    timestamp = 0,
     columns = Seq("id", "p"),
     partitionColumns = Seq("p"),
     clusteringColumns = Nil,

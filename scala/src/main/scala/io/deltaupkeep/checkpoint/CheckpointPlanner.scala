@@ -1,7 +1,7 @@
 package io.deltaupkeep.checkpoint
 
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
-import io.deltaupkeep.cleanup.{LogFile, LogFileKind}
+import io.deltaupkeep.cleanup.{CheckpointSet, LogFile, LogFileKind}
 
 /** Decides what a checkpoint at the table's version must look like, and whether one is needed. Pure. */
 object CheckpointPlanner {
@@ -70,26 +70,14 @@ object CheckpointPlanner {
   }
 
   /** The complete checkpoints of one version: readers ignore sets with missing parts and empty files. */
-  private def existing(files: Seq[LogFile], version: Long): Seq[ExistingCheckpoint] = {
-    val whole = files.filter(_.sizeInBytes > 0)
-    val single = whole.collect {
-      case file if file.kind == LogFileKind.ClassicCheckpoint(version) =>
-        ExistingCheckpoint(Policy.Classic, TopLevelFormat.Parquet, 1, file.sizeInBytes)
-    }
-    val v2 = whole.map(file => file -> file.kind).collect {
-      case (file, LogFileKind.V2Checkpoint(`version`, _, format)) =>
-        val topLevel = if (format == "json") TopLevelFormat.Json else TopLevelFormat.Parquet
-        ExistingCheckpoint(Policy.V2, topLevel, 1, file.sizeInBytes)
-    }
-    val multiPart = whole
-      .map(file => file -> file.kind)
-      .collect { case (file, LogFileKind.CheckpointPart(`version`, part, parts)) => (parts, part, file) }
-      .groupBy { case (parts, _, _) => parts }
-      .collect {
-        case (parts, set) if set.map { case (_, part, _) => part }.toSet == (1 to parts).toSet =>
-          val bytes = set.map { case (_, _, file) => file.sizeInBytes }.sum
-          ExistingCheckpoint(Policy.Classic, TopLevelFormat.Parquet, parts, bytes)
+  private def existing(files: Seq[LogFile], version: Long): Seq[ExistingCheckpoint] =
+    CheckpointSet.allOf(files, Map.empty).filter(set => set.isComplete && set.version == version).map { set =>
+      val bytes = set.files.map(_.sizeInBytes).sum
+      set.files.head.kind match {
+        case LogFileKind.V2Checkpoint(_, _, "json") =>
+          ExistingCheckpoint(Policy.V2, TopLevelFormat.Json, 1, bytes)
+        case _: LogFileKind.V2Checkpoint => ExistingCheckpoint(Policy.V2, TopLevelFormat.Parquet, 1, bytes)
+        case _ => ExistingCheckpoint(Policy.Classic, TopLevelFormat.Parquet, set.files.size, bytes)
       }
-    v2 ++ multiPart ++ single
-  }
+    }
 }

@@ -1,9 +1,9 @@
 package io.deltaupkeep.cleanup
 
 /** The files that make one checkpoint together. */
-private[cleanup] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
+private[deltaupkeep] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
 
-private[cleanup] object CheckpointSet {
+private[deltaupkeep] object CheckpointSet {
 
   /**
    * All checkpoints of a log. Complete is one that a reader can use: readable, and no part or sidecar missing

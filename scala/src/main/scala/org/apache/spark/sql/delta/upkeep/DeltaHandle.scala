@@ -44,7 +44,6 @@ final class DeltaHandle private (
       name = name,
       path = path,
       version = snapshot.version,
-      timestamp = snapshot.timestamp,
       columns = metadata.schema.fieldNames.toSeq,
       partitionColumns = metadata.partitionColumns,
       clusteringColumns = if (clustered) ClusteringColumnInfo.extractLogicalNames(snapshot) else Nil,
