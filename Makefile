@@ -20,8 +20,9 @@ SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
-SCALA_SOURCES := $(shell find scala/src/main -type f) build.sbt project/plugins.sbt project/build.properties
-PYTHON_SOURCES := $(shell find python/delta_upkeep -name '*.py' -o -name py.typed) python/pyproject.toml
+# A directory is newer once a file in it has gone.
+SCALA_SOURCES := $(shell find scala/src/main) build.sbt project/plugins.sbt project/build.properties
+PYTHON_SOURCES := python/delta_upkeep $(shell find python/delta_upkeep -name '*.py' -o -name py.typed) python/pyproject.toml
 
 .PHONY: help
 help: ## List every target

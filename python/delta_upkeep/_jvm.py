@@ -35,9 +35,9 @@ class JvmTable:
         return DataFrame(getattr(self._table, method)(*arguments), self._spark)
 
 
-def option_texts(options: Mapping[str, OptionValue | None]) -> dict[str, str]:
-    """Write options as SQL would; those that are None are left out."""
-    return {key: _text(key, value) for key, value in options.items() if value is not None}
+def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
+    """Write options as SQL would."""
+    return {key: _text(key, value) for key, value in options.items()}
 
 
 def _text(key: str, value: OptionValue) -> str:

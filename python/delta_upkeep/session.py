@@ -36,7 +36,8 @@ def configure_spark_with_delta_upkeep(
         The same builder.
 
     Raises:
-        TypeError: The argument is not a ``SparkSession.Builder``.
+        TypeError: The first argument is not a ``SparkSession.Builder``, or ``extra_packages`` is
+            one string.
         RuntimeError: PySpark is of another version than 4.2, or the package carries no jar.
 
     Example:
@@ -47,6 +48,11 @@ def configure_spark_with_delta_upkeep(
         raise TypeError(
             "configure_spark_with_delta_upkeep needs a SparkSession.Builder, and got "
             f"{type(spark_session_builder)}. Pass SparkSession.builder before getOrCreate()."
+        )
+    if isinstance(extra_packages, str):
+        raise TypeError(
+            f"extra_packages needs a list of coordinates, and got the string '{extra_packages}'. "
+            f"Pass ['{extra_packages}']."
         )
     if pyspark.__version__.split(".")[:2] != ["4", "2"]:
         raise RuntimeError(
@@ -71,8 +77,9 @@ def configure_spark_with_delta_upkeep(
 
 def _append(present: str, values: Sequence[str]) -> str:
     """Add values to a comma-separated list, each once."""
-    kept = [value for value in present.split(",") if value]
-    return ",".join(dict.fromkeys([*kept, *values]))
+    # Spark trims the entries, so one after a space is the same entry.
+    kept = (value.strip() for value in present.split(","))
+    return ",".join(dict.fromkeys([*filter(None, kept), *values]))
 
 
 def _options_of(builder: SparkSession.Builder) -> dict[str, str]:

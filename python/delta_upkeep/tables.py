@@ -96,10 +96,9 @@ class UpkeepTable(DeltaTable):
             AnalysisException: ``V2_CHECKPOINT_NOT_ENABLED``, ``MULTI_PART_ON_V2_TABLE``,
                 ``FORMAT_NEEDS_V2``, ``LOG_NOT_WRITABLE``, or the table's features forbid it.
         """
-        options = option_texts(
-            {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
-        )
-        return self._table.call("checkpoint", dryRun, options)
+        options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
+        chosen = {key: value for key, value in options.items() if value is not None}
+        return self._table.call("checkpoint", dryRun, option_texts(chosen))
 
     def cleanupLog(
         self,
@@ -199,13 +198,13 @@ class UpkeepOptimizeBuilder(DeltaOptimizeBuilder):
         """
         return self._run(_names(cols), dry_run=False)
 
-    def dryRun(self, *zOrderBy: str) -> DataFrame:
+    def dryRun(self, *zOrderBy: str | list[str] | tuple[str, ...]) -> DataFrame:
         """Return what the OPTIMIZE would do, bin by bin with the reason, and do nothing.
 
         Args:
-            zOrderBy: The columns of a Z-order; a compaction otherwise.
+            zOrderBy: The columns of a Z-order, or one list of them; a compaction otherwise.
         """
-        return self._run(list(zOrderBy), dry_run=True)
+        return self._run(_names(zOrderBy) if zOrderBy else [], dry_run=True)
 
     def _run(self, z_order_by: list[str], dry_run: bool) -> DataFrame:
         options = option_texts(self._options)
@@ -220,5 +219,5 @@ def _names(cols: tuple[Any, ...]) -> list[str]:
                 f"A column to order by cannot be a {type(col).__name__}. Give its name as a str."
             )
     if not flat:
-        raise ValueError("executeZOrderBy needs at least one column. Name one, or compact instead.")
+        raise ValueError("A Z-order needs at least one column. Name one, or compact instead.")
     return list(flat)

@@ -1,5 +1,7 @@
 """How a builder is set up, without starting a session."""
 
+from pathlib import Path
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -33,6 +35,22 @@ def test_keeps_what_is_there_and_adds_nothing_twice():
         "io.delta:delta-spark_4.2_2.13:4.4.0",
         "your:package:2",
     ]
+
+
+def test_knows_an_entry_after_a_space():
+    builder = SparkSession.Builder().config("spark.sql.extensions", f"{DELTAS}, {OURS}")
+    assert options_of(builder)["spark.sql.extensions"] == f"{DELTAS},{OURS}"
+
+
+def test_refuses_packages_in_one_string():
+    with pytest.raises(TypeError, match=r"Pass \['my:package:1'\]"):
+        configure_spark_with_delta_upkeep(SparkSession.Builder(), "my:package:1")
+
+
+def test_names_the_jar_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("delta_upkeep.session._JAR", tmp_path / "none.jar")
+    with pytest.raises(RuntimeError, match=r"none\.jar.*Install the wheel"):
+        configure_spark_with_delta_upkeep(SparkSession.Builder())
 
 
 def test_refuses_what_is_no_builder():

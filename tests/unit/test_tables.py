@@ -1,0 +1,74 @@
+"""What the facade sends through its door, with a door that only writes it down."""
+
+from typing import Any, cast
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from delta_upkeep import UpkeepOptimizeBuilder, UpkeepTable
+from delta_upkeep._jvm import JvmTable
+
+Call = tuple[Any, ...]
+
+
+class Door(JvmTable):
+    """Returns the call in the place of its rows."""
+
+    def __init__(self) -> None:
+        pass
+
+    def call(self, method: str, *arguments: Any) -> DataFrame:
+        return cast(DataFrame, (method, *arguments))
+
+
+NO_SESSION = cast(SparkSession, None)
+
+
+@pytest.fixture
+def table() -> UpkeepTable:
+    return UpkeepTable(NO_SESSION, None, Door())
+
+
+@pytest.fixture
+def optimize() -> UpkeepOptimizeBuilder:
+    return UpkeepOptimizeBuilder(NO_SESSION, None, Door())
+
+
+def test_checkpoint_leaves_defaults_to_the_statement(table: UpkeepTable):
+    assert cast(Call, table.checkpoint()) == ("checkpoint", False, {})
+    sent = table.checkpoint(policy="v2", partSize=9, dryRun=True)
+    assert cast(Call, sent) == ("checkpoint", True, {"policy": "v2", "partSize": "9"})
+
+
+def test_retention_is_hours_as_a_double(table: UpkeepTable):
+    assert cast(Call, table.cleanupLog(24)) == ("cleanupLog", 24.0, False, {})
+    assert cast(Call, table.cleanupLog()) == ("cleanupLog", None, False, {})
+
+
+def test_conditions_add_up(optimize: UpkeepOptimizeBuilder):
+    sent = optimize.where("a = 1 OR a = 2").where("b = 3").executeCompaction()
+    assert cast(Call, sent)[1] == "(a = 1 OR a = 2) AND (b = 3)"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [("x", "x"), (5, "5"), (0.5, "0.5"), (True, "true"), (False, "false")]
+)
+def test_option_is_written_as_in_sql(optimize: UpkeepOptimizeBuilder, value: Any, text: str):
+    assert cast(Call, optimize.option("k", value).dryRun())[-1] == {"k": text}
+
+
+@pytest.mark.parametrize("value", [None, [1], b"x"])
+def test_option_of_another_type_is_refused(optimize: UpkeepOptimizeBuilder, value: Any):
+    with pytest.raises(TypeError, match=r"'k' cannot be a .* Give a str, int, float or bool"):
+        optimize.option("k", value).dryRun()
+
+
+def test_dry_run_takes_columns_as_the_run_does(optimize: UpkeepOptimizeBuilder):
+    for run in (optimize.executeZOrderBy, optimize.dryRun):
+        assert cast(Call, run("a", "b"))[2] == ["a", "b"]
+        assert cast(Call, run(["a", "b"]))[2] == ["a", "b"]
+        with pytest.raises(TypeError, match="Give its name as a str"):
+            run(cast(str, 3))
+        with pytest.raises(ValueError, match="needs at least one column"):
+            run([])
+    assert cast(Call, optimize.dryRun())[2] == []
