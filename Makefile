@@ -6,6 +6,9 @@ SHELL := /usr/bin/env bash
 
 PYTHON ?= python3
 DEMO_SF ?= 0.1
+BENCH_SF ?= 1
+BENCH_RUNS ?= 5
+BENCH_CASES ?=
 
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/delta_upkeep/version.py)
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
@@ -35,6 +38,10 @@ setup: $(VENV)/.installed ## Make .venv with the wheel (and its jar) installed
 demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
 	$(BIN)/python python/demo/demo.py --scale-factor $(DEMO_SF)
 
+.PHONY: bench
+bench: setup ## Measure against Delta and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short
+	PYTHONPATH=tests $(BIN)/python -m bench.run --scale-factor $(BENCH_SF) --runs $(BENCH_RUNS) --cases $(BENCH_CASES)
+
 .PHONY: test
 test: setup lint test-scala test-python ## Run every check and every test
 
@@ -42,7 +49,7 @@ test: setup lint test-scala test-python ## Run every check and every test
 lint: setup ## Check formatting, types and the adapter's boundary
 	$(BIN)/ruff format --check --config python/pyproject.toml python tests
 	$(BIN)/ruff check --config python/pyproject.toml python tests
-	cd python && ../$(BIN)/mypy delta_upkeep demo
+	cd python && ../$(BIN)/mypy delta_upkeep demo ../tests/bench
 	$(BIN)/python project/check_adapter.py $(JAR)
 
 .PHONY: test-scala

@@ -41,8 +41,8 @@ def test_dry_run_tells_the_plan_and_writes_nothing(spark: SparkSession, table: T
     assert row.version is None
     assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (4, 2)
     assert {(b.partition, b.inputFiles, b.tier, b.status) for b in row.bins} == {
-        ("p=0", 2, "rows", "planned"),
-        ("p=1", 2, "rows", "planned"),
+        ("p=0", 2, "splice", "planned"),
+        ("p=1", 2, "splice", "planned"),
     }
     assert t.all_files() == before
 

@@ -1,17 +1,38 @@
 package io.deltaupkeep.optimize
 
-/** A bin that was rewritten; sizes in bytes, one for each new file. */
-final case class RewrittenBin(bin: Bin, addedSizes: Seq[Long])
+/**
+ * A bin that was rewritten.
+ *
+ * @param addedSizes of its new files, in bytes
+ * @param rowGroups  counted where footers were read
+ * @param work       by tier: one bin may hold chunks that are copied and others that are spliced
+ */
+final case class RewrittenBin(
+    bin: Bin,
+    addedSizes: Seq[Long],
+    rowGroups: Option[RowGroupCounts],
+    work: Seq[TierWork]
+)
+
+/** Row groups of the inputs and of the new file. */
+final case class RowGroupCounts(before: Long, after: Long)
+
+/** Bytes of input that went through a tier, and milliseconds of work on them by all threads. */
+final case class TierWork(tier: String, bytes: Long, milliseconds: Long)
 
 /**
- * What the commit of an OPTIMIZE did.
+ * What the commits of an OPTIMIZE did.
  *
- * @param version   of the commit, None where no bin was left to commit
+ * @param versions  of the commits, none where no bin was left to commit
  * @param committed bins that are in the table now
  * @param lost      bins that another writer overtook; their new files were removed
  */
-final case class CommitOutcome(version: Option[Long], committed: Seq[RewrittenBin], lost: Seq[Bin])
+final case class CommitOutcome(versions: Seq[Long], committed: Seq[RewrittenBin], lost: Seq[Bin]) {
+
+  def ++(later: CommitOutcome): CommitOutcome =
+    CommitOutcome(versions ++ later.versions, committed ++ later.committed, lost ++ later.lost)
+}
 
 object CommitOutcome {
-  val nothingToDo: CommitOutcome = CommitOutcome(None, Nil, Nil)
+  val nothingToDo: CommitOutcome = CommitOutcome(Nil, Nil, Nil)
 }

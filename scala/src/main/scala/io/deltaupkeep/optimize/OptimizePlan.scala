@@ -8,6 +8,24 @@ sealed trait Tier {
 
 object Tier {
 
+  /** From the cheapest on. */
+  val names: Seq[String] = Seq("copy", "splice", "transcode", "rows")
+
+  /** Row groups are copied as bytes. */
+  final case class Copy(reason: String) extends Tier {
+    override def name: String = "copy"
+  }
+
+  /** Row groups are merged page by page; what lies in pages stays encoded, and values stay untouched. */
+  final case class Splice(reason: String) extends Tier {
+    override def name: String = "splice"
+  }
+
+  /** As splice, but some column is in an encoding that has to be decoded, value by value. */
+  final case class Transcode(reason: String) extends Tier {
+    override def name: String = "transcode"
+  }
+
   /** Delta's own path: rows are decoded, hidden ones dropped, and encoded again. */
   final case class Rows(reason: String) extends Tier {
     override def name: String = "rows"

@@ -47,8 +47,16 @@ object OptimizeSettings {
  */
 object OptimizePlanner {
 
-  /** Compaction: small files, and those heavy with deleted rows, packed by partition up to the target size. */
-  def compact(files: Seq[DataFile], settings: OptimizeSettings): OptimizePlan = {
+  /**
+   * Compaction: small files, and those heavy with deleted rows, packed by partition up to the target size.
+   *
+   * @param needsRows why no file of the table can be spliced, if so
+   */
+  def compact(
+      files: Seq[DataFile],
+      settings: OptimizeSettings,
+      needsRows: Option[String] = None
+  ): OptimizePlan = {
     val bins = files
       .filter(file => isSmall(file, settings) || isHeavyWithDeletedRows(file, settings))
       .groupBy(_.partition)
@@ -56,7 +64,7 @@ object OptimizePlanner {
         FirstFit
           .pack(candidates, settings.targetFileSize)(_.sizeInBytes)
           .filter(isWorthRewriting(_, settings))
-          .map(bin => Bin(partition, bin.sortBy(insertionOrder), rowsTier(bin)))
+          .map(bin => Bin(partition, bin.sortBy(insertionOrder), tierOf(bin, needsRows)))
       }
     OptimizePlan(Layout.Compact, settings.targetFileSize, files, largestFirst(bins))
   }
@@ -94,9 +102,10 @@ object OptimizePlanner {
     bin.exists(isHeavyWithDeletedRows(_, settings)) ||
       bin.size > 1 && bin.exists(!_.optimizedFor.contains(settings.targetFileSize))
 
-  private def rowsTier(bin: Seq[DataFile]): Tier =
+  /** The tier as far as the log tells; the footers may ask for more, or allow less. */
+  private def tierOf(bin: Seq[DataFile], needsRows: Option[String]): Tier =
     if (bin.exists(_.deletionVector.nonEmpty)) Tier.Rows("a file has a deletion vector")
-    else Tier.Rows("files are merged row by row")
+    else needsRows.fold[Tier](Tier.Splice("small row groups are merged"))(Tier.Rows(_))
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)
 

@@ -27,7 +27,8 @@ final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeleti
 
 /**
  * Totals of an OPTIMIZE. Names and meanings are those of Delta's OPTIMIZE, so that scripts keep working; in a
- * dry run they say what the plan removes, and `numFilesAdded` how many files it would write.
+ * dry run they say what the plan removes, and `numFilesAdded` how many files it would write. Row groups are those
+ * of the bins whose footers were read, which the rows tier does not; null where there are none.
  */
 final case class OptimizeMetrics(
     numFilesAdded: Long,
@@ -42,8 +43,20 @@ final case class OptimizeMetrics(
     preserveInsertionOrder: Boolean,
     startTimeMs: Long,
     endTimeMs: Long,
-    deletionVectorStats: Option[DeletionVectorTotals]
+    deletionVectorStats: Option[DeletionVectorTotals],
+    numRowGroupsBefore: Option[Long],
+    numRowGroupsAfter: Option[Long],
+    tiers: Seq[TierMetrics]
 )
+
+/**
+ * What one tier did.
+ *
+ * @param files        in bins of that tier
+ * @param bytes        of input that went through it, whatever the tier of the bin
+ * @param milliseconds of work by all threads
+ */
+final case class TierMetrics(tier: String, files: Long, bytes: Long, milliseconds: Long)
 
 /**
  * One bin of the plan and what became of it.
@@ -59,7 +72,9 @@ final case class BinResult(
     inputBytes: Long,
     tier: String,
     reason: String,
-    status: String
+    status: String,
+    rowGroupsBefore: Option[Long],
+    rowGroupsAfter: Option[Long]
 )
 
 /**
@@ -78,14 +93,21 @@ final case class OptimizeResult(
 
 object OptimizeResult {
 
-  def planned(path: String, plan: OptimizePlan, now: Long): OptimizeResult = {
-    val metrics = totals(plan, plan.bins, Nil, batches = 0, startedAt = now, endedAt = now)
+  /** A dry run; `rowGroups` by bin, as far as footers were read. */
+  def planned(
+      path: String,
+      plan: OptimizePlan,
+      rowGroups: Map[Bin, RowGroupCounts],
+      now: Long
+  ): OptimizeResult = {
+    val bins = plan.bins.map(bin => RewrittenBin(bin, Nil, rowGroups.get(bin), Nil))
+    val metrics = totals(plan.considered.size.toLong, bins, batches = 0, startedAt = now, endedAt = now)
     OptimizeResult(
       path,
       metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
       dryRun = true,
       version = None,
-      plan.bins.map(binResult(_, "planned"))
+      bins.map(binResult(_, "planned"))
     )
   }
 
@@ -96,47 +118,69 @@ object OptimizeResult {
       startedAt: Long,
       endedAt: Long
   ): OptimizeResult = {
-    val committed = commit.committed.map(_.bin)
-    val sizes = commit.committed.flatMap(_.addedSizes)
-    val lost = commit.lost.toSet
+    val lost = commit.lost.map(RewrittenBin(_, Nil, None, Nil))
     OptimizeResult(
       path,
-      totals(plan, committed, sizes, commit.version.size, startedAt, endedAt),
+      totals(plan.considered.size.toLong, commit.committed, commit.versions.size, startedAt, endedAt),
       dryRun = false,
-      commit.version,
-      plan.bins.map(bin => binResult(bin, if (lost.contains(bin)) "lost" else "committed"))
+      commit.versions.lastOption,
+      commit.committed.map(binResult(_, "committed")) ++ lost.map(binResult(_, "lost"))
     )
   }
 
   private def totals(
-      plan: OptimizePlan,
-      bins: Seq[Bin],
-      addedSizes: Seq[Long],
+      considered: Long,
+      bins: Seq[RewrittenBin],
       batches: Int,
       startedAt: Long,
       endedAt: Long
   ): OptimizeMetrics = {
-    val removed = bins.flatMap(_.files)
+    val removed = bins.flatMap(_.bin.files)
+    val added = bins.flatMap(_.addedSizes)
     val vectors = removed.filter(_.deletionVector.nonEmpty)
+    val counted = bins.flatMap(_.rowGroups)
     OptimizeMetrics(
-      numFilesAdded = addedSizes.size,
+      numFilesAdded = added.size,
       numFilesRemoved = removed.size,
-      filesAdded = FileSizes.of(addedSizes),
+      filesAdded = FileSizes.of(added),
       filesRemoved = FileSizes.of(removed.map(_.sizeInBytes)),
-      partitionsOptimized = bins.map(_.partition).distinct.size,
+      partitionsOptimized = bins.map(_.bin.partition).distinct.size,
       numBins = bins.size,
       numBatches = batches,
-      totalConsideredFiles = plan.considered.size,
-      totalFilesSkipped = plan.considered.size - removed.size,
-      // Spark's file scan reads the largest files first, whatever order the bin has.
-      preserveInsertionOrder = false,
+      totalConsideredFiles = considered,
+      totalFilesSkipped = considered - removed.size,
+      // In the rows tier Spark's file scan reads the largest files first, whatever order the bin has.
+      preserveInsertionOrder = bins.nonEmpty && !bins.exists(_.bin.tier.isInstanceOf[Tier.Rows]),
       startTimeMs = startedAt,
       endTimeMs = endedAt,
       deletionVectorStats =
-        Option.when(vectors.nonEmpty)(DeletionVectorTotals(vectors.size, vectors.map(_.deletedRows).sum))
+        Option.when(vectors.nonEmpty)(DeletionVectorTotals(vectors.size, vectors.map(_.deletedRows).sum)),
+      numRowGroupsBefore = Option.when(counted.nonEmpty)(counted.map(_.before).sum),
+      numRowGroupsAfter = Option.when(counted.nonEmpty)(counted.map(_.after).sum),
+      tiers = tierMetrics(bins)
     )
   }
 
-  private def binResult(bin: Bin, status: String): BinResult =
-    BinResult(bin.partition, bin.files.size, bin.sizeInBytes, bin.tier.name, bin.tier.reason, status)
+  private def tierMetrics(bins: Seq[RewrittenBin]): Seq[TierMetrics] =
+    Tier.names.flatMap { name =>
+      val files = bins.filter(_.bin.tier.name == name).map(_.bin.files.size.toLong).sum
+      val work = bins.flatMap(_.work).filter(_.tier == name)
+      Option.when(files > 0 || work.nonEmpty) {
+        TierMetrics(name, files, work.map(_.bytes).sum, work.map(_.milliseconds).sum)
+      }
+    }
+
+  private def binResult(rewritten: RewrittenBin, status: String): BinResult = {
+    val bin = rewritten.bin
+    BinResult(
+      bin.partition,
+      bin.files.size,
+      bin.sizeInBytes,
+      bin.tier.name,
+      bin.tier.reason,
+      status,
+      rewritten.rowGroups.map(_.before),
+      rewritten.rowGroups.map(_.after)
+    )
+  }
 }

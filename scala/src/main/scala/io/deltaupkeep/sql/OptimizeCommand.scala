@@ -2,12 +2,14 @@ package io.deltaupkeep.sql
 
 import io.deltaupkeep.{ByteText, UpkeepErrors}
 import io.deltaupkeep.optimize.{
+  Bin,
   CommitOutcome,
   Layout,
   OptimizePlan,
   OptimizePlanner,
   OptimizeResult,
-  OptimizeSettings
+  OptimizeSettings,
+  RowGroupCounts
 }
 
 import org.apache.spark.sql.SparkSession
@@ -73,13 +75,17 @@ private[sql] final case class Optimize(
   }
 
   lazy val plan: OptimizePlan = layout match {
-    case Layout.Compact => OptimizePlanner.compact(transaction.files, settings)
+    case Layout.Compact => OptimizePlanner.compact(transaction.files, settings, transaction.needsRows)
     case Layout.ZOrder(columns) => OptimizePlanner.zOrder(transaction.files, settings, columns)
     case cluster: Layout.Cluster =>
       OptimizePlanner.cluster(transaction.files, transaction.clusteringGroups(cluster), settings, cluster)
   }
 
-  def planned(): OptimizeResult = OptimizeResult.planned(facts.path, plan, System.currentTimeMillis())
+  def planned(): OptimizeResult = {
+    val (tiered, rowGroups) =
+      if (plan.isEmpty) (plan, Map.empty[Bin, RowGroupCounts]) else transaction.preview(plan)
+    OptimizeResult.planned(facts.path, tiered, rowGroups, System.currentTimeMillis())
+  }
 
   def execute(): OptimizeResult = {
     val startedAt = System.currentTimeMillis()
@@ -87,7 +93,7 @@ private[sql] final case class Optimize(
       if (plan.isEmpty) CommitOutcome.nothingToDo
       else {
         UpkeepCommand.requireWritableLog("OPTIMIZE", table)
-        transaction.execute(plan)
+        transaction.execute(plan, maxBytesPerCommit = Long.MaxValue)
       }
     OptimizeResult.executed(facts.path, plan, outcome, startedAt, System.currentTimeMillis())
   }

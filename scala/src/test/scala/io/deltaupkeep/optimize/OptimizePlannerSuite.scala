@@ -95,7 +95,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   test("the tier says why") {
     val plain = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings)
-    assert(plain.bins.map(_.tier) == Seq(Tier.Rows("files are merged row by row")))
+    assert(plain.bins.map(_.tier) == Seq(Tier.Splice("small row groups are merged")))
     val deleted = OptimizePlanner.compact(Seq(file("a", 10, deleted = 50), file("b", 10)), settings)
     assert(deleted.bins.map(_.tier) == Seq(Tier.Rows("a file has a deletion vector")))
   }

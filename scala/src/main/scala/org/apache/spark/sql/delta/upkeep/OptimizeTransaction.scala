@@ -2,23 +2,20 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.util.ConcurrentModificationException
 
-import scala.annotation.tailrec
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.UpkeepErrors
-import io.deltaupkeep.optimize.{Bin, CommitOutcome, DataFile, Layout, OptimizePlan, RewrittenBin}
+import io.deltaupkeep.optimize.{Bin, CommitOutcome, DataFile, Layout, OptimizePlan, RowGroupCounts}
 
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
+import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations, OptimisticTransaction, RowTracking}
 import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
-import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.DeltaFileOperations
-import org.apache.spark.util.ThreadUtils
 
 /**
  * One OPTIMIZE of one table, from the files that it may rewrite to the commit.
@@ -34,11 +31,17 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
   private val session = handle.session
   private val snapshot = handle.snapshot
 
-  private lazy val selected: Map[DataFile.Id, AddFile] =
-    snapshot.filesForScan(predicate, keepNumRecords = true).files.map(add => idOf(add) -> add).toMap
+  private lazy val selected: Map[DataFile.Id, AddFile] = {
+    import org.apache.spark.sql.delta.implicits._
+    val adds = DeltaLog.filterFileList(snapshot.metadata.partitionSchema, snapshot.allFiles.toDF(), predicate)
+    adds.as[AddFile].collect().iterator.map(add => idOf(add) -> add).toMap
+  }
 
   /** The files that the predicate selects. */
   lazy val files: Seq[DataFile] = selected.values.map(dataFile).toSeq
+
+  /** Why no file can be spliced, if so. */
+  def needsRows: Option[String] = SpliceEligibility.rowsReason(session, snapshot)
 
   /** The groups of files that liquid clustering should order together, by Delta's own choice. */
   def clusteringGroups(layout: Layout.Cluster): Seq[Seq[DataFile]] = {
@@ -54,36 +57,53 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
       .validateZorderByColumns(session, snapshot, attributes)
   }
 
+  /** The plan with the tiers that the footers of its files ask for, and the row groups of each bin. */
+  def preview(plan: OptimizePlan): (OptimizePlan, Map[Bin, RowGroupCounts]) =
+    new BinWriter(handle, startTransaction(), plan, actionOf).preview()
+
   /**
-   * Writes the new files of every bin, then commits them with `dataChange = false`. Bins that another
-   * writer overtook are dropped and their new files removed; the rest is committed. When a bin cannot be
-   * written, the new files of all others are removed and nothing is committed.
+   * Writes the new files of every bin and commits them with `dataChange = false`, in batches as they come.
+   * Bins that another writer overtook are dropped and their new files removed; the rest is committed. When a
+   * bin cannot be written, the new files that wait for a commit are removed; earlier batches stay.
    *
+   * @param maxBytesPerCommit bytes of inputs that make a batch
    * @throws UpkeepException `OPTIMIZE_CONFLICT` when every attempt met a conflict
    */
-  def execute(plan: OptimizePlan): CommitOutcome = {
-    val transaction = handle.table.startTransaction(Some(snapshot))
-    commit(transaction, plan, write(transaction, plan), attempt = 1)
+  def execute(plan: OptimizePlan, maxBytesPerCommit: Long): CommitOutcome = {
+    val transaction = startTransaction()
+    val written = new BinWriter(handle, transaction, plan, actionOf).write()
+    try {
+      val batches = Iterator
+        .continually(nextBatch(written, maxBytesPerCommit))
+        .takeWhile(_.nonEmpty)
+        .zipWithIndex
+        .map {
+          case (batch, 0) => commit(transaction, plan, batch, attempt = 1)
+          case (batch, _) => commitSurvivors(plan, batch, attempt = 1)
+        }
+      batches.foldLeft(CommitOutcome.nothingToDo)(_ ++ _)
+    } finally written.close()
   }
 
-  private def write(transaction: OptimisticTransaction, plan: OptimizePlan): Seq[Written] = {
-    val rewriter = new RowRewriter(transaction, RowRewriter.strategyOf(session, snapshot, plan.layout), plan)
-    val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
-    val results = ThreadUtils.parmap(plan.bins, "delta-upkeep-optimize", threads) { bin =>
-      session.sparkContext.setJobDescription(
-        s"OPTIMIZE ${handle.name}: ${bin.files.size} files ${bin.partition}"
-      )
-      try Right(Written(bin, rewriter.rewrite(bin, bin.files.map(file => selected(file.id)))))
-      catch { case NonFatal(e) => Left(e) }
+  private def startTransaction(): OptimisticTransaction = handle.table.startTransaction(Some(snapshot))
+
+  private def nextBatch(written: Iterator[Written], maxBytes: Long): Seq[Written] = {
+    val batch = Vector.newBuilder[Written]
+    var bytes = 0L
+    try
+      while (bytes < maxBytes && written.hasNext) {
+        val next = written.next()
+        batch += next
+        bytes += next.bin.bin.sizeInBytes
+      }
+    catch {
+      case NonFatal(failure) =>
+        removeFiles(batch.result())
+        throw failure
     }
-    results.collectFirst { case Left(failure) =>
-      removeFiles(results.collect { case Right(written) => written })
-      throw failure
-    }
-    results.collect { case Right(written) => written }
+    batch.result()
   }
 
-  @tailrec
   private def commit(
       transaction: OptimisticTransaction,
       plan: OptimizePlan,
@@ -91,22 +111,23 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
       attempt: Int
   ): CommitOutcome =
     tryCommit(transaction, plan, bins) match {
-      case Right(version) =>
-        val committed = bins.map(w => RewrittenBin(w.bin, w.adds.map(_.size)))
-        val kept = bins.map(_.bin).toSet
-        CommitOutcome(version, committed, plan.bins.filterNot(kept))
+      case Right(version) => CommitOutcome(version.toSeq, bins.map(_.bin), Nil)
       case Left(conflict) if attempt == MaxAttempts =>
         removeFiles(bins)
         throw UpkeepErrors.optimizeConflict(handle.name, MaxAttempts, conflict)
-      case Left(_) =>
-        val next = handle.table.startTransaction(None)
-        val present = next.snapshot.filesForScan(predicate).files.map(idOf).toSet
-        // The new files follow the schema, the properties and the features that the table had.
-        val sameTable = next.metadata == snapshot.metadata && next.protocol == snapshot.protocol
-        val (surviving, lost) = bins.partition(sameTable && _.bin.files.forall(f => present(f.id)))
-        removeFiles(lost)
-        commit(next, plan, surviving, attempt + 1)
+      case Left(_) => commitSurvivors(plan, bins, attempt + 1)
     }
+
+  /** Commits the bins whose files are still in the table, as it is now. */
+  private def commitSurvivors(plan: OptimizePlan, bins: Seq[Written], attempt: Int): CommitOutcome = {
+    val next = handle.table.startTransaction(None)
+    val present = next.snapshot.filesForScan(predicate).files.map(idOf).toSet
+    // The new files follow the schema, the properties and the features that the table had.
+    val sameTable = next.metadata == snapshot.metadata && next.protocol == snapshot.protocol
+    val (surviving, lost) = bins.partition(sameTable && _.inputs.forall(f => present(f.id)))
+    removeFiles(lost)
+    commit(next, plan, surviving, attempt) ++ CommitOutcome(Nil, Nil, lost.map(_.bin.bin))
+  }
 
   private def tryCommit(
       transaction: OptimisticTransaction,
@@ -115,7 +136,7 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
   ): Either[ConcurrentModificationException, Option[Long]] =
     if (bins.isEmpty) Right(None)
     else {
-      val removed = bins.flatMap(_.bin.files.map(file => selected(file.id)))
+      val removed = bins.flatMap(_.inputs.map(actionOf))
       val added = bins.flatMap(_.adds)
       val now = System.currentTimeMillis()
       val actions: Seq[Action] = added ++ removed.map(_.removeWithTimestamp(now, dataChange = false))
@@ -144,6 +165,8 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
     }
   }
 
+  private def actionOf(file: DataFile): AddFile = selected(file.id)
+
   private val partitionSchema = snapshot.metadata.physicalPartitionSchema
   private val partitionNames = snapshot.metadata.partitionColumns
 
@@ -169,8 +192,6 @@ private object OptimizeTransaction {
 
   /** Delta resolves conflicts that do not touch our files by itself, so each attempt here loses bins. */
   private val MaxAttempts = 10
-
-  private final case class Written(bin: Bin, adds: Seq[AddFile])
 
   private def idOf(add: AddFile): DataFile.Id = DataFile.Id(add.path, add.getDeletionVectorUniqueId)
 

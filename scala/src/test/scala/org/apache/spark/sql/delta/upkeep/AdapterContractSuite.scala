@@ -48,8 +48,8 @@ class AdapterContractSuite extends AnyFunSuite {
     val transaction = new OptimizeTransaction(open(path), Nil)
     val plan = OptimizePlanner.compact(transaction.files, settings)
     assert(plan.bins.map(_.partition).toSet == Set("p=0", "p=1"))
-    val outcome = transaction.execute(plan)
-    assert(outcome.version.contains(5L) && outcome.lost.isEmpty)
+    val outcome = transaction.execute(plan, Long.MaxValue)
+    assert(outcome.versions.contains(5L) && outcome.lost.isEmpty)
     assert(ids(path) == before)
     val files = new OptimizeTransaction(open(path), Nil).files
     assert(files.size == 2 && files.forall(_.optimizedFor.contains(settings.targetFileSize)))
@@ -63,7 +63,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val transaction = new OptimizeTransaction(open(path), Nil)
     val plan = OptimizePlanner.compact(transaction.files, settings)
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
-    val outcome = transaction.execute(plan)
+    val outcome = transaction.execute(plan, Long.MaxValue)
     assert(outcome.committed.map(_.bin.partition) == Seq("p=0"))
     assert(outcome.lost.map(_.partition) == Seq("p=1"))
     assert(ids(path) == Seq(2, 3, 4))
@@ -76,7 +76,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val transaction = new OptimizeTransaction(open(path), Nil)
     val plan = OptimizePlanner.compact(transaction.files, settings)
     append(path, 5)
-    assert(transaction.execute(plan).lost.isEmpty)
+    assert(transaction.execute(plan, Long.MaxValue).lost.isEmpty)
     assert(ids(path) == Seq(1, 2, 3, 4, 5))
   }
 

@@ -1,0 +1,28 @@
+package io.deltaupkeep.optimize
+
+/**
+ * Files in which Spark would read dates and timestamps of the old hybrid calendar: it tells by the metadata of
+ * the file (Spark's `DataSourceUtils`). Their pages cannot stand in a file of the proleptic Gregorian calendar.
+ */
+object SparkCalendar {
+
+  private val Version = "org.apache.spark.version"
+  private val LegacyKeys = Seq("org.apache.spark.legacyDateTime", "org.apache.spark.legacyINT96")
+
+  /** Spark 3.0 wrote the new calendar, but INT96 timestamps only from 3.1 on. */
+  private val NewCalendarSince = (3, 1)
+
+  /** Why the pages of a file with this metadata cannot be taken, if so. */
+  def problem(keyValues: Map[String, String]): Option[String] =
+    if (LegacyKeys.exists(keyValues.contains)) Some("a file holds dates of the legacy calendar")
+    else
+      keyValues
+        .get(Version)
+        .filter(isBefore(_, NewCalendarSince))
+        .map(version => s"Spark $version, which wrote a file, used the legacy calendar")
+
+  private def isBefore(version: String, since: (Int, Int)): Boolean = {
+    val numbers = version.split("[^0-9]+").filter(_.nonEmpty).map(_.toInt)
+    numbers.length < 2 || Ordering[(Int, Int)].lt((numbers(0), numbers(1)), since)
+  }
+}

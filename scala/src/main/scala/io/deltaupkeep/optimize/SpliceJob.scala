@@ -1,0 +1,164 @@
+package io.deltaupkeep.optimize
+
+import java.util.UUID
+import java.util.concurrent.LinkedBlockingQueue
+
+import scala.concurrent.ExecutionContext
+import scala.util.{Failure, Success, Try}
+
+import io.deltaupkeep.parquet.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
+import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+
+import org.apache.spark.SparkContext
+import org.apache.spark.util.SerializableConfiguration
+
+/**
+ * What a task splices.
+ *
+ * @param index     of the bin in the job
+ * @param inputs    in the order that their rows keep
+ * @param directory where the new file goes
+ */
+final case class SpliceTask(index: Int, inputs: Seq[SpliceInput], directory: String)
+
+/** An input by its absolute URI; size in bytes, time in milliseconds since the epoch. */
+final case class SpliceInput(uri: String, size: Long, modificationTime: Long)
+
+/** A file that a task wrote. */
+final case class SplicedFile(name: String, size: Long, modificationTime: Long)
+
+/** The end of a task; no file where the splice was refused, or the bin held no rows, or it was a preview. */
+final case class SpliceTaskResult(index: Int, outcome: SpliceOutcome, file: Option[SplicedFile])
+
+/**
+ * One Spark job that splices all bins of an OPTIMIZE, one task each, in the order given.
+ *
+ * @param conf       settings to reach the files
+ * @param schema     of the table's data columns
+ * @param keyValues  metadata of new files
+ * @param isReadable whether a file's metadata allow its pages to be taken as they are; else the reason
+ */
+final class SpliceJob(
+    context: SparkContext,
+    conf: Configuration,
+    settings: SpliceSettings,
+    schema: MessageType,
+    keyValues: Map[String, String],
+    isReadable: Map[String, String] => Option[String]
+) {
+
+  /** What each task would do, from the footers alone. */
+  def preview(tasks: Seq[SpliceTask]): Seq[SpliceTaskResult] = run(tasks, write = false).toSeq
+
+  /** Runs the job and hands out results as they come; throws when a task failed for good. */
+  def run(tasks: Seq[SpliceTask]): ClosableIterator[SpliceTaskResult] = run(tasks, write = true)
+
+  private def run(tasks: Seq[SpliceTask], write: Boolean): ClosableIterator[SpliceTaskResult] =
+    if (tasks.isEmpty) ClosableIterator.empty
+    else {
+      val work = SpliceWork(
+        new SerializableConfiguration(conf),
+        settings,
+        schema.toString,
+        keyValues,
+        isReadable,
+        write
+      )
+      val broadcast = context.broadcast(work)
+      val events = new LinkedBlockingQueue[Try[SpliceTaskResult]]
+      val job = context.submitJob[SpliceTask, SpliceTaskResult, Unit](
+        context.parallelize(tasks, tasks.size),
+        (one: Iterator[SpliceTask]) => broadcast.value.run(one.next()),
+        tasks.indices,
+        (_, result) => { events.add(Success(result)); () },
+        ()
+      )
+      job.onComplete {
+        case Failure(problem) => events.add(Failure(problem))
+        case Success(_) => ()
+      }(SpliceJob.sameThread)
+      new ClosableIterator[SpliceTaskResult] {
+        private var left = tasks.size
+        override def hasNext: Boolean = left > 0
+        override def next(): SpliceTaskResult = {
+          val result = events.take().get
+          left -= 1
+          result
+        }
+        override def close(): Unit = if (left > 0) job.cancel()
+      }
+    }
+}
+
+/** An iterator over work that goes on in the background until it is closed. */
+trait ClosableIterator[T] extends Iterator[T] with AutoCloseable
+
+private object ClosableIterator {
+  def empty[T]: ClosableIterator[T] = new ClosableIterator[T] {
+    override def hasNext: Boolean = false
+    override def next(): T = Iterator.empty.next()
+    override def close(): Unit = ()
+  }
+}
+
+private object SpliceJob {
+  private val sameThread: ExecutionContext = ExecutionContext.fromExecutor(_.run())
+}
+
+/** What all tasks of a job share. */
+private final case class SpliceWork(
+    conf: SerializableConfiguration,
+    settings: SpliceSettings,
+    schema: String,
+    keyValues: Map[String, String],
+    isReadable: Map[String, String] => Option[String],
+    write: Boolean
+) {
+
+  def run(task: SpliceTask): SpliceTaskResult = {
+    val request = SpliceRequest(
+      task.inputs.map(inputFile),
+      MessageTypeParser.parseMessageType(schema),
+      keyValues,
+      isReadable
+    )
+    val splicer = new FileSplicer(request, settings, conf.value)
+    if (write) splice(task, splicer) else SpliceTaskResult(task.index, splicer.preview(), None)
+  }
+
+  private def splice(task: SpliceTask, splicer: FileSplicer): SpliceTaskResult = {
+    // A name of its own for each attempt: a retry or a speculative copy never meets another's file.
+    val codec = settings.codec.getExtension
+    val file = new Path(task.directory, f"part-${task.index}%05d-${UUID.randomUUID}-c000$codec.parquet")
+    val fileSystem = file.getFileSystem(conf.value)
+    var kept = false
+    try {
+      val outcome = splicer.run(HadoopOutputFile.fromPath(file, conf.value))
+      val written = outcome match {
+        case SpliceOutcome.Done(rows, _, _, _, _, _) if rows > 0 =>
+          val status = fileSystem.getFileStatus(file)
+          Some(SplicedFile(file.getName, status.getLen, status.getModificationTime))
+        case _ => None
+      }
+      kept = written.nonEmpty
+      SpliceTaskResult(task.index, outcome, written)
+    } finally if (!kept) { fileSystem.delete(file, false); () }
+  }
+
+  private def inputFile(input: SpliceInput): HadoopInputFile = {
+    // The log knows the size, which saves a request.
+    val path = new Path(new java.net.URI(input.uri))
+    HadoopInputFile.fromStatus(
+      new FileStatus(input.size, false, 1, SpliceWork.BlockSize, input.modificationTime, path),
+      conf.value
+    )
+  }
+}
+
+private object SpliceWork {
+  private val BlockSize = 128L << 20
+}

@@ -1,0 +1,68 @@
+package io.deltaupkeep.parquet
+
+import java.io.ByteArrayInputStream
+
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.column.values.bloomfilter.{BlockSplitBloomFilter, BloomFilter}
+import org.apache.parquet.format.Util
+import org.apache.parquet.format.converter.ParquetMetadataConverter
+import org.apache.parquet.hadoop.ParquetFileWriter
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.internal.column.columnindex.{ColumnIndex, OffsetIndex}
+import org.apache.parquet.internal.hadoop.metadata.IndexReference
+
+/** Copies a column chunk as bytes, with its indexes and its Bloom filter. */
+private[parquet] object ChunkCopier {
+
+  def copy(
+      column: ColumnDescriptor,
+      bytes: FileBytes,
+      chunk: ColumnChunkMetaData,
+      to: ParquetFileWriter
+  ): Unit = {
+    val stream = FileBytes.asInputFile(bytes, StepBytes).newStream()
+    to.appendColumnChunk(
+      column,
+      stream,
+      chunk,
+      bloomFilter(bytes, chunk).orNull,
+      columnIndex(bytes, chunk).orNull,
+      offsetIndex(bytes, chunk).orNull
+    )
+  }
+
+  private def columnIndex(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[ColumnIndex] =
+    referenced(bytes, chunk.getColumnIndexReference).map { stream =>
+      ParquetMetadataConverter.fromParquetColumnIndex(chunk.getPrimitiveType, Util.readColumnIndex(stream))
+    }.flatMap(Option(_))
+
+  private def offsetIndex(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[OffsetIndex] =
+    referenced(bytes, chunk.getOffsetIndexReference).map { stream =>
+      ParquetMetadataConverter.fromParquetOffsetIndex(Util.readOffsetIndex(stream))
+    }
+
+  private def referenced(bytes: FileBytes, reference: IndexReference): Option[ByteArrayInputStream] =
+    Option(reference).map { place =>
+      val slice = bytes.read(place.getOffset, place.getLength)
+      new ByteArrayInputStream(slice.array, slice.from, place.getLength)
+    }
+
+  private def bloomFilter(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[BloomFilter] =
+    Option.when(chunk.getBloomFilterOffset >= 0) {
+      val start = chunk.getBloomFilterOffset
+      val headerBytes = math.min(MaxBloomHeader.toLong, bytes.length - start).toInt
+      val slice = bytes.read(start, headerBytes)
+      val stream = new ByteArrayInputStream(slice.array, slice.from, headerBytes)
+      val header = Util.readBloomFilterHeader(stream)
+      val bits = bytes.read(start + headerBytes - stream.available(), header.getNumBytes)
+      new BlockSplitBloomFilter(java.util.Arrays.copyOfRange(
+        bits.array,
+        bits.from,
+        bits.from + header.getNumBytes
+      ))
+    }
+
+  private val StepBytes = 4 << 20
+
+  private val MaxBloomHeader = 64
+}

@@ -1,0 +1,278 @@
+package io.deltaupkeep.parquet
+
+import java.io.ByteArrayInputStream
+import java.nio.ByteBuffer
+
+import org.apache.parquet.bytes.ByteBufferInputStream
+import org.apache.parquet.column.{ColumnDescriptor, Encoding, ValuesType}
+import org.apache.parquet.column.values.ValuesReader
+import org.apache.parquet.format.{PageHeader, PageType, Util}
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+
+/**
+ * Reads the pages of a column chunk one after the other: levels and ids as numbers, PLAIN values in place.
+ * Values in any other encoding are read one by one and held as PLAIN ones.
+ *
+ * What [[next]] puts into the fields is valid until it is called again; the dictionary for the whole chunk.
+ *
+ * @param bytes  holds the chunk from `from` on
+ * @param column as in the file that the chunk is of
+ */
+private[parquet] final class ChunkReader(
+    column: ColumnDescriptor,
+    chunk: ColumnChunkMetaData,
+    bytes: Array[Byte],
+    from: Int,
+    scratch: ChunkScratch
+) {
+  import ChunkReader._
+
+  private val shape = ValueShape.of(column.getPrimitiveType)
+  private val end = from + Math.toIntExact(chunk.getTotalSize)
+  private var at = from
+  private var valuesRead = 0L
+
+  val repetition: LevelBuffer = scratch.repetition
+  val definition: LevelBuffer = scratch.definition
+
+  /** Levels of the page: its values, those that are null included. */
+  var levels: Int = 0
+
+  /** Values of the page that are not null. */
+  var nonNull: Int = 0
+
+  /** Whether the page holds `ids` of the dictionary, or else `values`. */
+  var isDictionaryEncoded: Boolean = false
+
+  /** Whether the values had to be read one by one. */
+  var isTranscoded: Boolean = false
+
+  val values = new Values(shape)
+
+  def maxRepetition: Int = column.getMaxRepetitionLevel
+
+  def maxDefinition: Int = column.getMaxDefinitionLevel
+
+  /** About the PLAIN bytes of a value of this page. */
+  def meanValueBytes: Double = {
+    val plain = if (isDictionaryEncoded) dictionary.getOrElse(values) else values
+    if (plain.size == 0) 0d else plain.encodedLength(0, plain.size).toDouble / plain.size
+  }
+
+  def ids: Array[Int] = scratch.ids
+
+  val dictionary: Option[Values] = readDictionary()
+
+  /** Moves to the next data page; false where there is none. */
+  def next(): Boolean = valuesRead < chunk.getValueCount && {
+    val header = readHeader()
+    header.getType match {
+      case PageType.DATA_PAGE => readV1(header)
+      case PageType.DATA_PAGE_V2 => readV2(header)
+      // The format allows further kinds of pages, to be skipped.
+      case _ => levels = 0
+    }
+    at += header.getCompressed_page_size
+    valuesRead += levels
+    levels > 0 || next()
+  }
+
+  private def readDictionary(): Option[Values] = {
+    val start = at
+    val header = readHeader()
+    if (header.getType == PageType.DICTIONARY_PAGE) {
+      val size = header.getUncompressed_page_size
+      val page = new Array[Byte](size)
+      scratch.codec.decompress(chunk.getCodec, bytes, at, header.getCompressed_page_size, page, 0, size)
+      at += header.getCompressed_page_size
+      Some(new Values(shape).set(page, 0, size, header.getDictionary_page_header.getNum_values))
+    } else {
+      at = start
+      None
+    }
+  }
+
+  private def readHeader(): PageHeader = {
+    if (at >= end)
+      throw new MalformedPage(s"the chunk ends after $valuesRead of ${chunk.getValueCount} values")
+    val stream = new ByteArrayInputStream(bytes, at, end - at)
+    val header = Util.readPageHeader(stream)
+    at = end - stream.available()
+    if (header.getCompressed_page_size < 0 || header.getCompressed_page_size > end - at)
+      throw new MalformedPage("it runs past the end of its chunk")
+    header
+  }
+
+  private def readV1(header: PageHeader): Unit = {
+    val page = header.getData_page_header
+    val size = header.getUncompressed_page_size
+    val data = scratch.page(size)
+    scratch.codec.decompress(chunk.getCodec, bytes, at, header.getCompressed_page_size, data, 0, size)
+    levels = page.getNum_values
+    var position = readLevelsV1(
+      repetition,
+      column.getMaxRepetitionLevel,
+      Encoding.valueOf(page.getRepetition_level_encoding.name),
+      ValuesType.REPETITION_LEVEL,
+      data,
+      0,
+      size
+    )
+    position = readLevelsV1(
+      definition,
+      column.getMaxDefinitionLevel,
+      Encoding.valueOf(page.getDefinition_level_encoding.name),
+      ValuesType.DEFINITION_LEVEL,
+      data,
+      position,
+      size
+    )
+    readValues(Encoding.valueOf(page.getEncoding.name), data, position, size)
+  }
+
+  private def readLevelsV1(
+      into: LevelBuffer,
+      maxLevel: Int,
+      encoding: Encoding,
+      kind: ValuesType,
+      data: Array[Byte],
+      position: Int,
+      size: Int
+  ): Int =
+    if (maxLevel == 0) {
+      into.decode(data, position, position, 0, levels)
+      position
+    } else if (encoding == Encoding.RLE) {
+      val length = LittleEndian.int(data, position)
+      if (length < 0 || length > size - position - 4) throw new MalformedPage("its levels run past its end")
+      into.decode(data, position + 4, position + 4 + length, maxLevel, levels)
+      position + 4 + length
+    } else {
+      val stream = ByteBufferInputStream.wrap(ByteBuffer.wrap(data, position, size - position).slice())
+      val reader = encoding.getValuesReader(column, kind)
+      reader.initFromPage(levels, stream)
+      into.clear()
+      var i = 0
+      while (i < levels) {
+        into.add(reader.readInteger(), 1)
+        i += 1
+      }
+      position + stream.position().toInt
+    }
+
+  private def readV2(header: PageHeader): Unit = {
+    val page = header.getData_page_header_v2
+    levels = page.getNum_values
+    val repetitionEnd = at + page.getRepetition_levels_byte_length
+    val definitionEnd = repetitionEnd + page.getDefinition_levels_byte_length
+    repetition.decode(bytes, at, repetitionEnd, column.getMaxRepetitionLevel, levels)
+    definition.decode(bytes, repetitionEnd, definitionEnd, column.getMaxDefinitionLevel, levels)
+    val levelBytes = definitionEnd - at
+    val size = header.getUncompressed_page_size - levelBytes
+    val compressed = header.getCompressed_page_size - levelBytes
+    val encoding = Encoding.valueOf(page.getEncoding.name)
+    if (page.isIs_compressed) {
+      val data = scratch.page(size)
+      scratch.codec.decompress(chunk.getCodec, bytes, definitionEnd, compressed, data, 0, size)
+      readValues(encoding, data, 0, size)
+    } else readValues(encoding, bytes, definitionEnd, definitionEnd + size)
+  }
+
+  private def readValues(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {
+    nonNull = definition.occurrences(column.getMaxDefinitionLevel, 0, levels)
+    isDictionaryEncoded = encoding.usesDictionary()
+    isTranscoded = false
+    if (nonNull == 0) {
+      isDictionaryEncoded = false
+      values.set(data, position, position, 0)
+    } else if (isDictionaryEncoded) readIds(data, position, limit)
+    else if (encoding == Encoding.PLAIN && shape.isBoolean) readBits(data, position, limit)
+    else if (encoding == Encoding.PLAIN) values.set(data, position, limit, nonNull)
+    else transcode(encoding, data, position, limit)
+  }
+
+  private def readIds(data: Array[Byte], position: Int, limit: Int): Unit = {
+    val entries =
+      dictionary.getOrElse(throw new MalformedPage("it refers to a dictionary that is not there")).size
+    val ids = scratch.idsFor(nonNull)
+    val run = RunLength.decode(data, position + 1, limit, data(position).toInt, nonNull, ids)
+    if (run != RunLength.Mixed) java.util.Arrays.fill(ids, 0, nonNull, run)
+    var i = 0
+    while (i < nonNull) {
+      if (ids(i) < 0 || ids(i) >= entries)
+        throw new MalformedPage(s"id ${ids(i)} of a dictionary of $entries")
+      i += 1
+    }
+  }
+
+  private def readBits(data: Array[Byte], position: Int, limit: Int): Unit = {
+    if ((nonNull + 7) / 8 > limit - position) throw new MalformedPage(s"$nonNull booleans are cut off")
+    val plain = scratch.plain
+    plain.clear()
+    plain.reserve(nonNull)
+    var i = 0
+    while (i < nonNull) {
+      plain.put((data(position + (i >>> 3)) >>> (i & 7)) & 1)
+      i += 1
+    }
+    values.set(plain.array, 0, plain.length, nonNull)
+    ()
+  }
+
+  private def transcode(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {
+    isTranscoded = true
+    val reader = encoding.getValuesReader(column, ValuesType.VALUES)
+    reader.initFromPage(
+      levels,
+      ByteBufferInputStream.wrap(ByteBuffer.wrap(data, position, limit - position).slice())
+    )
+    val plain = scratch.plain
+    plain.clear()
+    var i = 0
+    while (i < nonNull) {
+      copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, plain)
+      i += 1
+    }
+    values.set(plain.array, 0, plain.length, nonNull)
+    ()
+  }
+}
+
+private object ChunkReader {
+
+  private def copyValue(from: ValuesReader, kind: PrimitiveTypeName, to: ByteSink): Unit = kind match {
+    case PrimitiveTypeName.BOOLEAN => to.put(if (from.readBoolean()) 1 else 0)
+    case PrimitiveTypeName.INT32 => to.putInt(from.readInteger())
+    case PrimitiveTypeName.INT64 => to.putLong(from.readLong())
+    case PrimitiveTypeName.FLOAT => to.putInt(java.lang.Float.floatToRawIntBits(from.readFloat()))
+    case PrimitiveTypeName.DOUBLE => to.putLong(java.lang.Double.doubleToRawLongBits(from.readDouble()))
+    case PrimitiveTypeName.BINARY =>
+      val value = from.readBytes().getBytesUnsafe
+      to.putInt(value.length)
+      to.putBytes(value, 0, value.length)
+    case PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY | PrimitiveTypeName.INT96 =>
+      val value = from.readBytes().getBytesUnsafe
+      to.putBytes(value, 0, value.length)
+  }
+}
+
+/** Buffers that the reading of one chunk after the other shares; for one thread at a time. */
+private[parquet] final class ChunkScratch(val codec: PageCodec) {
+  val repetition = new LevelBuffer
+  val definition = new LevelBuffer
+  val plain = new ByteSink()
+  var ids: Array[Int] = Array.emptyIntArray
+  private var pageBytes = Array.emptyByteArray
+
+  def idsFor(count: Int): Array[Int] = {
+    if (ids.length < count) ids = new Array[Int](count + count / 2)
+    ids
+  }
+
+  /** Room for a page of a size, and a word more: packed values are read by whole words. */
+  def page(size: Int): Array[Byte] = {
+    if (pageBytes.length < size + 8) pageBytes = new Array[Byte](size + size / 2 + 8)
+    pageBytes
+  }
+}

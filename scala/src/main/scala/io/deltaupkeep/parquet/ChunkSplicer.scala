@@ -1,0 +1,359 @@
+package io.deltaupkeep.parquet
+
+import scala.collection.mutable.ArrayBuffer
+
+import org.apache.parquet.bytes.BytesInput
+import org.apache.parquet.column.{ColumnDescriptor, Encoding}
+import org.apache.parquet.column.page.DictionaryPage
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+/**
+ * Makes one column chunk out of many: pages are cut anew, and no value becomes an object.
+ *
+ * Values go into a dictionary as parquet-java's writer does it: as long as the dictionary fits into its
+ * page, and only if the first page gains from it; after that they are PLAIN. Ids of an input's dictionary are
+ * mapped to the output's, so that only distinct values are looked at.
+ */
+private[parquet] final class ChunkSplicer(
+    column: ColumnDescriptor,
+    layout: PageLayout,
+    compression: CompressionCodecName,
+    codec: PageCodec,
+    bloom: Option[BloomValues]
+) {
+  private val maxRepetition = column.getMaxRepetitionLevel
+  private val maxDefinition = column.getMaxDefinitionLevel
+  private val shape = ValueShape.of(column.getPrimitiveType)
+  private val statistics = new PageStatistics(column.getPrimitiveType)
+  private val pages = ArrayBuffer.empty[SplicedPage]
+
+  private val dictionary = new ValueDictionary(shape, layout.dictionaryBytes)
+  // Booleans are bits already; INT96 and the like have an order of their own, but a dictionary serves them.
+  private var usesDictionary = !shape.isBoolean
+  private var dictionaryPages = 0
+  // The page in which an entry was last seen: each counts once for the statistics of a page.
+  private var lastSeen = Array.emptyIntArray
+
+  // The page under construction.
+  private val repetition = new LevelBuffer
+  private val definition = new LevelBuffer
+  private var rows = 0
+  private var nonNull = 0
+  private var ids = Array.emptyIntArray
+  private var idCount = 0
+  private val plain = new ByteSink(1 << 16)
+  private val body = new ByteSink(1 << 16)
+
+  /** Appends a chunk. */
+  def append(input: ChunkReader, levels: LevelMap): Unit = {
+    var mapping = input.dictionary.filter(_ => usesDictionary).flatMap(idsOf)
+    while (input.next()) {
+      var level = 0
+      var value = 0
+      while (level < input.levels) {
+        if (isFull && input.repetition(level) == 0) flush()
+        if (!usesDictionary) mapping = None
+        val levelEnd = endOfSlice(input, level)
+        val valueEnd =
+          if (levelEnd == input.levels) input.nonNull
+          else value + input.definition.occurrences(input.maxDefinition, level, levelEnd)
+        appendLevels(input, levels, level, levelEnd)
+        appendValues(input, mapping, value, valueEnd)
+        level = levelEnd
+        value = valueEnd
+      }
+    }
+  }
+
+  /** Appends rows that have no value; `level` says how far each is defined. */
+  def appendNulls(count: Long, level: Int): Unit = {
+    var left = count
+    while (left > 0) {
+      if (isFull) flush()
+      val slice = math.min(left, (layout.pageRows - rows).toLong).toInt
+      repetition.add(0, slice)
+      definition.add(level, slice)
+      rows += slice
+      left -= slice
+    }
+  }
+
+  /** Appends as many empty or null values as the shape of another column gives. */
+  def appendShape(input: ChunkReader, levels: LevelMap): Unit =
+    while (input.next()) {
+      var level = 0
+      while (level < input.levels) {
+        if (isFull && input.repetition(level) == 0) flush()
+        val levelEnd = endOfSlice(input, level)
+        appendLevels(input, levels, level, levelEnd)
+        level = levelEnd
+      }
+    }
+
+  def finish(): SplicedChunk = {
+    if (definition.size > 0) flush()
+    if (dictionaryPages > 0) bloom.foreach(_.addAll(dictionary))
+    SplicedChunk(
+      column,
+      compression,
+      Option.when(dictionaryPages > 0)(dictionaryPage()),
+      pages.toSeq,
+      bloom.map(_.result())
+    )
+  }
+
+  /** The output's ids for the entries of an input's dictionary; None, and the end of ours, if they do not fit. */
+  private def idsOf(entries: Values): Option[Array[Int]] = {
+    val before = dictionary.size
+    val mapping = new Array[Int](entries.size)
+    var i = 0
+    while (i < entries.size) {
+      val id = dictionary.idOf(entries.array, entries.start(i), entries.start(i + 1))
+      if (id == ValueDictionary.Full) {
+        endDictionary(before)
+        return None
+      }
+      mapping(i) = id
+      i += 1
+    }
+    Some(mapping)
+  }
+
+  private def isFull: Boolean = rows >= layout.pageRows || pageBytes >= layout.pageBytes
+
+  private def pageBytes: Long =
+    if (usesDictionary) idCount.toLong * RunLength.widthOf(math.max(0, dictionary.size - 1)) / 8
+    else plain.length.toLong
+
+  /** Where the rows from `level` on stop fitting into this page: after one row at least, and never within one. */
+  private def endOfSlice(input: ChunkReader, level: Int): Int = {
+    val bytesPerLevel = input.meanValueBytes * input.nonNull / input.levels
+    val levelsLeft = math.max(1d, (layout.pageBytes - pageBytes) / math.max(bytesPerLevel, 1e-3))
+    val rowsLeft = math.max(1, layout.pageRows - rows)
+    if (!input.repetition.isMixed) {
+      // One row a level, or one row altogether if the page goes on with it.
+      if (input.repetition.isAll(0))
+        (level + math.min(rowsLeft.toDouble, levelsLeft)).min(input.levels.toDouble).toInt
+      else input.levels
+    } else {
+      var at = level + 1
+      var started = 1
+      while (
+        at < input.levels && !(input.repetition(at) == 0 && (started >= rowsLeft || at - level >= levelsLeft))
+      ) {
+        if (input.repetition(at) == 0) started += 1
+        at += 1
+      }
+      at
+    }
+  }
+
+  private def appendLevels(input: ChunkReader, levels: LevelMap, from: Int, to: Int): Unit = {
+    rows += input.repetition.occurrences(0, from, to)
+    if (levels.isIdentity && !leavesOut(input, levels)) {
+      repetition.add(input.repetition, from, to)
+      definition.add(input.definition, from, to)
+    } else {
+      var i = from
+      while (i < to) {
+        if (input.repetition(i) <= levels.maxRepetition) {
+          repetition.add(input.repetition(i), 1)
+          definition.add(levels.of(input.definition(i)), 1)
+        }
+        i += 1
+      }
+    }
+  }
+
+  private def leavesOut(input: ChunkReader, levels: LevelMap): Boolean =
+    levels.maxRepetition < input.maxRepetition
+
+  private def appendValues(input: ChunkReader, mapping: Option[Array[Int]], from: Int, to: Int): Unit = {
+    nonNull += to - from
+    if (to > from) {
+      if (usesDictionary && input.isDictionaryEncoded) appendIds(input.ids, mapping.get, from, to)
+      else {
+        if (usesDictionary && !hash(input.values, from, to)) endDictionary(sizeBeforeHash)
+        if (!usesDictionary) {
+          if (input.isDictionaryEncoded) gather(input.ids, input.dictionary.get, from, to)
+          else
+            plain.putBytes(input.values.array, input.values.start(from), input.values.encodedLength(from, to))
+        }
+      }
+    }
+  }
+
+  private def appendIds(source: Array[Int], mapping: Array[Int], from: Int, to: Int): Unit = {
+    reserveIds(to - from)
+    var i = from
+    var out = idCount
+    while (i < to) {
+      ids(out) = mapping(source(i))
+      out += 1
+      i += 1
+    }
+    idCount = out
+  }
+
+  private var sizeBeforeHash = 0
+
+  /** Looks PLAIN values up in the dictionary; if one does not fit, false, and the page is as it was. */
+  private def hash(values: Values, from: Int, to: Int): Boolean = {
+    reserveIds(to - from)
+    sizeBeforeHash = dictionary.size
+    var i = from
+    var out = idCount
+    while (i < to) {
+      val id = dictionary.idOf(values.array, values.start(i), values.start(i + 1))
+      if (id == ValueDictionary.Full) return false
+      ids(out) = id
+      out += 1
+      i += 1
+    }
+    idCount = out
+    true
+  }
+
+  private def gather(source: Array[Int], entries: Values, from: Int, to: Int): Unit = {
+    var i = from
+    if (shape.width == 8) {
+      plain.reserve((to - from) * 8)
+      val (out, base, first) = (plain.array, plain.length, entries.start(0))
+      while (i < to) {
+        LittleEndian.putLong(
+          out,
+          base + 8 * (i - from),
+          LittleEndian.long(entries.array, first + 8 * source(i))
+        )
+        i += 1
+      }
+      plain.advance((to - from) * 8)
+    } else
+      while (i < to) {
+        val start = entries.start(source(i))
+        plain.putBytes(entries.array, start, entries.start(source(i) + 1) - start)
+        i += 1
+      }
+  }
+
+  private def reserveIds(count: Int): Unit =
+    if (idCount + count > ids.length)
+      ids = java.util.Arrays.copyOf(ids, math.max(idCount + count, 2 * ids.length))
+
+  /** From here on values are PLAIN, those of this page too. Earlier pages keep the first `size` entries. */
+  private def endDictionary(size: Int): Unit = {
+    dictionary.truncate(size)
+    usesDictionary = false
+    var i = 0
+    while (i < idCount) {
+      val start = dictionary.start(ids(i))
+      plain.putBytes(dictionary.array, start, dictionary.start(ids(i) + 1) - start)
+      i += 1
+    }
+    idCount = 0
+  }
+
+  private def flush(): Unit = {
+    if (usesDictionary && dictionaryPages == 0 && idCount > 0 && !gainsFromDictionary)
+      endDictionary(dictionary.size)
+    body.clear()
+    putLevels(repetition, maxRepetition)
+    putLevels(definition, maxDefinition)
+    val encoding = if (usesDictionary && idCount > 0) putIds() else putPlain()
+    val nulls = definition.size - nonNull
+    pages += SplicedPage(
+      definition.size,
+      rows,
+      body.length,
+      codec.compress(compression, body.array, body.length),
+      statistics.result(nulls.toLong),
+      encoding
+    )
+    statistics.clear()
+    repetition.clear()
+    definition.clear()
+    plain.clear()
+    idCount = 0
+    nonNull = 0
+    rows = 0
+  }
+
+  /** Whether dictionary and ids take less than the values: parquet-java asks the same of the first page. */
+  private def gainsFromDictionary: Boolean = {
+    var raw = 0L
+    var i = 0
+    while (i < idCount) {
+      raw += dictionary.start(ids(i) + 1) - dictionary.start(ids(i))
+      i += 1
+    }
+    pageBytes + dictionary.byteSize < raw
+  }
+
+  private def putLevels(levels: LevelBuffer, maxLevel: Int): Unit =
+    if (maxLevel > 0) {
+      val lengthAt = body.length
+      body.putInt(0)
+      levels.encode(maxLevel, body)
+      LittleEndian.putInt(body.array, lengthAt, body.length - lengthAt - 4)
+    }
+
+  private def putIds(): Encoding = {
+    val width = RunLength.widthOf(dictionary.size - 1)
+    body.put(width)
+    RunLength.encode(ids, idCount, width, body)
+    if (lastSeen.length < dictionary.size) lastSeen = java.util.Arrays.copyOf(lastSeen, 2 * dictionary.size)
+    val page = pages.size + 1
+    var i = 0
+    while (i < idCount) {
+      val id = ids(i)
+      if (lastSeen(id) != page) {
+        lastSeen(id) = page
+        statistics.add(dictionary.array, dictionary.start(id), dictionary.start(id + 1))
+      }
+      i += 1
+    }
+    dictionaryPages += 1
+    Encoding.RLE_DICTIONARY
+  }
+
+  private def putPlain(): Encoding = {
+    val bytes = plain.array
+    var at = 0
+    while (at < plain.length) {
+      val end = at + (if (shape.isVariable) 4 + LittleEndian.int(bytes, at) else shape.width)
+      statistics.add(bytes, at, end)
+      bloom.foreach(_.add(bytes, at, end))
+      at = end
+    }
+    if (shape.isBoolean) putBits() else body.putBytes(bytes, 0, plain.length)
+    Encoding.PLAIN
+  }
+
+  private def putBits(): Unit = {
+    var i = 0
+    while (i < plain.length) {
+      var byte = 0
+      var bit = 0
+      while (bit < 8 && i < plain.length) {
+        byte |= plain.array(i) << bit
+        bit += 1
+        i += 1
+      }
+      body.put(byte)
+    }
+  }
+
+  private def dictionaryPage(): DictionaryPage = {
+    val bytes = codec.compress(compression, dictionary.array, dictionary.byteSize)
+    new DictionaryPage(BytesInput.from(bytes), dictionary.byteSize, dictionary.size, Encoding.PLAIN)
+  }
+}
+
+/**
+ * The limits of a page, as parquet-java's writer keeps them.
+ *
+ * @param pageRows        rows of a page at most
+ * @param pageBytes       about the uncompressed bytes of its values
+ * @param dictionaryBytes of a dictionary page at most
+ */
+private[parquet] final case class PageLayout(pageRows: Int, pageBytes: Int, dictionaryBytes: Int)

@@ -1,0 +1,195 @@
+package io.deltaupkeep.parquet
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.column.{ColumnDescriptor, ParquetProperties}
+import org.apache.parquet.hadoop.ParquetFileWriter
+import org.apache.parquet.io.{InputFile, OutputFile}
+import org.apache.parquet.schema.MessageType
+
+import org.apache.hadoop.conf.Configuration
+
+/**
+ * One bin: the files that become one, and how.
+ *
+ * @param inputs     in the order that their rows keep
+ * @param table      schema of the table's data columns, as its own writer would store them
+ * @param keyValues  metadata of the new file
+ * @param isReadable whether a file's key-value metadata allow its pages to be taken as they are; else the reason
+ */
+final case class SpliceRequest(
+    inputs: Seq[InputFile],
+    table: MessageType,
+    keyValues: Map[String, String],
+    isReadable: Map[String, String] => Option[String]
+)
+
+/**
+ * Merges Parquet files into one without decoding rows.
+ *
+ * @param conf settings of the codecs
+ */
+final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: Configuration) {
+
+  private val planner = new SplicePlanner(request.table, settings, request.isReadable)
+  private val tallies = mutable.Map.empty[ChunkTier, TierTally]
+  private var reason = Option.empty[(ChunkTier, String)]
+  private var rows = 0L
+  private var groupsBefore = 0
+  private var groupsAfter = 0
+
+  /** What [[run]] would do, from the footers alone. */
+  def preview(): SpliceOutcome = {
+    val options = OpenFile.readOptions()
+    val refusal = request.inputs.iterator
+      .map(file => OpenFile.peek(file, options).flatMap(opened => planner.add(opened).map(count(opened, _))))
+      .collectFirst { case Left(why) => why }
+    refusal.fold[SpliceOutcome] {
+      planner.finish().foreach(countPlanned)
+      done()
+    }(SpliceOutcome.Refused)
+  }
+
+  /**
+   * Writes the output, which must not exist. Where the splice is refused or fails, what was written of it is
+   * for the caller to delete.
+   *
+   * @throws MalformedPage when an input is not what its metadata say
+   */
+  def run(output: => OutputFile): SpliceOutcome = {
+    val writer = new OutputWriter(output)
+    val files = new FileQueue(request.inputs, settings)
+    val columns = new ColumnWorkers(settings, conf)
+    var complete = false
+    try {
+      val refusal = spliceAll(files, columns, writer)
+      if (refusal.isEmpty) writer.end()
+      complete = refusal.isEmpty
+      refusal.fold[SpliceOutcome](done())(SpliceOutcome.Refused)
+    } finally {
+      columns.close()
+      files.close()
+      if (!complete) writer.abort()
+    }
+  }
+
+  private def spliceAll(files: FileQueue, columns: ColumnWorkers, writer: OutputWriter): Option[String] = {
+    var refusal = Option.empty[String]
+    while (refusal.isEmpty && files.hasNext) {
+      // What waits must not keep the next file from being fetched.
+      if (files.isFull) planner.finish().foreach(splice(_, files, columns, writer))
+      files.next().flatMap(file => planner.add(file).map(planned => (file, planned))) match {
+        case Left(why) => refusal = Some(why)
+        case Right((file, planned)) =>
+          groupsBefore += file.rowGroups.size
+          if (file.rowGroups.isEmpty) files.release(file)
+          planned.foreach(splice(_, files, columns, writer))
+      }
+    }
+    if (refusal.isEmpty) planner.finish().foreach(splice(_, files, columns, writer))
+    refusal
+  }
+
+  private def splice(
+      group: PlannedRowGroup,
+      files: FileQueue,
+      columns: ColumnWorkers,
+      writer: OutputWriter
+  ): Unit = {
+    countPlanned(group)
+    val to = writer.startRowGroup(planner.output, group.rows)
+    val sources = group.parts.map(part => part -> planner.sourcesOf(part.file))
+    val chunks = planner.output.getColumns.asScala.toSeq.zipWithIndex.map { case (column, index) =>
+      val parts = sources.map { case (part, all) => ChunkPart(part, all(index)) }
+      val tiers = parts.flatMap(p => planner.tierOf(group, p.rowGroup, p.source))
+      if (tiers == Seq(ChunkTier.Copy)) () => copy(column, parts.head, to)
+      else {
+        val pending = columns.submit(column, parts)
+        () => write(pending.get(), tiers, parts, to)
+      }
+    }
+    chunks.foreach(_.apply())
+    to.endBlock()
+    group.parts.foreach(part => files.release(part))
+  }
+
+  private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit = {
+    val started = System.nanoTime()
+    val chunk = part.rowGroup.chunk(column)
+    ChunkCopier.copy(column, part.rowGroup.file.bytes, chunk, to)
+    tally(ChunkTier.Copy, TierTally(chunk.getTotalSize, System.nanoTime() - started))
+  }
+
+  private def write(
+      done: ColumnWorkers.Done,
+      tiers: Seq[ChunkTier],
+      parts: Seq[ChunkPart],
+      to: ParquetFileWriter
+  ): Unit = {
+    val started = System.nanoTime()
+    done.chunk.write(to)
+    // A column that no part has is written too, and counts as spliced.
+    val tier = tiers.find(_ == ChunkTier.Transcode).getOrElse(ChunkTier.Splice)
+    tally(tier, TierTally(parts.map(_.compressedBytes).sum, done.nanos + System.nanoTime() - started))
+  }
+
+  private def tally(tier: ChunkTier, work: TierTally): Unit =
+    tallies(tier) = tallies.getOrElse(tier, TierTally(0, 0)) + work
+
+  private def count(file: OpenFile, planned: Seq[PlannedRowGroup]): Unit = {
+    groupsBefore += file.rowGroups.size
+    planned.foreach(countPlanned)
+  }
+
+  private def countPlanned(group: PlannedRowGroup): Unit = {
+    rows += group.rows
+    groupsAfter += 1
+    reason = strongest(reason, planner.reasonOf(group))
+  }
+
+  private def strongest(
+      a: Option[(ChunkTier, String)],
+      b: Option[(ChunkTier, String)]
+  ): Option[(ChunkTier, String)] =
+    if (a.exists(_._1 == ChunkTier.Transcode) || b.isEmpty) a
+    else if (a.isEmpty || b.exists(_._1 == ChunkTier.Transcode)) b
+    else a
+
+  private def done(): SpliceOutcome = {
+    val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")
+    SpliceOutcome.Done(rows, groupsBefore, groupsAfter, tier, why, tallies.toMap)
+  }
+
+  /** The output, which is opened with the first row group: a bin without rows has none. */
+  private final class OutputWriter(output: => OutputFile) {
+    private var writer = Option.empty[ParquetFileWriter]
+
+    def startRowGroup(schema: MessageType, rows: Long): ParquetFileWriter = {
+      if (writer.isEmpty) writer = Some(open(schema))
+      writer.foreach(_.startBlock(rows))
+      writer.get
+    }
+
+    def end(): Unit = writer.foreach(_.end(request.keyValues.asJava))
+
+    def abort(): Unit = writer.foreach { open =>
+      open.abort()
+      open.close()
+    }
+
+    private def open(schema: MessageType): ParquetFileWriter = {
+      val opened = new ParquetFileWriter(
+        output,
+        schema,
+        ParquetFileWriter.Mode.CREATE,
+        settings.rowGroupBytes,
+        settings.maxPadding,
+        null,
+        ParquetProperties.builder().build()
+      )
+      opened.start()
+      opened
+    }
+  }
+}

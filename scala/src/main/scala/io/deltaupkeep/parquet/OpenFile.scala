@@ -1,0 +1,84 @@
+package io.deltaupkeep.parquet
+
+import java.nio.charset.StandardCharsets.US_ASCII
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.ParquetReadOptions
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.conf.PlainParquetConfiguration
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
+import org.apache.parquet.io.InputFile
+import org.apache.parquet.schema.MessageType
+
+/** An input file with its footer. */
+private[parquet] final class OpenFile(val bytes: FileBytes, footer: ParquetMetadata) {
+
+  def schema: MessageType = footer.getFileMetaData.getSchema
+
+  def keyValues: Map[String, String] = footer.getFileMetaData.getKeyValueMetaData.asScala.toMap
+
+  val rowGroups: Seq[RowGroup] =
+    footer.getBlocks.asScala.toSeq.filter(_.getRowCount > 0).map(new RowGroup(this, _))
+}
+
+private[parquet] final class RowGroup(val file: OpenFile, block: BlockMetaData) {
+
+  private val chunks: Map[Seq[String], ColumnChunkMetaData] =
+    block.getColumns.asScala.map(chunk => chunk.getPath.toArray.toSeq -> chunk).toMap
+
+  def rows: Long = block.getRowCount
+
+  def uncompressedBytes: Long = block.getTotalByteSize
+
+  def compressedBytes: Long = chunks.valuesIterator.map(_.getTotalSize).sum
+
+  def chunk(column: ColumnDescriptor): ColumnChunkMetaData = chunks(column.getPath.toSeq)
+}
+
+private[parquet] object OpenFile {
+
+  /** What parquet-java needs to read a footer; for one thread. It is slow to make, so one serves many files. */
+  def readOptions(): ParquetReadOptions = ParquetReadOptions.builder(new PlainParquetConfiguration()).build()
+
+  /** The file with its footer, or why it cannot be spliced. */
+  def open(
+      file: InputFile,
+      settings: SpliceSettings,
+      options: ParquetReadOptions
+  ): Either[String, OpenFile] = {
+    val bytes =
+      if (file.getLength <= settings.heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
+    withFooter(bytes, options)
+  }
+
+  /** Only the footer is read. */
+  def peek(file: InputFile, options: ParquetReadOptions): Either[String, OpenFile] = {
+    val opened = withFooter(new FileBytes.Ranged(file), options)
+    opened.foreach(_.bytes.close())
+    opened
+  }
+
+  private def withFooter(bytes: FileBytes, options: ParquetReadOptions): Either[String, OpenFile] = {
+    val input = FileBytes.asInputFile(bytes, FooterBytes)
+    if (hasEncryptedFooter(bytes)) Left("a file is encrypted")
+    else {
+      val stream = input.newStream()
+      val footer =
+        try ParquetFileReader.readFooter(input, options, stream)
+        finally stream.close()
+      if (footer.getFileMetaData.getEncryptionType == EncryptionType.UNENCRYPTED)
+        Right(new OpenFile(bytes, footer))
+      else Left("a file is encrypted")
+    }
+  }
+
+  private def hasEncryptedFooter(bytes: FileBytes): Boolean = bytes.length >= 4 && {
+    val magic = bytes.read(bytes.length - 4, 4)
+    new String(magic.array, magic.from, 4, US_ASCII) == "PARE"
+  }
+
+  private val FooterBytes = 1 << 18
+}

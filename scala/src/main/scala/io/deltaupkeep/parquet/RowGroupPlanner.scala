@@ -1,0 +1,45 @@
+package io.deltaupkeep.parquet
+
+import scala.collection.mutable.ArrayBuffer
+
+/** A row group of the output: one of an input as it is, or several merged. */
+private[parquet] final case class PlannedRowGroup(parts: Seq[RowGroup]) {
+  def rows: Long = parts.iterator.map(_.rows).sum
+  def isAlone: Boolean = parts.size == 1
+}
+
+/**
+ * Decides which row groups of the inputs become one of the output, as the inputs come. Pure.
+ *
+ * Large ones stand alone. Small ones wait, past large ones, for the next small ones until they are full
+ * together; so rows keep their order among the small, and among the large.
+ */
+private[parquet] final class RowGroupPlanner(settings: SpliceSettings) {
+
+  private val waiting = ArrayBuffer.empty[RowGroup]
+  private var waitingBytes = 0L
+  private var waitingHeld = 0L
+
+  def add(file: OpenFile): Seq[PlannedRowGroup] = file.rowGroups.flatMap { group =>
+    if (group.uncompressedBytes >= settings.copyFromBytes) Seq(PlannedRowGroup(Seq(group)))
+    else {
+      val done = if (fits(group)) None else finish()
+      waiting += group
+      waitingBytes += group.uncompressedBytes
+      waitingHeld += group.compressedBytes
+      done.toSeq
+    }
+  }
+
+  def finish(): Option[PlannedRowGroup] = {
+    val planned = Option.when(waiting.nonEmpty)(PlannedRowGroup(waiting.toSeq))
+    waiting.clear()
+    waitingBytes = 0
+    waitingHeld = 0
+    planned
+  }
+
+  private def fits(group: RowGroup): Boolean =
+    waitingBytes + group.uncompressedBytes <= settings.rowGroupBytes &&
+      waitingHeld + group.compressedBytes <= settings.bytesInFlight / 2
+}

@@ -1,0 +1,39 @@
+package io.deltaupkeep.parquet
+
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+/**
+ * How files are spliced.
+ *
+ * @param rowGroupBytes    uncompressed size that row groups of the output aim at (`parquet.block.size`)
+ * @param copyFromBytes    a row group of at least this uncompressed size is copied as it is
+ * @param bytesInFlight    bytes of input files that a bin holds at a time, at most; a row group never takes more
+ *                         than half of it, so the memory of a bin is about twice this number
+ * @param heldFileBytes    a file up to this size is fetched in one request and held; of a larger one, ranges
+ * @param fetches          files that are fetched at the same time
+ * @param threads          that splice the columns of a bin side by side
+ * @param codec            of new pages
+ * @param pageRows         rows of a page, at most
+ * @param pageBytes        uncompressed size of a page, about
+ * @param dictionaryBytes  of a dictionary page, at most; 0 for none
+ * @param bloomFilterBytes of a Bloom filter, at most
+ * @param maxPadding       bytes that may align a row group to a block of the file system
+ * @param matchById        whether the table maps columns by field id, not by name
+ */
+final case class SpliceSettings(
+    rowGroupBytes: Long,
+    copyFromBytes: Long,
+    bytesInFlight: Long,
+    heldFileBytes: Long,
+    fetches: Int,
+    threads: Int,
+    codec: CompressionCodecName,
+    pageRows: Int,
+    pageBytes: Int,
+    dictionaryBytes: Int,
+    bloomFilterBytes: Int,
+    maxPadding: Int,
+    matchById: Boolean
+) {
+  private[parquet] def layout: PageLayout = PageLayout(pageRows, pageBytes, dictionaryBytes)
+}

@@ -1,0 +1,132 @@
+package org.apache.spark.sql.delta.upkeep
+
+import io.deltaupkeep.optimize._
+import io.deltaupkeep.parquet.{ChunkTier, SpliceOutcome}
+
+import org.apache.spark.sql.delta.OptimisticTransaction
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.util.ThreadUtils
+
+/** A bin whose new files are written, and not committed yet. */
+private[upkeep] final case class Written(bin: RewrittenBin, adds: Seq[AddFile]) {
+  def inputs: Seq[DataFile] = bin.bin.files
+}
+
+/**
+ * Writes the new files of a plan's bins: those that can be spliced in one Spark job, then the others row by
+ * row, a job each.
+ *
+ * @param actionOf Delta's action for a file
+ */
+private[upkeep] final class BinWriter(
+    handle: DeltaHandle,
+    transaction: OptimisticTransaction,
+    plan: OptimizePlan,
+    actionOf: DataFile => AddFile
+) {
+  private val session = handle.session
+  private val splicer = new SpliceRewriter(session, handle.snapshot, plan.targetFileSize)
+  private lazy val rows =
+    new RowRewriter(transaction, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
+
+  private val (needRows, spliceable) = plan.bins.partition(_.tier.isInstanceOf[Tier.Rows])
+  private val tasks = spliceable.zipWithIndex.map { case (bin, index) =>
+    splicer.task(index, bin.files.map(actionOf))
+  }
+
+  /** The plan with the tiers that the footers of its files ask for, and the row groups of each bin. */
+  def preview(): (OptimizePlan, Map[Bin, RowGroupCounts]) = {
+    val results = splicer.job(tasks.size).preview(tasks).map(result => result.index -> result.outcome).toMap
+    val tiered = spliceable.zipWithIndex.map { case (bin, index) =>
+      bin -> bin.copy(tier = BinWriter.tierOf(results(index)))
+    }.toMap
+    val counts = spliceable.zipWithIndex.flatMap { case (bin, index) =>
+      BinWriter.rowGroupsOf(results(index)).map(tiered(bin) -> _)
+    }
+    (plan.copy(bins = plan.bins.map(bin => tiered.getOrElse(bin, bin))), counts.toMap)
+  }
+
+  /** The written bins as they come. A failure of one ends the iteration. */
+  def write(): ClosableIterator[Written] = {
+    val running = splicer.job(tasks.size).run(tasks)
+    new ClosableIterator[Written] {
+      private var refused = Vector.empty[Bin]
+      private lazy val byRows = writeRows(needRows ++ refused)
+      private var spliced = Option.empty[Written]
+
+      override def hasNext: Boolean = {
+        while (spliced.isEmpty && running.hasNext) spliced = accept(running.next())
+        spliced.nonEmpty || byRows.hasNext
+      }
+
+      override def next(): Written = spliced match {
+        case Some(written) =>
+          spliced = None
+          written
+        case None => byRows.next()
+      }
+
+      override def close(): Unit = running.close()
+
+      private def accept(result: SpliceTaskResult): Option[Written] = {
+        val bin = spliceable(result.index)
+        result.outcome match {
+          case done: SpliceOutcome.Done => Some(written(bin, done, result))
+          case SpliceOutcome.Refused(reason) =>
+            refused :+= bin.copy(tier = Tier.Rows(reason))
+            None
+        }
+      }
+    }
+  }
+
+  private def written(bin: Bin, done: SpliceOutcome.Done, result: SpliceTaskResult): Written = {
+    val task = tasks(result.index)
+    val adds = result.file.toSeq.map(splicer.addFile(task, _, bin.files.map(actionOf)))
+    val work = done.tallies.map { case (tier, tally) =>
+      TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
+    }
+    Written(
+      RewrittenBin(
+        bin.copy(tier = BinWriter.tierOf(done)),
+        adds.map(_.size),
+        BinWriter.rowGroupsOf(done),
+        work.toSeq
+      ),
+      adds
+    )
+  }
+
+  private def writeRows(bins: Seq[Bin]): Iterator[Written] = {
+    val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
+    val results = ThreadUtils.parmap(bins, "delta-upkeep-optimize", threads) { bin =>
+      session.sparkContext.setJobDescription(
+        s"OPTIMIZE ${handle.name}: ${bin.files.size} files ${bin.partition}".trim
+      )
+      scala.util.Try {
+        val started = System.nanoTime()
+        val adds = rows.rewrite(bin, bin.files.map(actionOf))
+        val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
+        Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds)
+      }
+    }
+    // What was written comes first, so that the caller knows of it when the failure comes.
+    (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.map(_.get)
+  }
+}
+
+private[upkeep] object BinWriter {
+
+  def rowGroupsOf(outcome: SpliceOutcome): Option[RowGroupCounts] = outcome match {
+    case SpliceOutcome.Done(_, before, after, _, _, _) => Some(RowGroupCounts(before.toLong, after.toLong))
+    case SpliceOutcome.Refused(_) => None
+  }
+
+  def tierOf(outcome: SpliceOutcome): Tier = outcome match {
+    case SpliceOutcome.Refused(reason) => Tier.Rows(reason)
+    case SpliceOutcome.Done(_, _, _, ChunkTier.Copy, reason, _) => Tier.Copy(reason)
+    case SpliceOutcome.Done(_, _, _, ChunkTier.Splice, reason, _) => Tier.Splice(reason)
+    case SpliceOutcome.Done(_, _, _, ChunkTier.Transcode, reason, _) => Tier.Transcode(reason)
+  }
+}

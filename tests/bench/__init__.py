@@ -1,0 +1,1 @@
+"""Measures Delta Upkeep against Delta and delta-rs; `make bench` runs it."""

@@ -1,0 +1,16 @@
+"""Where the benchmark keeps its files, and the rules of a run that all of its processes share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+BUILD = Path("build/bench").resolve()
+TABLES = BUILD / "tables"
+WORK = BUILD / "work"
+LOGS = BUILD / "logs"
+RESULTS = Path(__file__).parent / "results"
+
+CORES = 2
+DRIVER_MEMORY = "4g"
+# Delta's default, which is also ours; delta-rs has another.
+TARGET_BYTES = 1 << 30

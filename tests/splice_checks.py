@@ -1,0 +1,515 @@
+"""What OPTIMIZE must keep, and what its files and their statistics must say."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timezone
+from decimal import Context, Decimal
+from functools import partial, reduce
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as pads
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as fn
+from pyspark.sql import types as t
+
+from foreign_data import EPOCH, MICROSECOND, draw_leaf
+from foreign_table import ForeignTable, Rows, canonical_rows, read_by_pyarrow
+from foreign_writers import session_conf
+from page_index import PageIndex, read_page_index
+
+_WIDE = Context(prec=60)
+UNREADABLE = (pa.ArrowException, duckdb.Error, OSError)
+UNFILTERED = (t.StructType, t.ArrayType, t.MapType, t.BinaryType, t.BooleanType)
+
+
+class CannotRead(Exception):
+    """Spark itself cannot read a table's files as they were written."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What OPTIMIZE did, for tests that ask for more."""
+
+    row: Row
+    files: list[str]
+    tiers: Counter[str] = field(default_factory=Counter)
+
+
+def optimize_and_check(
+    table: ForeignTable,
+    conf: dict[str, str] | None = None,
+    options: str = "",
+    seed: int = 0,
+) -> Outcome:
+    """Run OPTIMIZE and check all that this module knows."""
+    with session_conf(table.spark, conf or {}):
+        try:
+            frame = table.frame()
+            rows = frame.toArrow()
+        except Exception as e:
+            raise CannotRead(str(e)[:300]) from e
+        strangers = readable(table)
+        old = set(table.adds())
+        row = table.spark.sql(f"OPTIMIZE {table.sql_name} {options}").first()
+        assert {b.status for b in row.bins} <= {"committed"}
+        new = {path: add for path, add in table.adds().items() if path not in old}
+        assert len(new) == row.metrics.numFilesAdded
+        by_spark = canonical_rows(rows, frame.schema, {})
+        assert_same_rows("spark", by_spark, table.rows_by_spark())
+        for name, (read, before) in strangers.items():
+            assert_same_rows(name, before, read())
+        for add in new.values():
+            check_log_stats(table, add)
+            check_parquet(table.file_of(add))
+        check_filters(table, frame.schema, rows, set(strangers), random.Random(seed))
+    tiers = Counter(b.tier for b in row.bins)
+    return Outcome(row, [table.file_of(add) for add in new.values()], tiers)
+
+
+def readable(
+    table: ForeignTable, partition: str | None = None
+) -> dict[str, tuple[Callable[[], Rows], Rows]]:
+    """Read by every stranger that can: a way to read again, and the rows."""
+    found = {}
+    for name, read in (("pyarrow", table.rows_by_pyarrow), ("duckdb", table.rows_by_duckdb)):
+        again = partial(read, partition)
+        try:
+            found[name] = (again, again())
+        except UNREADABLE:
+            continue
+    return found
+
+
+def assert_same_rows(reader: str, before: Rows, after: Rows) -> None:
+    """Compare as multisets, and show only a few of the rows that differ."""
+    lost, found = list((before - after).items()), list((after - before).items())
+    assert not lost, (
+        f"{reader} lost {len(lost)} rows and found {len(found)}: {lost[:2]} {found[:2]}"
+    )
+    assert not found, f"{reader} found {len(found)} more rows: {found[:2]}"
+
+
+# The log's statistics.
+
+
+def check_log_stats(table: ForeignTable, add: dict[str, Any]) -> None:
+    """Check the statistics of one add action against the rows of its file."""
+    rows = read_by_pyarrow(table.file_of(add))
+    stats = json.loads(add["stats"], parse_float=Decimal)
+    assert stats["numRecords"] == rows.num_rows
+    by_name = dict(zip(rows.schema.names, rows.columns, strict=True))
+    schema = table.physical_schema()
+    records: list[Any] = [
+        dict(zip(by_name, row, strict=True))
+        for row in zip(*(c.to_pylist() for c in by_name.values()), strict=True)
+    ]
+    _check_struct_stats(stats, records, schema, ())
+
+
+def _check_struct_stats(
+    stats: dict[str, Any], records: list[Any], schema: t.StructType, path: tuple[str, ...]
+) -> None:
+    for f in schema.fields:
+        at = (*path, f.name)
+        values = [record.get(f.name) if record else None for record in records]
+        if isinstance(f.dataType, t.StructType):
+            _check_struct_stats(stats, values, f.dataType, at)
+            continue
+        found = [value for value in values if value is not None]
+        nulls = _at(stats.get("nullCount"), at)
+        assert nulls in (None, len(values) - len(found)), (at, nulls, len(values) - len(found))
+        low, high = _at(stats.get("minValues"), at), _at(stats.get("maxValues"), at)
+        if not found:
+            assert (low, high) == (None, None), (at, low, high)
+            continue
+        keys = [_log_key(value, f.dataType) for value in found]
+        if low is not None:
+            assert _parsed(low, f.dataType) <= min(keys), (at, "min", low, min(keys))
+        if high is not None:
+            assert _parsed(high, f.dataType) >= max(keys), (at, "max", high, max(keys))
+
+
+def _at(tree: Any, path: Sequence[str]) -> Any:
+    return reduce(lambda node, name: node.get(name) if node else None, path, tree)
+
+
+def _log_key(value: Any, kind: t.DataType) -> Any:
+    """Give the order of Delta: strings by UTF-8, NaN above all, times by the millisecond."""
+    if isinstance(value, str):
+        return value.encode()
+    if isinstance(value, float):
+        return (math.isnan(value), 0.0 if math.isnan(value) else value)
+    if isinstance(value, datetime):
+        return micros(value) // 1000
+    if isinstance(value, date):
+        return value.isoformat()
+    return value
+
+
+def _parsed(text: Any, kind: t.DataType) -> Any:
+    """Read a bound of the log as its `_log_key`."""
+    if isinstance(kind, (t.FloatType, t.DoubleType)):
+        number = float(text)
+        if isinstance(kind, t.FloatType):  # written with the digits that a float needs
+            number = pa.scalar(number, pa.float32()).as_py()
+        return _log_key(number, kind)
+    if isinstance(kind, (t.TimestampType, t.TimestampNTZType)):
+        return micros(datetime.fromisoformat(text.replace("Z", "+00:00"))) // 1000
+    if isinstance(kind, t.DecimalType):
+        return Decimal(text)
+    return text.encode() if isinstance(kind, t.StringType) else text
+
+
+# Parquet's statistics and page index.
+
+
+def check_parquet(file: str) -> None:
+    """Check the statistics of every chunk and page of a file against its values."""
+    found = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+    pages = read_page_index(file)
+    assert found.metadata.num_rows == sum(
+        found.metadata.row_group(g).num_rows for g in range(found.num_row_groups)
+    )
+    for g in range(found.num_row_groups):
+        chunks = found.metadata.row_group(g)
+        rows = found.read_row_group(g).to_pylist()
+        assert len(rows) == chunks.num_rows
+        leaves = list(_leaves(rows, found.schema_arrow))
+        assert len(leaves) == chunks.num_columns
+        for c, entries in enumerate(leaves):
+            where = f"{file} row group {g} {chunks.column(c).path_in_schema}"
+            _check_chunk(chunks.column(c), [e for row in entries for e in row], where)
+            _check_pages(pages[g][c], entries, chunks.column(c).physical_type, where)
+
+
+Entries = list[list[Any]]
+
+
+def _leaves(rows: list[dict[str, Any]], schema: pa.Schema) -> Iterator[Entries]:
+    """Shred the rows: for every leaf column, what each row stores in it, nulls as None."""
+    for f in schema:
+        yield from _shred([[row[f.name]] for row in rows], f.type)
+
+
+def _shred(entries: Entries, kind: pa.DataType) -> Iterator[Entries]:
+    if pa.types.is_struct(kind):
+        for f in kind:
+            yield from _shred([[v and v[f.name] for v in row] for row in entries], f.type)
+    elif pa.types.is_map(kind):
+        for side, child in ((0, kind.key_type), (1, kind.item_type)):
+            yield from _shred(
+                [
+                    [x for v in row for x in ([i[side] for i in v] if v else [None])]
+                    for row in entries
+                ],
+                child,
+            )
+    elif pa.types.is_list(kind):
+        yield from _shred(
+            [[x for v in row for x in (v or [None])] for row in entries], kind.value_type
+        )
+    else:
+        yield [[None if v is None else stored(v, kind) for v in row] for row in entries]
+
+
+def stored(value: Any, kind: pa.DataType) -> Any:
+    """Give a value as Parquet orders it: integers, floats, bytes."""
+    if isinstance(value, Decimal):
+        return int(value.scaleb(kind.scale, _WIDE))
+    if isinstance(value, datetime):
+        return micros(value) // (1000 if kind.unit == "ms" else 1)
+    if isinstance(value, date):
+        return (value - EPOCH.date()).days
+    return value.encode() if isinstance(value, str) else value
+
+
+def micros(value: datetime) -> int:
+    """Count the microseconds since 1970."""
+    naive = value.astimezone(timezone.utc).replace(tzinfo=None) if value.tzinfo else value
+    return (naive - EPOCH) // MICROSECOND
+
+
+def _decoded(raw: Any, physical: str, values: list[Any]) -> Any:
+    """Read a bound as `stored` gives values."""
+    if not isinstance(raw, bytes):
+        return raw
+    if physical in _FIXED:
+        return struct.unpack(_FIXED[physical], raw)[0]
+    is_decimal = bool(values) and isinstance(values[0], int)
+    return int.from_bytes(raw, "big", signed=True) if is_decimal else raw
+
+
+_FIXED = {"BOOLEAN": "<?", "INT32": "<i", "INT64": "<q", "FLOAT": "<f", "DOUBLE": "<d"}
+
+
+def _check_chunk(chunk: pq.ColumnChunkMetaData, entries: list[Any], where: str) -> None:
+    values = [e for e in entries if e is not None]
+    stats = chunk.statistics
+    assert chunk.num_values == len(entries), where
+    assert chunk.has_offset_index, where
+    if stats is None:
+        return
+    if stats.has_null_count:
+        assert stats.null_count == len(entries) - len(values), where
+    if stats.has_min_max and chunk.physical_type != "INT96":
+        low, high = (
+            _decoded(raw, chunk.physical_type, values) for raw in (stats.min_raw, stats.max_raw)
+        )
+        _check_exact_bounds(low, high, values, where)
+
+
+def _check_exact_bounds(low: Any, high: Any, values: list[Any], where: str) -> None:
+    assert values, f"{where}: bounds of no value"
+    if isinstance(values[0], float):
+        if any(map(math.isnan, values)):  # every reader must ignore them, and this is the sign
+            assert math.isnan(low) or math.isnan(high), f"{where}: bounds that leave out NaN"
+            return
+        # A zero among the bounds stands for both zeros.
+        assert (low or -0.0, high or 0.0) == (min(values), max(values)), where
+        zeros = {math.copysign(1, value) for value in values if value == 0}
+        assert low != 0 or math.copysign(1, low) == -1 or -1 not in zeros, where
+        assert high != 0 or math.copysign(1, high) == 1 or 1 not in zeros, where
+    else:
+        assert (low, high) == (min(values), max(values)), where
+
+
+def _check_pages(index: PageIndex, entries: Entries, physical: str, where: str) -> None:
+    starts = index.first_rows
+    assert starts == sorted(set(starts)), where
+    assert starts[:1] == [0], where
+    if index.null_pages is None:
+        return
+    assert len(index.null_pages) == len(starts), where
+    bounds = []
+    for page, (start, end) in enumerate(zip(starts, [*starts[1:], len(entries)], strict=True)):
+        at = f"{where} page {page}"
+        found = [e for row in entries[start:end] for e in row]
+        values = [e for e in found if e is not None]
+        assert index.null_pages[page] == (not values), at
+        if index.null_counts:
+            assert index.null_counts[page] == len(found) - len(values), at
+        if values:
+            low, high = (
+                _decoded(raw, physical, values) for raw in (index.lows[page], index.highs[page])
+            )
+            bounds.append((low, high))
+            _check_page_bounds(low, high, values, at)
+    _check_order(index.order, bounds, where)
+
+
+def _check_page_bounds(low: Any, high: Any, values: list[Any], where: str) -> None:
+    if isinstance(low, bytes):  # truncated
+        assert low <= min(values), where
+        assert high >= max(values), where
+    else:
+        _check_exact_bounds(low, high, values, where)
+
+
+def _check_order(order: str, bounds: list[tuple[Any, Any]], where: str) -> None:
+    lows, highs = [low for low, _ in bounds], [high for _, high in bounds]
+    if order == "ASCENDING":
+        assert (lows, highs) == (sorted(lows), sorted(highs)), where
+    elif order == "DESCENDING":
+        assert lows == sorted(lows, reverse=True), where
+        assert highs == sorted(highs, reverse=True), where
+
+
+# Bloom filters.
+
+
+def bloom_filters(file: str) -> set[str]:
+    """Name the columns of a file that have a bloom filter in every row group."""
+    query = (
+        "SELECT path_in_schema FROM parquet_metadata(?) GROUP BY ALL "
+        "HAVING bool_and(bloom_filter_offset IS NOT NULL)"
+    )
+    return {row[0] for row in duckdb.execute(query, [file]).fetchall()}
+
+
+def assert_no_value_excluded(file: str, column: str) -> None:
+    """Probe a bloom filter with every value that its row group holds."""
+    found = pq.ParquetFile(file)
+    for g in range(found.num_row_groups):
+        values = set(found.read_row_group(g, [column]).column(0).to_pylist()) - {None}
+        assert values
+        for value in values:
+            query = (
+                "SELECT row_group_id FROM parquet_bloom_probe(?, ?, ?) WHERE bloom_filter_excludes"
+            )
+            excluded = {row[0] for row in duckdb.execute(query, [file, column, value]).fetchall()}
+            assert g not in excluded, f"{column} = {value} is in row group {g}"
+
+
+# Filters.
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A comparison of a column with a value, or with nothing: IS NULL."""
+
+    column: str
+    kind: t.DataType
+    operator: str
+    value: Any = None
+
+    def matches(self, value: Any) -> bool:
+        if self.operator == "null":
+            return value is None
+        if value is None:
+            return False
+        if self.operator == "=":
+            return value == self.value
+        above = value != value or value > self.value  # NaN is above all, says Spark
+        return above if self.operator == ">" else value < self.value
+
+
+def check_filters(
+    table: ForeignTable,
+    schema: t.StructType,
+    rows: pa.Table,
+    strangers: set[str],
+    rng: random.Random,
+    columns: int = 2,
+) -> None:
+    """Count the rows of some filters by each reader; the truth comes from the rows before."""
+    wanted = list(_draw_filters(schema, rows, rng, columns)) if table.adds() else []
+    truth = [sum(map(f.matches, rows.column(f.column).to_pylist())) for f in wanted]
+    if wanted:
+        _assert_counts("spark", wanted, truth, _count_by_spark(table, wanted))
+    of_file = {f.name for f in table.physical_schema().fields}
+    truth = [n for f, n in zip(wanted, truth, strict=True) if f.column in of_file]
+    wanted = [f for f in wanted if f.column in of_file]
+    for name, count in (("pyarrow", _count_by_pyarrow), ("duckdb", _count_by_duckdb)):
+        if wanted and name in strangers:
+            _assert_counts(name, wanted, truth, count(table, wanted))
+
+
+def _assert_counts(
+    reader: str, wanted: list[Filter], truth: list[int], counts: list[int | None]
+) -> None:
+    for f, expected, count in zip(wanted, truth, counts, strict=True):
+        assert count in (None, expected), f"{reader}: {f} gives {count} rows, not {expected}"
+
+
+def _draw_filters(
+    schema: t.StructType, rows: pa.Table, rng: random.Random, columns: int
+) -> Iterator[Filter]:
+    """Draw values that occur, values that may not, and one above all."""
+    fields = [f for f in schema.fields if not isinstance(f.dataType, UNFILTERED)]
+    for f in rng.sample(fields, min(columns, len(fields))):
+        kind = f.dataType
+        values = [v for v in rows.column(f.name).to_pylist() if v is not None and v == v]
+        literals = [draw_leaf(kind, rng)]
+        if values:
+            literals += [rng.choice(values), _above(max(values), kind)]
+        literals = [v for v in literals if not (isinstance(v, float) and math.isinf(v))]
+        yield Filter(f.name, kind, "null")
+        for value in dict.fromkeys(literals):
+            yield Filter(f.name, kind, "=", value)
+        for operator in ("<", ">") if literals else ():
+            yield Filter(f.name, kind, operator, rng.choice(literals))
+
+
+def _above(value: Any, kind: t.DataType) -> Any:
+    if isinstance(kind, (t.IntegerType, t.LongType)) and value < 2**31 - 1:
+        return value + 1
+    if isinstance(kind, t.StringType):
+        return value + "x"
+    return value
+
+
+def _count_by_spark(table: ForeignTable, wanted: list[Filter]) -> list[int | None]:
+    frame = table.frame()
+    counts: list[DataFrame] = []
+    for number, f in enumerate(wanted):
+        column = fn.col(f"`{f.column}`")
+        literal = _spark_literal(f)
+        condition = {
+            "null": column.isNull(),
+            "=": column == literal,
+            "<": column < literal,
+            ">": column > literal,
+        }[f.operator]
+        counts.append(frame.where(condition).select(fn.lit(number).alias("f")))
+    together = reduce(DataFrame.unionAll, counts).groupBy("f").count().collect()
+    found = {row["f"]: row["count"] for row in together}
+    return [found.get(number, 0) for number in range(len(wanted))]
+
+
+def _spark_literal(f: Filter) -> Any:
+    if isinstance(f.kind, (t.TimestampType, t.TimestampNTZType)) and f.value is not None:
+        return fn.lit(f.value.replace(tzinfo=None).isoformat()).cast(f.kind)
+    if isinstance(f.kind, t.DateType) and f.value is not None:
+        return fn.lit(f.value.isoformat()).cast(f.kind)
+    return fn.lit(f.value).cast(f.kind)
+
+
+def _count_by_pyarrow(table: ForeignTable, wanted: list[Filter]) -> list[int | None]:
+    alike: dict[str, list[str]] = {}
+    for add in table.adds().values():
+        file = table.file_of(add)
+        alike.setdefault(str(pq.read_schema(file)), []).append(file)
+    parts = [pads.dataset(files) for files in alike.values()]
+    return [_sum_or_none(_count_one_by_pyarrow(part, f) for part in parts) for f in wanted]
+
+
+def _sum_or_none(counts: Iterable[int | None]) -> int | None:
+    found = list(counts)
+    return None if None in found else sum(count or 0 for count in found)
+
+
+def _count_one_by_pyarrow(rows: pads.Dataset, f: Filter) -> int | None:
+    """Count, unless the column has another name, or pyarrow another idea of its values."""
+    if f.column not in rows.schema.names:
+        return None
+    kind = rows.schema.field(f.column).type
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":  # INT96 overflows it
+        return None
+    if f.operator == ">" and pa.types.is_floating(kind):  # NaN is not above all
+        return None
+    column, literal = pads.field(f.column), pa.scalar(_stranger_value(f, kind), kind)
+    condition = {
+        "null": column.is_null(),
+        "=": column == literal,
+        "<": column < literal,
+        ">": column > literal,
+    }
+    return rows.count_rows(filter=condition[f.operator])
+
+
+def _stranger_value(f: Filter, kind: pa.DataType) -> Any:
+    if isinstance(f.value, datetime):
+        return f.value.replace(tzinfo=timezone.utc if kind.tz else None)
+    return f.value
+
+
+def _count_by_duckdb(table: ForeignTable, wanted: list[Filter]) -> list[int | None]:
+    files = [table.file_of(add) for add in table.adds().values()]
+    names = {name for file in files for name in pq.read_schema(file).names}
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        return [
+            _count_one_by_duckdb(connection, files, f) if f.column in names else None
+            for f in wanted
+        ]
+
+
+def _count_one_by_duckdb(
+    connection: duckdb.DuckDBPyConnection, files: list[str], f: Filter
+) -> int | None:
+    rows = "read_parquet(?, union_by_name = true, hive_partitioning = false)"
+    condition = "IS NULL" if f.operator == "null" else f"{f.operator} ?"
+    query = f'SELECT count(*) FROM {rows} WHERE "{f.column}" {condition}'
+    arguments = [files] if f.operator == "null" else [files, f.value]
+    found: int = connection.execute(query, arguments).fetchall()[0][0]
+    return found

@@ -1,0 +1,319 @@
+"""OPTIMIZE keeps every row and tells the truth about it, whoever wrote the files."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, reject, settings
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+
+from foreign_data import LEAVES, Shape
+from foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows
+from foreign_writers import DuckDB, PyArrow, Spark, session_conf
+from splice_cases import CASES, SCHEMA, Case
+from splice_checks import (
+    CannotRead,
+    assert_no_value_excluded,
+    assert_same_rows,
+    bloom_filters,
+    check_filters,
+    check_log_stats,
+    check_parquet,
+    optimize_and_check,
+    readable,
+)
+
+EXAMPLES = int(os.environ.get("SPLICE_EXAMPLES", "10"))
+# Shrinking takes minutes: only on demand.
+SHRINK = bool(os.environ.get("SPLICE_SHRINK"))
+ROW_READER = {"spark.sql.parquet.enableVectorizedReader": "false"}
+CASE_COLUMN = t.StructField("case", t.StringType())
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("splice")
+
+
+class CaseTable:
+    """A table with one partition, so one bin, for every case: optimized once for all of them."""
+
+    def __init__(self, spark: SparkSession, root: Path, cases: list[Case]) -> None:
+        files = [file for case in cases for file in case.files]
+        self.table = ForeignTable.of(spark, root, SCHEMA, files, CASE_COLUMN)
+        self.old = set(self.table.adds())
+        self.strangers = {
+            case.name: {} if case.is_julian else readable(self.table, case.name) for case in cases
+        }
+        self.schema = self.table.frame().schema
+        self.before = self.table.frame().toArrow()
+        spark.sql(f"OPTIMIZE {self.table.sql_name}")
+        self.after = self.table.frame().toArrow()
+
+    def rows_of(self, rows: pa.Table, case: str) -> Rows:
+        return canonical_rows(rows.filter(pa.compute.field("case") == case), self.schema, {})
+
+    def new_adds(self, case: str) -> list[dict]:
+        adds = self.table.adds(case)
+        return [add for path, add in adds.items() if path not in self.old]
+
+
+class CaseTables:
+    """The table that Spark's vectorized reader reads, and the one that it cannot; made at need."""
+
+    def __init__(self, spark: SparkSession, root: Path) -> None:
+        self.spark = spark
+        self.root = root
+        self.made: dict[bool, CaseTable | Exception] = {}
+
+    def of(self, case: Case) -> CaseTable:
+        kind = case.needs_row_reader
+        if kind not in self.made:
+            with session_conf(self.spark, ROW_READER if kind else {}):
+                cases = [c for c in CASES if c.needs_row_reader == kind]
+                try:
+                    self.made[kind] = CaseTable(self.spark, self.root, cases)
+                except Exception as e:  # tell it for every case, but try only once
+                    self.made[kind] = e
+        made = self.made[kind]
+        if isinstance(made, Exception):
+            raise made
+        return made
+
+
+@pytest.fixture(scope="session")
+def case_tables(spark: SparkSession, root: Path) -> CaseTables:
+    return CaseTables(spark, root)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_rows_and_statistics_of_case(case_tables: CaseTables, case: Case):
+    made = case_tables.of(case)
+    before, after = (made.rows_of(rows, case.name) for rows in (made.before, made.after))
+    assert sum(before.values()) == sum(file.rows for file in case.files)
+    assert_same_rows("spark", before, after)
+    for reader, (read, rows) in made.strangers[case.name].items():
+        assert_same_rows(reader, rows, read())
+    new = made.new_adds(case.name)
+    assert len(new) == (1 if before else 0)
+    for add in new:
+        check_log_stats(made.table, add)
+        check_parquet(made.table.file_of(add))
+
+
+def test_filters_of_cases(case_tables: CaseTables):
+    made = case_tables.of(CASES[0])
+    readers = {"pyarrow", "duckdb"}
+    check_filters(made.table, made.schema, made.before, readers, random.Random(7), columns=6)
+
+
+NAMES = st.lists(
+    st.sampled_from(["a", "b", "Mixed", "ünï", "a.b", "select", "_c", "value"]),
+    min_size=1,
+    max_size=5,
+    unique=True,
+)
+TYPES = st.recursive(
+    st.sampled_from(LEAVES),
+    lambda inner: st.one_of(
+        st.lists(inner, min_size=1, max_size=3).map(
+            lambda kinds: t.StructType([t.StructField(f"f{i}", k) for i, k in enumerate(kinds)])
+        ),
+        inner.map(t.ArrayType),
+        st.tuples(st.sampled_from([t.StringType(), t.IntegerType(), t.DateType()]), inner).map(
+            lambda pair: t.MapType(*pair)
+        ),
+    ),
+    max_leaves=4,
+)
+WRITERS = st.one_of(
+    st.builds(
+        PyArrow,
+        st.fixed_dictionaries(
+            {
+                "data_page_version": st.sampled_from(["1.0", "2.0"]),
+                "use_dictionary": st.booleans(),
+                "dictionary_pagesize_limit": st.sampled_from([64, 1 << 20]),
+                "data_page_size": st.sampled_from([64, 1024, 1 << 20]),
+                "row_group_size": st.sampled_from([50, 700, 1 << 20]),
+                "compression": st.sampled_from(["none", "snappy", "gzip", "zstd", "lz4"]),
+                "write_page_index": st.booleans(),
+                "store_decimal_as_integer": st.booleans(),
+                "use_deprecated_int96_timestamps": st.booleans(),
+                "write_statistics": st.sampled_from([True, True, False]),
+            }
+        ),
+        st.sampled_from(
+            [
+                (),
+                (),
+                ("PLAIN",),
+                ("DELTA_BINARY_PACKED", "DELTA_BYTE_ARRAY"),
+                ("BYTE_STREAM_SPLIT",),
+            ]
+        ),
+        st.sampled_from([(), ("required",), ("item_name", "bare"), ("millis",), ("extra",)]),
+    ),
+    st.builds(
+        DuckDB,
+        st.fixed_dictionaries(
+            {
+                "PARQUET_VERSION": st.sampled_from(["V1", "V1", "V1", "V2"]),
+                "COMPRESSION": st.sampled_from(["uncompressed", "snappy", "zstd", "lz4_raw"]),
+                "ROW_GROUP_SIZE": st.sampled_from(["100", "122880"]),
+            }
+        ),
+    ),
+    st.builds(
+        Spark,
+        st.fixed_dictionaries(
+            {
+                "parquet.writer.version": st.sampled_from(["v1", "v2"]),
+                "parquet.enable.dictionary": st.sampled_from(["true", "false"]),
+                "parquet.page.size": st.sampled_from(["128", "1048576"]),
+                "parquet.block.size": st.sampled_from(["8192", "134217728"]),
+                "compression": st.sampled_from(["none", "snappy", "zstd", "gzip", "lz4_raw"]),
+            }
+        ),
+        st.fixed_dictionaries(
+            {
+                "spark.sql.parquet.outputTimestampType": st.sampled_from(
+                    ["INT96", "TIMESTAMP_MICROS"]
+                )
+            }
+        ),
+    ),
+)
+OUTPUT_CONF = st.sampled_from(
+    [
+        {},
+        {"parquet.page.row.count.limit": "37"},
+        {"parquet.page.size": "256", "parquet.dictionary.page.size": "512"},
+        {"parquet.block.size": "16384", "parquet.page.size": "512"},
+        {"parquet.writer.version": "v2", "spark.sql.parquet.compression.codec": "zstd"},
+        {"parquet.enable.dictionary": "false"},
+        {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"},
+    ]
+)
+PARTITIONS = st.sampled_from(
+    [
+        (None, [None]),
+        (None, [None]),
+        (t.StringType(), ["a b/c=%", None]),
+        (t.DateType(), ["2024-02-29"]),
+        (t.IntegerType(), ["-1", "7"]),
+    ]
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> dict[str, Any]:
+    """Draw the schema of a table, how its files are made, and how OPTIMIZE is to write."""
+    schema = t.StructType([t.StructField(name, draw(TYPES)) for name in draw(NAMES)])
+    kind, values = draw(PARTITIONS)
+    rows = st.sampled_from([0, 1, 40, 300, 300, 1500])
+    files = st.builds(
+        ForeignFile,
+        writer=WRITERS,
+        rows=rows,
+        seed=st.integers(0, 2**20),
+        stats=st.sampled_from(["none", "count", "some", "full"]),
+        absent=st.sets(st.sampled_from(schema.names), max_size=2).map(sorted).map(tuple),
+        lacks_nested=st.booleans(),
+        shuffled=st.booleans(),
+        partition=st.sampled_from(values),
+    )
+    return {
+        "schema": schema,
+        "files": draw(st.lists(files, min_size=2, max_size=5)),
+        "partitioned_by": kind and t.StructField("part", kind),
+        "conf": draw(OUTPUT_CONF),
+    }
+
+
+@settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    print_blob=True,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink][: None if SHRINK else 2],
+    suppress_health_check=list(HealthCheck),
+)
+@given(drawn=tables())
+def test_any_table(spark: SparkSession, root: Path, drawn: dict[str, Any]):
+    conf = drawn.pop("conf")
+    if any(file.writer.needs_row_reader for file in drawn["files"]):
+        conf = {**conf, **ROW_READER}
+    table = ForeignTable.of(spark, root, **drawn)
+    try:
+        optimize_and_check(table, conf)
+    except CannotRead:
+        reject()
+
+
+def test_partition_column_in_some_of_the_files(spark: SparkSession, root: Path):
+    """Delta 4.4 stores it in the files too, older versions and others do not."""
+    files = [ForeignFile(PyArrow(), seed=seed, shapes=MANY, partition="7") for seed in range(2)]
+    part = t.StructField("part", t.IntegerType())
+    table = ForeignTable.of(spark, root, NUMBERS, files, part)
+    spark.sql(f"INSERT INTO {table.sql_name} VALUES (1, 7), (NULL, 7)")
+    assert optimize_and_check(table).row.metrics.numFilesRemoved > 2
+
+
+def test_column_mapping_by_name(spark: SparkSession, root: Path):
+    path = root / "mapped"
+    name = f"delta.`{path}`"
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT, old STRING, s STRUCT<x: INT, y: STRING>, gone INT) "
+        "USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    )
+    struct = "named_struct('x', {0}, 'y', 'y{0}')"
+    spark.sql(f"INSERT INTO {name} VALUES (1, 'one', {struct.format(1)}, 10)")
+    spark.sql(f"ALTER TABLE {name} RENAME COLUMN old TO `new name`")
+    spark.sql(f"ALTER TABLE {name} DROP COLUMN gone")
+    spark.sql(f"INSERT INTO {name} VALUES (2, 'two', {struct.format(2)})")
+    spark.sql(f"ALTER TABLE {name} ADD COLUMNS (gone STRING, s.z DOUBLE)")
+    spark.sql(
+        f"INSERT INTO {name} VALUES (3, NULL, named_struct('x', 3, 'y', 'y3', 'z', 0.5), 'back')"
+    )
+    outcome = optimize_and_check(ForeignTable(spark, path))
+    assert outcome.row.metrics.numFilesRemoved == 3
+
+
+NUMBERS = t.StructType([t.StructField("n", t.LongType())])
+MANY = {"n": Shape(0.1, "many")}
+
+
+def test_small_files_become_several_of_the_size_asked(spark: SparkSession, root: Path):
+    files = [ForeignFile(PyArrow(), rows=400, seed=seed, shapes=MANY) for seed in range(6)]
+    table = ForeignTable.of(spark, root, NUMBERS, files)
+    size = max(add["size"] for add in table.adds().values())
+    options = f"OPTIONS (targetFileSize = {2 * size + 1})"
+    assert len(optimize_and_check(table, options=options).files) > 1
+
+
+def test_bloom_filter_that_was_asked_for_is_there_and_excludes_nothing(
+    spark: SparkSession, root: Path
+):
+    # parquet-java writes none for a chunk that is all dictionary.
+    asked = {"parquet.bloom.filter.enabled#n": "true", "parquet.enable.dictionary": "false"}
+    files = [ForeignFile(Spark(asked), seed=seed, shapes=MANY) for seed in range(2)]
+    (file,) = optimize_and_check(ForeignTable.of(spark, root, NUMBERS, files), asked).files
+    assert bloom_filters(file) == {"n"}
+    assert_no_value_excluded(file, "n")
+
+
+def test_codec_that_spark_lacks(spark: SparkSession, root: Path):
+    files = [ForeignFile(PyArrow({"compression": "brotli"}), seed=seed) for seed in range(2)]
+    try:
+        optimize_and_check(ForeignTable.of(spark, root, NUMBERS, files))
+    except CannotRead:
+        pytest.skip("Spark has no Brotli here")
