@@ -54,12 +54,12 @@ private[parquet] final class BloomValues(primitive: PrimitiveType, maxBytes: Int
   }
 
   private def hashOf(source: Array[Byte], from: Int, to: Int): Long = primitive.getPrimitiveTypeName match {
-    case PrimitiveTypeName.INT32 => hasher.hash(LittleEndian.int(source, from))
-    case PrimitiveTypeName.INT64 => hasher.hash(LittleEndian.long(source, from))
+    case PrimitiveTypeName.INT32 => hasher.hash(LittleEndian.getInt(source, from))
+    case PrimitiveTypeName.INT64 => hasher.hash(LittleEndian.getLong(source, from))
     case PrimitiveTypeName.FLOAT =>
-      hasher.hash(java.lang.Float.intBitsToFloat(LittleEndian.int(source, from)))
+      hasher.hash(java.lang.Float.intBitsToFloat(LittleEndian.getInt(source, from)))
     case PrimitiveTypeName.DOUBLE =>
-      hasher.hash(java.lang.Double.longBitsToDouble(LittleEndian.long(source, from)))
+      hasher.hash(java.lang.Double.longBitsToDouble(LittleEndian.getLong(source, from)))
     case _ =>
       val start = if (variable) from + 4 else from
       hasher.hash(Binary.fromConstantByteArray(source, start, to - start))

@@ -1,8 +1,5 @@
 package io.deltaupkeep.parquet
 
-import java.lang.invoke.MethodHandles
-import java.nio.ByteOrder
-
 /** A growable byte array whose storage is reused; numbers are little-endian, as everywhere in Parquet. */
 private[parquet] final class ByteSink(initial: Int = 1 << 12) {
 
@@ -66,22 +63,4 @@ private[parquet] final class ByteSink(initial: Int = 1 << 12) {
   }
 
   def advance(count: Int): Unit = end += count
-}
-
-/** Numbers in a byte array, at any position. */
-private[parquet] object LittleEndian {
-  private val ints = MethodHandles.byteArrayViewVarHandle(classOf[Array[Int]], ByteOrder.LITTLE_ENDIAN)
-  private val longs = MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.LITTLE_ENDIAN)
-  private val bigLongs = MethodHandles.byteArrayViewVarHandle(classOf[Array[Long]], ByteOrder.BIG_ENDIAN)
-
-  def int(bytes: Array[Byte], at: Int): Int = ints.get(bytes, at).asInstanceOf[Int]
-
-  def long(bytes: Array[Byte], at: Int): Long = longs.get(bytes, at).asInstanceOf[Long]
-
-  def putInt(bytes: Array[Byte], at: Int, value: Int): Unit = ints.set(bytes, at, value)
-
-  def putLong(bytes: Array[Byte], at: Int, value: Long): Unit = longs.set(bytes, at, value)
-
-  /** Eight bytes, first one highest: unsigned order of these numbers is the order of the bytes. */
-  def bigEndianLong(bytes: Array[Byte], at: Int): Long = bigLongs.get(bytes, at).asInstanceOf[Long]
 }

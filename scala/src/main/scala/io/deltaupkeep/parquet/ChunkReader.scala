@@ -144,7 +144,7 @@ private[parquet] final class ChunkReader(
       into.decode(data, position, position, 0, levels)
       position
     } else if (encoding == Encoding.RLE) {
-      val length = LittleEndian.int(data, position)
+      val length = LittleEndian.getInt(data, position)
       if (length < 0 || length > size - position - 4) throw new MalformedPage("its levels run past its end")
       into.decode(data, position + 4, position + 4 + length, maxLevel, levels)
       position + 4 + length

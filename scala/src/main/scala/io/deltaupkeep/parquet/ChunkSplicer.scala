@@ -223,7 +223,7 @@ private[parquet] final class ChunkSplicer(
         LittleEndian.putLong(
           out,
           base + 8 * (i - from),
-          LittleEndian.long(entries.array, first + 8 * source(i))
+          LittleEndian.getLong(entries.array, first + 8 * source(i))
         )
         i += 1
       }
@@ -320,7 +320,7 @@ private[parquet] final class ChunkSplicer(
     val bytes = plain.array
     var at = 0
     while (at < plain.length) {
-      val end = at + (if (shape.isVariable) 4 + LittleEndian.int(bytes, at) else shape.width)
+      val end = at + (if (shape.isVariable) 4 + LittleEndian.getInt(bytes, at) else shape.width)
       statistics.add(bytes, at, end)
       bloom.foreach(_.add(bytes, at, end))
       at = end

@@ -31,14 +31,14 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   /** Takes in the value whose encoded form is at `from until to`; the array must stay until [[result]]. */
   def add(source: Array[Byte], from: Int, to: Int): Unit = order match {
     case NoOrder => ()
-    case SignedInts => addNumber(LittleEndian.int(source, from).toLong)
-    case UnsignedInts => addNumber(LittleEndian.int(source, from).toLong & 0xffffffffL)
-    case SignedLongs => addNumber(LittleEndian.long(source, from))
-    case UnsignedLongs => addNumber(LittleEndian.long(source, from) ^ Long.MinValue)
+    case SignedInts => addNumber(LittleEndian.getInt(source, from).toLong)
+    case UnsignedInts => addNumber(LittleEndian.getInt(source, from).toLong & 0xffffffffL)
+    case SignedLongs => addNumber(LittleEndian.getLong(source, from))
+    case UnsignedLongs => addNumber(LittleEndian.getLong(source, from) ^ Long.MinValue)
     case Bytes => addBytes(source, if (variable) from + 4 else from, to)
     case Doubles =>
-      statistics.updateStats(java.lang.Double.longBitsToDouble(LittleEndian.long(source, from)))
-    case Floats => statistics.updateStats(java.lang.Float.intBitsToFloat(LittleEndian.int(source, from)))
+      statistics.updateStats(java.lang.Double.longBitsToDouble(LittleEndian.getLong(source, from)))
+    case Floats => statistics.updateStats(java.lang.Float.intBitsToFloat(LittleEndian.getInt(source, from)))
     case Booleans => statistics.updateStats(source(from) != 0)
     case Others =>
       val start = if (variable) from + 4 else from
@@ -120,7 +120,7 @@ private object PageStatistics {
 
   /** The first eight bytes as a number that orders as the bytes do; shorter values are filled up with zeros. */
   private def prefixOf(source: Array[Byte], from: Int, to: Int): Long =
-    if (to - from >= 8) LittleEndian.bigEndianLong(source, from)
+    if (to - from >= 8) LittleEndian.getBigEndianLong(source, from)
     else {
       var prefix = 0L
       var i = 0

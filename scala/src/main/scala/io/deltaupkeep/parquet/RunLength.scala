@@ -77,7 +77,7 @@ private[parquet] object RunLength {
     // Eight bytes hold any value, wherever in a byte it starts.
     val fast = math.min(count.toLong, math.max(0L, ((bytes.length - 8L - from) * 8) / width)).toInt
     while (i < fast) {
-      val word = LittleEndian.long(bytes, (bit >>> 3).toInt)
+      val word = LittleEndian.getLong(bytes, (bit >>> 3).toInt)
       out(outFrom + i) = ((word >>> (bit & 7).toInt) & mask).toInt
       bit += width
       i += 1

@@ -55,8 +55,8 @@ private[parquet] final class ValueDictionary(shape: ValueShape, maxBytes: Int) {
   }
 
   private def equal(id: Int, source: Array[Byte], from: Int, to: Int): Boolean = shape.width match {
-    case 8 => LittleEndian.long(entries.array, starts(id)) == LittleEndian.long(source, from)
-    case 4 => LittleEndian.int(entries.array, starts(id)) == LittleEndian.int(source, from)
+    case 8 => LittleEndian.getLong(entries.array, starts(id)) == LittleEndian.getLong(source, from)
+    case 4 => LittleEndian.getInt(entries.array, starts(id)) == LittleEndian.getInt(source, from)
     case _ => Arrays.equals(entries.array, starts(id), starts(id + 1), source, from, to)
   }
 
@@ -73,13 +73,13 @@ private[parquet] final class ValueDictionary(shape: ValueShape, maxBytes: Int) {
   }
 
   private def hash(source: Array[Byte], from: Int, to: Int): Int = shape.width match {
-    case 8 => mix(LittleEndian.long(source, from))
-    case 4 => mix(LittleEndian.int(source, from).toLong)
+    case 8 => mix(LittleEndian.getLong(source, from))
+    case 4 => mix(LittleEndian.getInt(source, from).toLong)
     case _ =>
       var hash = (to - from).toLong
       var at = from
       while (at + 8 <= to) {
-        hash = (hash ^ LittleEndian.long(source, at)) * Multiplier
+        hash = (hash ^ LittleEndian.getLong(source, at)) * Multiplier
         hash ^= hash >>> 32
         at += 8
       }

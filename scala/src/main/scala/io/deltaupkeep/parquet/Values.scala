@@ -53,7 +53,7 @@ private[parquet] final class Values(shape: ValueShape) {
       var i = 0
       while (i < values) {
         starts(i) = at
-        val length = if (at + 4 <= to) LittleEndian.int(source, at) else -1
+        val length = if (at + 4 <= to) LittleEndian.getInt(source, at) else -1
         if (length < 0 || length > to - at - 4) throw new MalformedPage(s"value $i of $values is cut off")
         at += 4 + length
         i += 1

@@ -31,7 +31,7 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
   private val session = handle.session
   private val snapshot = handle.snapshot
 
-  private lazy val selected: Map[DataFile.Id, AddFile] = {
+  private lazy val selected: Map[DataFile.Id, AddFile] = SnapshotReplay.sized(session, snapshot) {
     import org.apache.spark.sql.delta.implicits._
     val adds = DeltaLog.filterFileList(snapshot.metadata.partitionSchema, snapshot.allFiles.toDF(), predicate)
     adds.as[AddFile].collect().iterator.map(add => idOf(add) -> add).toMap
