@@ -14,14 +14,24 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 private[parquet] final class BloomValues(primitive: PrimitiveType, maxBytes: Int) {
 
   private val hasher = new BlockSplitBloomFilter(BlockSplitBloomFilter.LOWER_BOUND_BYTES)
-  private val variable = ValueShape.of(primitive).isVariable
+  private val shape = ValueShape.of(primitive)
   private var hashes = new Array[Long](1 << 10)
   private var count = 0
 
-  def add(source: Array[Byte], from: Int, to: Int): Unit = {
+  private def add(source: Array[Byte], from: Int, to: Int): Unit = {
     if (count == hashes.length) hashes = java.util.Arrays.copyOf(hashes, 2 * count)
     hashes(count) = hashOf(source, from, to)
     count += 1
+  }
+
+  /** Takes in PLAIN values, `length` bytes of them. */
+  def addPlain(source: Array[Byte], length: Int): Unit = {
+    var at = 0
+    while (at < length) {
+      val end = at + (if (shape.isVariable) 4 + LittleEndian.getInt(source, at) else shape.width)
+      add(source, at, end)
+      at = end
+    }
   }
 
   def addAll(dictionary: ValueDictionary): Unit =
@@ -61,7 +71,7 @@ private[parquet] final class BloomValues(primitive: PrimitiveType, maxBytes: Int
     case PrimitiveTypeName.DOUBLE =>
       hasher.hash(java.lang.Double.longBitsToDouble(LittleEndian.getLong(source, from)))
     case _ =>
-      val start = if (variable) from + 4 else from
+      val start = if (shape.isVariable) from + 4 else from
       hasher.hash(Binary.fromConstantByteArray(source, start, to - start))
   }
 }

@@ -303,11 +303,12 @@ private[parquet] final class ChunkSplicer(
     RunLength.encode(ids, idCount, width, body)
     if (lastSeen.length < dictionary.size) lastSeen = java.util.Arrays.copyOf(lastSeen, 2 * dictionary.size)
     val page = pages.size + 1
+    val (ofPage, seen) = (ids, lastSeen)
     var i = 0
     while (i < idCount) {
-      val id = ids(i)
-      if (lastSeen(id) != page) {
-        lastSeen(id) = page
+      val id = ofPage(i)
+      if (seen(id) != page) {
+        seen(id) = page
         statistics.add(dictionary.array, dictionary.start(id), dictionary.start(id + 1))
       }
       i += 1
@@ -317,15 +318,9 @@ private[parquet] final class ChunkSplicer(
   }
 
   private def putPlain(): Encoding = {
-    val bytes = plain.array
-    var at = 0
-    while (at < plain.length) {
-      val end = at + (if (shape.isVariable) 4 + LittleEndian.getInt(bytes, at) else shape.width)
-      statistics.add(bytes, at, end)
-      bloom.foreach(_.add(bytes, at, end))
-      at = end
-    }
-    if (shape.isBoolean) putBits() else body.putBytes(bytes, 0, plain.length)
+    statistics.add(plain.array, 0, plain.length)
+    bloom.foreach(_.addPlain(plain.array, plain.length))
+    if (shape.isBoolean) putBits() else body.putBytes(plain.array, 0, plain.length)
     Encoding.PLAIN
   }
 

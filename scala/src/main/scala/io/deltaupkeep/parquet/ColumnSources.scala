@@ -108,13 +108,13 @@ private[parquet] object ColumnSources {
     val levels = LevelMap(definitionLevels(wanted, found, found.size), column.getMaxRepetitionLevel)
     val samePath = column.getPath.sameElements(output.getPath)
     val sameLevels = column.getMaxDefinitionLevel == output.getMaxDefinitionLevel
-    ColumnSource.Present(column, levels, copyable = samePath && sameLevels && levels.isIdentity)
+    ColumnSource.Present(indexOf(file, column), column, levels, copyable = samePath && sameLevels && levels.isIdentity)
   }
 
   private def shaped(file: MessageType, wanted: IndexedSeq[Type], found: IndexedSeq[Type]): ColumnSource = {
     val path = firstLeaf(found)
     val column = file.getColumnDescription(path.map(_.getName).toArray)
-    ColumnSource.Shaped(column, LevelMap(definitionLevels(wanted, path, found.size), found.count(isRepeated)))
+    ColumnSource.Shaped(indexOf(file, column), column, LevelMap(definitionLevels(wanted, path, found.size), found.count(isRepeated)))
   }
 
   @tailrec
@@ -138,6 +138,8 @@ private[parquet] object ColumnSources {
       wanted.take(math.min(firstUndefined, shared)).count(!_.isRepetition(Repetition.REQUIRED))
     }
   }
+
+  private def indexOf(file: MessageType, column: ColumnDescriptor): Int = file.getColumns.indexOf(column)
 
   private def isRepeated(field: Type): Boolean = field.isRepetition(Repetition.REPEATED)
 

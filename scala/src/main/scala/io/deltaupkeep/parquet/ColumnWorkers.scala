@@ -10,10 +10,16 @@ import org.apache.hadoop.conf.Configuration
 private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSource) {
 
   /** Of the chunk in the file; 0 where it lacks the column. */
-  def compressedBytes: Long = source match {
-    case ColumnSource.Present(column, _, _) => rowGroup.chunk(column).getTotalSize
+  val compressedBytes: Long = source match {
+    case ColumnSource.Present(index, _, _, _) => rowGroup.chunk(index).getTotalSize
     case _ => 0
   }
+}
+
+/** One column of a row group of the output, with what has to be done to each part. */
+private[parquet] final case class PlannedChunk(column: ColumnDescriptor, parts: Seq[ChunkPart], tiers: Seq[ChunkTier]) {
+  def isCopied: Boolean = tiers == Seq(ChunkTier.Copy)
+  val compressedBytes: Long = parts.iterator.map(_.compressedBytes).sum
 }
 
 /** Splices the columns of a row group side by side. */
@@ -24,7 +30,16 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private val pool = Executors.newFixedThreadPool(settings.threads, DaemonThreads("delta-upkeep-splice"))
   private val idle = new ConcurrentLinkedQueue[ChunkScratch]
 
-  def submit(column: ColumnDescriptor, parts: Seq[ChunkPart]): Future[Done] =
+  /** Starts the work on all chunks, the largest first, so that the last ones to end are short. */
+  def submitAll(chunks: IndexedSeq[PlannedChunk]): IndexedSeq[Future[Done]] = {
+    val started = new Array[Future[Done]](chunks.size)
+    chunks.indices.sortBy(i => -chunks(i).compressedBytes).foreach { i =>
+      started(i) = submit(chunks(i).column, chunks(i).parts)
+    }
+    started.toIndexedSeq
+  }
+
+  private def submit(column: ColumnDescriptor, parts: Seq[ChunkPart]): Future[Done] =
     pool.submit(new Callable[Done] {
       override def call(): Done = {
         val started = System.nanoTime()
@@ -43,24 +58,29 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch.codec, bloom)
     parts.foreach { part =>
       part.source match {
-        case ColumnSource.Present(from, levels, _) =>
-          splicer.append(reader(part.rowGroup, from, scratch), levels)
-        case ColumnSource.Shaped(from, levels) =>
-          splicer.appendShape(reader(part.rowGroup, from, scratch), levels)
+        case ColumnSource.Present(index, from, levels, _) =>
+          splicer.append(reader(part.rowGroup, index, from, scratch), levels)
+        case ColumnSource.Shaped(index, from, levels) =>
+          splicer.appendShape(reader(part.rowGroup, index, from, scratch), levels)
         case ColumnSource.Absent => splicer.appendNulls(part.rowGroup.rows, level = 0)
       }
     }
     splicer.finish()
   }
 
-  private def reader(group: RowGroup, column: ColumnDescriptor, scratch: ChunkScratch): ChunkReader = {
-    val chunk = group.chunk(column)
+  private def reader(
+      group: RowGroup,
+      index: Int,
+      column: ColumnDescriptor,
+      scratch: ChunkScratch
+  ): ChunkReader = {
+    val chunk = group.chunk(index)
     val bytes = group.file.bytes.read(chunk.getStartingPos, Math.toIntExact(chunk.getTotalSize))
     new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
   }
 
   private def hasBloomFilter(part: ChunkPart): Boolean = part.source match {
-    case ColumnSource.Present(column, _, _) => part.rowGroup.chunk(column).getBloomFilterOffset >= 0
+    case ColumnSource.Present(index, _, _, _) => part.rowGroup.chunk(index).getBloomFilterOffset >= 0
     case _ => false
   }
 

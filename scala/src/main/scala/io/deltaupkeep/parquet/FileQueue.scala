@@ -50,7 +50,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
 
   private def fetchAhead(): Unit =
     while (
-      waiting.hasNext && (fetching.isEmpty || fits(waiting.head) && fetching.size < 4 * settings.fetches)
+      waiting.hasNext && (fetching.isEmpty || fits(waiting.head) && fetching.size < FileQueue.MostAhead)
     ) {
       val file = waiting.next()
       inFlight += heldBytes(file)
@@ -67,6 +67,12 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
     pool.shutdownNow()
     rowGroupsInUse.keysIterator.foreach(_.bytes.close())
   }
+}
+
+private object FileQueue {
+
+  /** Footers take memory too, which nobody counts. */
+  val MostAhead = 256
 }
 
 /** An input that cannot be read. */

@@ -75,63 +75,75 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
   }
 
   private def spliceAll(files: FileQueue, columns: ColumnWorkers, writer: OutputWriter): Option[String] = {
+    // While the columns of one row group are spliced, the files of the next are fetched.
+    var inWork = Option.empty[() => Unit]
+    def finishWork(): Unit = {
+      inWork.foreach(_.apply())
+      inWork = None
+    }
+    def splice(group: PlannedRowGroup): Unit = {
+      finishWork()
+      inWork = Some(start(group, files, columns, writer))
+    }
     var refusal = Option.empty[String]
     while (refusal.isEmpty && files.hasNext) {
-      // What waits must not keep the next file from being fetched.
-      if (files.isFull) planner.finish().foreach(splice(_, files, columns, writer))
+      // What is in work and what waits must not keep the next file from being fetched.
+      if (files.isFull) finishWork()
+      if (files.isFull) planner.finish().foreach(splice)
+      if (files.isFull) finishWork()
       files.next().flatMap(file => planner.add(file).map(planned => (file, planned))) match {
         case Left(why) => refusal = Some(why)
         case Right((file, planned)) =>
           groupsBefore += file.rowGroups.size
           if (file.rowGroups.isEmpty) files.release(file)
-          planned.foreach(splice(_, files, columns, writer))
+          planned.foreach(splice)
       }
     }
-    if (refusal.isEmpty) planner.finish().foreach(splice(_, files, columns, writer))
+    if (refusal.isEmpty) planner.finish().foreach(splice)
+    if (refusal.isEmpty) finishWork()
     refusal
   }
 
-  private def splice(
+  /** Hands the columns of a row group to the workers; what is returned writes them. */
+  private def start(
       group: PlannedRowGroup,
       files: FileQueue,
       columns: ColumnWorkers,
       writer: OutputWriter
-  ): Unit = {
+  ): () => Unit = {
     countPlanned(group)
-    val to = writer.startRowGroup(planner.output, group.rows)
     val sources = group.parts.map(part => part -> planner.sourcesOf(part.file))
-    val chunks = planner.output.getColumns.asScala.toSeq.zipWithIndex.map { case (column, index) =>
+    val chunks = planner.output.getColumns.asScala.toIndexedSeq.zipWithIndex.map { case (column, index) =>
       val parts = sources.map { case (part, all) => ChunkPart(part, all(index)) }
-      val tiers = parts.flatMap(p => planner.tierOf(group, p.rowGroup, p.source))
-      if (tiers == Seq(ChunkTier.Copy)) () => copy(column, parts.head, to)
-      else {
-        val pending = columns.submit(column, parts)
-        () => write(pending.get(), tiers, parts, to)
-      }
+      PlannedChunk(column, parts, parts.flatMap(p => planner.tierOf(group, p.rowGroup, p.source)))
     }
-    chunks.foreach(_.apply())
-    to.endBlock()
-    group.parts.foreach(part => files.release(part))
+    val pending = columns.submitAll(chunks.filterNot(_.isCopied)).iterator
+    () => {
+      val to = writer.startRowGroup(planner.output, group.rows)
+      chunks.foreach { chunk =>
+        if (chunk.isCopied) copy(chunk.column, chunk.parts.head, to)
+        else write(pending.next().get(), chunk, to)
+      }
+      to.endBlock()
+      group.parts.foreach(part => files.release(part))
+    }
   }
 
-  private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit = {
-    val started = System.nanoTime()
-    val chunk = part.rowGroup.chunk(column)
-    ChunkCopier.copy(column, part.rowGroup.file.bytes, chunk, to)
-    tally(ChunkTier.Copy, TierTally(chunk.getTotalSize, System.nanoTime() - started))
+  private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit = part.source match {
+    case ColumnSource.Present(index, _, _, _) =>
+      val started = System.nanoTime()
+      val chunk = part.rowGroup.chunk(index)
+      ChunkCopier.copy(column, part.rowGroup.file.bytes, chunk, to)
+      tally(ChunkTier.Copy, TierTally(chunk.getTotalSize, System.nanoTime() - started))
+    case _ => throw new IllegalStateException("Only a column that is there can be copied")
   }
 
-  private def write(
-      done: ColumnWorkers.Done,
-      tiers: Seq[ChunkTier],
-      parts: Seq[ChunkPart],
-      to: ParquetFileWriter
-  ): Unit = {
+  private def write(done: ColumnWorkers.Done, chunk: PlannedChunk, to: ParquetFileWriter): Unit = {
     val started = System.nanoTime()
     done.chunk.write(to)
     // A column that no part has is written too, and counts as spliced.
-    val tier = tiers.find(_ == ChunkTier.Transcode).getOrElse(ChunkTier.Splice)
-    tally(tier, TierTally(parts.map(_.compressedBytes).sum, done.nanos + System.nanoTime() - started))
+    val tier = chunk.tiers.find(_ == ChunkTier.Transcode).getOrElse(ChunkTier.Splice)
+    tally(tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
   }
 
   private def tally(tier: ChunkTier, work: TierTally): Unit =

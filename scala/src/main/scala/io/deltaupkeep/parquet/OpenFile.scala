@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets.US_ASCII
 import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.ParquetReadOptions
-import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, ParquetMetadata}
@@ -26,16 +25,14 @@ private[parquet] final class OpenFile(val bytes: FileBytes, footer: ParquetMetad
 
 private[parquet] final class RowGroup(val file: OpenFile, block: BlockMetaData) {
 
-  private val chunks: Map[Seq[String], ColumnChunkMetaData] =
-    block.getColumns.asScala.map(chunk => chunk.getPath.toArray.toSeq -> chunk).toMap
-
   def rows: Long = block.getRowCount
 
   def uncompressedBytes: Long = block.getTotalByteSize
 
-  def compressedBytes: Long = chunks.valuesIterator.map(_.getTotalSize).sum
+  val compressedBytes: Long = block.getColumns.asScala.iterator.map(_.getTotalSize).sum
 
-  def chunk(column: ColumnDescriptor): ColumnChunkMetaData = chunks(column.getPath.toSeq)
+  /** The chunk of a column, by its index in the file's schema: chunks lie in that order (Parquet format). */
+  def chunk(index: Int): ColumnChunkMetaData = block.getColumns.get(index)
 }
 
 private[parquet] object OpenFile {

@@ -15,7 +15,7 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   import PageStatistics._
 
   private val order = orderOf(primitive)
-  private val variable = ValueShape.of(primitive).isVariable
+  private val shape = ValueShape.of(primitive)
   private var statistics: Statistics[_ <: Comparable[_]] = Statistics.createStats(primitive)
   private var any = false
   private var min = 0L
@@ -28,21 +28,37 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
     any = false
   }
 
-  /** Takes in the value whose encoded form is at `from until to`; the array must stay until [[result]]. */
+  /**
+   * Takes in the PLAIN values that lie in `source` from `from` until `to`. The array must stay as it is until
+   * [[result]].
+   */
   def add(source: Array[Byte], from: Int, to: Int): Unit = order match {
     case NoOrder => ()
-    case SignedInts => addNumber(LittleEndian.getInt(source, from).toLong)
-    case UnsignedInts => addNumber(LittleEndian.getInt(source, from).toLong & 0xffffffffL)
-    case SignedLongs => addNumber(LittleEndian.getLong(source, from))
-    case UnsignedLongs => addNumber(LittleEndian.getLong(source, from) ^ Long.MinValue)
-    case Bytes => addBytes(source, if (variable) from + 4 else from, to)
+    case SignedInts | UnsignedInts => addInts(source, from, to, if (order == SignedInts) 0 else Int.MinValue)
+    case SignedLongs | UnsignedLongs => addLongs(source, from, to, if (order == SignedLongs) 0L else Long.MinValue)
     case Doubles =>
-      statistics.updateStats(java.lang.Double.longBitsToDouble(LittleEndian.getLong(source, from)))
-    case Floats => statistics.updateStats(java.lang.Float.intBitsToFloat(LittleEndian.getInt(source, from)))
-    case Booleans => statistics.updateStats(source(from) != 0)
+      for (at <- from until to by 8)
+        statistics.updateStats(java.lang.Double.longBitsToDouble(LittleEndian.getLong(source, at)))
+    case Floats =>
+      for (at <- from until to by 4)
+        statistics.updateStats(java.lang.Float.intBitsToFloat(LittleEndian.getInt(source, at)))
+    case Booleans => for (at <- from until to) statistics.updateStats(source(at) != 0)
+    case Bytes =>
+      var at = from
+      while (at < to) {
+        val start = if (shape.isVariable) at + 4 else at
+        val end = if (shape.isVariable) start + LittleEndian.getInt(source, at) else at + shape.width
+        addBytes(source, start, end)
+        at = end
+      }
     case Others =>
-      val start = if (variable) from + 4 else from
-      statistics.updateStats(Binary.fromReusedByteArray(source, start, to - start))
+      var at = from
+      while (at < to) {
+        val start = if (shape.isVariable) at + 4 else at
+        val end = if (shape.isVariable) start + LittleEndian.getInt(source, at) else at + shape.width
+        statistics.updateStats(Binary.fromReusedByteArray(source, start, end - start))
+        at = end
+      }
   }
 
   /** The statistics, which hold copies of their values. */
@@ -51,12 +67,9 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
       case SignedInts | UnsignedInts =>
         statistics.updateStats(min.toInt)
         statistics.updateStats(max.toInt)
-      case SignedLongs =>
+      case SignedLongs | UnsignedLongs =>
         statistics.updateStats(min)
         statistics.updateStats(max)
-      case UnsignedLongs =>
-        statistics.updateStats(min ^ Long.MinValue)
-        statistics.updateStats(max ^ Long.MinValue)
       case _ =>
         statistics.updateStats(least.toBinary)
         statistics.updateStats(greatest.toBinary)
@@ -65,13 +78,36 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
     statistics
   }
 
-  private def addNumber(value: Long): Unit =
-    if (!any) {
-      min = value
-      max = value
-      any = true
-    } else if (value < min) min = value
-    else if (value > max) max = value
+  /** Numbers compare as signed ones once `flip`, the sign bit or nothing, is flipped. */
+  private def addInts(source: Array[Byte], from: Int, to: Int, flip: Int): Unit = if (from < to) {
+    var least = if (any) min.toInt ^ flip else Int.MaxValue
+    var greatest = if (any) max.toInt ^ flip else Int.MinValue
+    var at = from
+    while (at < to) {
+      val value = LittleEndian.getInt(source, at) ^ flip
+      least = math.min(least, value)
+      greatest = math.max(greatest, value)
+      at += 4
+    }
+    any = true
+    min = (least ^ flip).toLong
+    max = (greatest ^ flip).toLong
+  }
+
+  private def addLongs(source: Array[Byte], from: Int, to: Int, flip: Long): Unit = if (from < to) {
+    var least = if (any) min ^ flip else Long.MaxValue
+    var greatest = if (any) max ^ flip else Long.MinValue
+    var at = from
+    while (at < to) {
+      val value = LittleEndian.getLong(source, at) ^ flip
+      least = math.min(least, value)
+      greatest = math.max(greatest, value)
+      at += 8
+    }
+    any = true
+    min = least ^ flip
+    max = greatest ^ flip
+  }
 
   private def addBytes(source: Array[Byte], from: Int, to: Int): Unit = {
     val prefix = prefixOf(source, from, to)

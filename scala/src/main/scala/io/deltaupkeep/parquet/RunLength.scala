@@ -156,7 +156,8 @@ private[parquet] object RunLength {
         i += 1
       }
       LittleEndian.putLong(bytes, at, word)
-      java.util.Arrays.fill(bytes, math.min(at + 8, out.length + length), out.length + length, 0.toByte)
+      val end = out.length + length
+      if (at + 8 < end) java.util.Arrays.fill(bytes, at + 8, end, 0.toByte)
       out.advance(length)
     }
 }

@@ -52,8 +52,8 @@ private[parquet] final class SplicePlanner(
 
   /** What is to be done to the chunk of a column in a row group; None where the file lacks the column. */
   def tierOf(group: PlannedRowGroup, part: RowGroup, source: ColumnSource): Option[ChunkTier] = source match {
-    case ColumnSource.Present(column, _, copyable) =>
-      val chunk = part.chunk(column)
+    case ColumnSource.Present(index, _, _, copyable) =>
+      val chunk = part.chunk(index)
       Some(
         if (group.isAlone && copyable) ChunkTier.Copy
         else if (foreignEncodings(chunk).nonEmpty) ChunkTier.Transcode
@@ -71,8 +71,8 @@ private[parquet] final class SplicePlanner(
     } yield (tier, source, part)
     tiers.foldLeft(Option.empty[(ChunkTier, String)]) {
       case (Some(found @ (ChunkTier.Transcode, _)), _) => Some(found)
-      case (_, (ChunkTier.Transcode, ColumnSource.Present(column, _, _), part)) =>
-        val names = foreignEncodings(part.chunk(column)).mkString(", ")
+      case (_, (ChunkTier.Transcode, ColumnSource.Present(index, column, _, _), part)) =>
+        val names = foreignEncodings(part.chunk(index)).mkString(", ")
         Some(ChunkTier.Transcode -> s"column ${column.getPath.mkString(".")} is encoded as $names")
       case (None, (ChunkTier.Splice, _, _)) if group.isAlone =>
         Some(ChunkTier.Splice -> "a column of the file has other levels than the table's")

@@ -12,7 +12,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations, OptimisticTransaction, RowTracking}
+import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
 import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
 import org.apache.spark.sql.delta.util.DeltaFileOperations
@@ -31,11 +31,8 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
   private val session = handle.session
   private val snapshot = handle.snapshot
 
-  private lazy val selected: Map[DataFile.Id, AddFile] = SnapshotReplay.sized(session, snapshot) {
-    import org.apache.spark.sql.delta.implicits._
-    val adds = DeltaLog.filterFileList(snapshot.metadata.partitionSchema, snapshot.allFiles.toDF(), predicate)
-    adds.as[AddFile].collect().iterator.map(add => idOf(add) -> add).toMap
-  }
+  private lazy val selected: Map[DataFile.Id, AddFile] =
+    ActiveFiles.of(handle, predicate).iterator.map(add => idOf(add) -> add).toMap
 
   /** The files that the predicate selects. */
   lazy val files: Seq[DataFile] = selected.values.map(dataFile).toSeq

@@ -40,7 +40,7 @@ private[upkeep] object SpliceEligibility {
       .exists(conf.getConf(_) == LegacyBehaviorPolicy.LEGACY)
 
   /** Types whose files may hold more than the table's schema tells, such as shredded variants. */
-  private def foreignType(dataType: DataType): Option[String] = dataType match {
+  def foreignType(dataType: DataType): Option[String] = dataType match {
     case struct: StructType =>
       struct.fields.iterator.flatMap(field => foreignType(field.dataType)).nextOption()
     case ArrayType(element, _) => foreignType(element)
