@@ -1,6 +1,7 @@
 """OPTIMIZE: fewer files, the same rows, and a row that says what was done."""
 
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from conftest import TableFactory
@@ -135,3 +136,63 @@ def test_deltas_own_api_uses_our_engine(spark: SparkSession, table: TableFactory
 
     row = DeltaTable.forPath(spark, str(t.path)).optimize().where("p = 0").executeCompaction()
     assert [bin.partition for bin in row.first().bins] == ["p=0"]
+
+
+def test_a_bounded_run_defers_the_rest(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4, 5)
+    builder = UpkeepTable.forPath(spark, str(t.path)).optimize()
+    planned = builder.option("maxFiles", 3).option("order", "largest").dryRun().first()
+    assert {(b.partition, b.status) for b in planned.bins} == {
+        ("p=1", "planned"),
+        ("p=0", "deferred"),
+    }
+    row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (maxFiles = 3, order = 'largest')").first()
+    assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (3, 1)
+    assert t.ids() == [1, 2, 3, 4, 5]
+    assert spark.sql(f"OPTIMIZE {t.sql_name}").first().metrics.numFilesRemoved == 2
+
+
+def test_batches_commit_as_they_finish(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (maxBytesPerCommit = 1)").first()
+    assert (row.metrics.numBatches, row.version) == (2, 6)
+    assert t.ids() == t.ids(version=5) == t.ids(version=4) == [1, 2, 3, 4]
+
+
+def test_the_table_says_how_large_files_should_be(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    key = "spark.databricks.delta.allowArbitraryProperties.enabled"
+    spark.conf.set(key, "true")
+    try:
+        for size, bins in (("1", 0), ("1m", 2)):
+            spark.sql(
+                f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('delta.targetFileSize' = '{size}')"
+            )
+            assert spark.sql(f"OPTIMIZE {t.sql_name} DRY RUN").first().metrics.numBins == bins
+        spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('delta.targetFileSize' = 'x')")
+        with pytest.raises(AnalysisException, match=r"delta\.targetFileSize"):
+            spark.sql(f"OPTIMIZE {t.sql_name}")
+    finally:
+        spark.conf.unset(key)
+
+
+def test_the_engine_can_be_switched_off(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    spark.conf.set("spark.deltaUpkeep.optimize.engine", "rows")
+    try:
+        row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
+    finally:
+        spark.conf.unset("spark.deltaUpkeep.optimize.engine")
+    assert {(b.tier, b.reason) for b in row.bins} == {
+        ("rows", "spark.deltaUpkeep.optimize.engine is rows")
+    }
+    assert t.ids() == [1, 2, 3, 4]
+
+
+def test_the_row_tells_row_groups_and_tiers(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4, 5)
+    for statement in (f"OPTIMIZE {t.sql_name} DRY RUN", f"OPTIMIZE {t.sql_name}"):
+        row = spark.sql(statement).first()
+        assert (row.metrics.numRowGroupsBefore, row.metrics.numRowGroupsAfter) == (5, 2)
+        assert [(m.tier, m.files) for m in row.metrics.tiers] == [("splice", 5)]
+        assert {(b.rowGroupsBefore, b.rowGroupsAfter) for b in row.bins} == {(2, 1), (3, 1)}

@@ -169,7 +169,13 @@ class UpkeepOptimizeBuilder(DeltaOptimizeBuilder):
         return self
 
     def option(self, key: str, value: OptionValue) -> UpkeepOptimizeBuilder:
-        """Set an option: ``targetFileSize``, ``minFileSize`` (bytes) or ``maxDeletedRowsRatio``."""
+        """Set an option.
+
+        Args:
+            key: ``targetFileSize``, ``minFileSize``, ``maxBytes``, ``maxBytesPerCommit`` (bytes),
+                ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles`` or ``order``, in any case.
+            value: As in SQL: ``'128m'`` and ``134217728`` are one size.
+        """
         self._options[key] = value
         return self
 

@@ -57,17 +57,22 @@ final case class Bin(partition: String, files: Seq[DataFile], tier: Tier) {
  *
  * @param considered files that the predicate selects; all that is not in a bin stays as it is
  * @param bins       largest first
+ * @param deferred   bins, or parts of them, that are beyond the bounds of this run
  */
 final case class OptimizePlan(
     layout: Layout,
     targetFileSize: Long,
     considered: Seq[DataFile],
-    bins: Seq[Bin]
+    bins: Seq[Bin],
+    deferred: Seq[Bin] = Nil
 ) {
 
   def isEmpty: Boolean = bins.isEmpty
 
   def files: Seq[DataFile] = bins.flatMap(_.files)
+
+  private[optimize] def largestFirst(some: Seq[Bin]): Seq[Bin] =
+    some.sortBy(bin => (-bin.sizeInBytes, bin.partition))
 
   /** New files of one bin: one when compacting, as many as the target size gives when rows are ordered anew. */
   def outputsOf(bin: Bin): Long = layout match {

@@ -1,44 +1,6 @@
 package io.deltaupkeep.optimize
 
-import io.deltaupkeep.{OptionEntry, Options}
-
-/**
- * How OPTIMIZE chooses and packs files.
- *
- * @param targetFileSize      bytes that a bin may hold, and so about the size of a new file
- * @param minFileSize         a smaller file is rewritten, in bytes
- * @param maxDeletedRowsRatio a file with a larger share of deleted rows is rewritten
- */
-final case class OptimizeSettings(targetFileSize: Long, minFileSize: Long, maxDeletedRowsRatio: Double)
-
-object OptimizeSettings {
-  val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(
-    "targetFileSize",
-    "Size that new files aim at, in bytes. Default: the table property delta.targetFileSize, then " +
-      "spark.databricks.delta.optimize.maxFileSize (1 GiB)."
-  )
-  val MinFileSize: OptionEntry[Long] = OptionEntry.bytes(
-    "minFileSize",
-    "Files smaller than this are rewritten, in bytes. Default: the smaller of the target size and " +
-      "spark.databricks.delta.optimize.minFileSize (1 GiB)."
-  )
-  val MaxDeletedRowsRatio: OptionEntry[Double] = OptionEntry.ratio(
-    "maxDeletedRowsRatio",
-    "Files with a larger share of deleted rows are rewritten. Default: " +
-      "spark.databricks.delta.optimize.maxDeletedRowsRatio (0.05)."
-  )
-  val entries: Seq[OptionEntry[_]] = Seq(TargetFileSize, MinFileSize, MaxDeletedRowsRatio)
-
-  /** What the user asks for, over what table and session say. */
-  def apply(options: Options, defaults: OptimizeSettings): OptimizeSettings = {
-    val target = options.get(TargetFileSize).getOrElse(defaults.targetFileSize)
-    OptimizeSettings(
-      target,
-      options.get(MinFileSize).getOrElse(math.min(target, defaults.minFileSize)),
-      options.get(MaxDeletedRowsRatio).getOrElse(defaults.maxDeletedRowsRatio)
-    )
-  }
-}
+import scala.annotation.tailrec
 
 /**
  * Decides which files OPTIMIZE rewrites, and which of them together. Pure.
@@ -63,17 +25,18 @@ object OptimizePlanner {
       .flatMap { case (partition, candidates) =>
         FirstFit
           .pack(candidates, settings.targetFileSize)(_.sizeInBytes)
+          .map(withoutGiants(_, settings))
           .filter(isWorthRewriting(_, settings))
           .map(bin => Bin(partition, bin.sortBy(insertionOrder), tierOf(bin, needsRows)))
       }
-    OptimizePlan(Layout.Compact, settings.targetFileSize, files, largestFirst(bins))
+    planOf(Layout.Compact, files, bins, settings)
   }
 
   /** Z-order: every file, one bin a partition. */
   def zOrder(files: Seq[DataFile], settings: OptimizeSettings, columns: Seq[String]): OptimizePlan = {
     val tier = Tier.Rows("Z-order needs every row")
     val bins = files.groupBy(_.partition).map { case (partition, all) => Bin(partition, all, tier) }
-    OptimizePlan(Layout.ZOrder(columns), settings.targetFileSize, files, largestFirst(bins))
+    planOf(Layout.ZOrder(columns), files, bins, settings)
   }
 
   /** Liquid clustering: the groups are Delta's choice, made from the Z-cubes that its files are tagged with. */
@@ -85,7 +48,7 @@ object OptimizePlanner {
   ): OptimizePlan = {
     val tier = Tier.Rows("clustering needs every row")
     val bins = groups.filter(_.nonEmpty).map(Bin("", _, tier))
-    OptimizePlan(layout, settings.targetFileSize, files, largestFirst(bins))
+    planOf(layout, files, bins, settings)
   }
 
   private def isSmall(file: DataFile, settings: OptimizeSettings): Boolean =
@@ -95,12 +58,38 @@ object OptimizePlanner {
     file.deletedRowsRatio > settings.maxDeletedRowsRatio
 
   /**
+   * Leaves out the largest file as long as all others together are small beside it: it would be rewritten for
+   * next to nothing. Example: 900 MB and 1 KB; the 1 KB waits until others have made it 112 MB. So each byte is
+   * rewritten a number of times that grows with the logarithm of the table, not with its appends.
+   */
+  private def withoutGiants(bin: Seq[DataFile], settings: OptimizeSettings): Seq[DataFile] = {
+    @tailrec
+    def drop(ascending: List[DataFile], others: Long): List[DataFile] = ascending match {
+      case largest :: smaller
+          if smaller.nonEmpty && (others - largest.sizeInBytes) * LeastShare < largest.sizeInBytes =>
+        drop(smaller, others - largest.sizeInBytes)
+      case kept => kept
+    }
+    val (heavy, light) = bin.partition(isHeavyWithDeletedRows(_, settings))
+    val descending = light.sortBy(-_.sizeInBytes).toList
+    if (heavy.nonEmpty) bin else drop(descending, descending.map(_.sizeInBytes).sum)
+  }
+
+  /** The others hold an eighth of the largest file at least. */
+  private val LeastShare = 8
+
+  /**
    * Files of an earlier run with the same target stay until a new one joins them: their sizes shrank in
    * that run, and packing them again and again would rewrite the table for nothing.
    */
   private def isWorthRewriting(bin: Seq[DataFile], settings: OptimizeSettings): Boolean =
     bin.exists(isHeavyWithDeletedRows(_, settings)) ||
-      bin.size > 1 && bin.exists(!_.optimizedFor.contains(settings.targetFileSize))
+      bin.size > 1 && hasEnough(bin, settings) && bin.exists(
+        !_.optimizedFor.contains(settings.targetFileSize)
+      )
+
+  private def hasEnough(bin: Seq[DataFile], settings: OptimizeSettings): Boolean =
+    bin.size >= settings.minInputFiles || bin.iterator.map(_.sizeInBytes).sum >= settings.targetFileSize
 
   /** The tier as far as the log tells; the footers may ask for more, or allow less. */
   private def tierOf(bin: Seq[DataFile], needsRows: Option[String]): Tier =
@@ -109,6 +98,13 @@ object OptimizePlanner {
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)
 
-  private def largestFirst(bins: Iterable[Bin]): Seq[Bin] =
-    bins.toSeq.sortBy(bin => (-bin.sizeInBytes, bin.partition))
+  private def planOf(
+      layout: Layout,
+      files: Seq[DataFile],
+      bins: Iterable[Bin],
+      settings: OptimizeSettings
+  ): OptimizePlan = {
+    val unbounded = OptimizePlan(layout, settings.targetFileSize, files, Nil)
+    BoundedRun.of(unbounded.copy(bins = unbounded.largestFirst(bins.toSeq)), settings)
+  }
 }

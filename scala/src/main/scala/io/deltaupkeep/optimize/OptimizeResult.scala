@@ -63,8 +63,8 @@ final case class TierMetrics(tier: String, files: Long, bytes: Long, millisecond
  *
  * @param partition `column=value` pairs, empty where the table is not partitioned
  * @param tier      how it is rewritten, and `reason` why so
- * @param status    `planned` (dry run), `committed`, or `lost`: another writer removed one of its files
- *                  first, so it stays as that writer left it
+ * @param status    `planned` (dry run), `committed`, `deferred` to a later run by maxFiles or maxBytes, or
+ *                  `lost`: another writer removed one of its files first, so it stays as that writer left it
  */
 final case class BinResult(
     partition: String,
@@ -107,7 +107,7 @@ object OptimizeResult {
       metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
       dryRun = true,
       version = None,
-      bins.map(binResult(_, "planned"))
+      bins.map(binResult(_, "planned")) ++ deferredOf(plan)
     )
   }
 
@@ -124,9 +124,12 @@ object OptimizeResult {
       totals(plan.considered.size.toLong, commit.committed, commit.versions.size, startedAt, endedAt),
       dryRun = false,
       commit.versions.lastOption,
-      commit.committed.map(binResult(_, "committed")) ++ lost.map(binResult(_, "lost"))
+      commit.committed.map(binResult(_, "committed")) ++ lost.map(binResult(_, "lost")) ++ deferredOf(plan)
     )
   }
+
+  private def deferredOf(plan: OptimizePlan): Seq[BinResult] =
+    plan.deferred.map(bin => binResult(RewrittenBin(bin, Nil, None, Nil), "deferred"))
 
   private def totals(
       considered: Long,

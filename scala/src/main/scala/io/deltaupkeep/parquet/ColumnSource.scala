@@ -13,7 +13,8 @@ private[parquet] object ColumnSource {
    * @param index    of the column among those of the file
    * @param copyable whether its chunks can stand in the output byte for byte
    */
-  final case class Present(index: Int, column: ColumnDescriptor, levels: LevelMap, copyable: Boolean) extends ColumnSource
+  final case class Present(index: Int, column: ColumnDescriptor, levels: LevelMap, copyable: Boolean)
+      extends ColumnSource
 
   /** The file lacks the column, within a struct that it has: `column` of that struct says where that is null. */
   final case class Shaped(index: Int, column: ColumnDescriptor, levels: LevelMap) extends ColumnSource

@@ -108,13 +108,22 @@ private[parquet] object ColumnSources {
     val levels = LevelMap(definitionLevels(wanted, found, found.size), column.getMaxRepetitionLevel)
     val samePath = column.getPath.sameElements(output.getPath)
     val sameLevels = column.getMaxDefinitionLevel == output.getMaxDefinitionLevel
-    ColumnSource.Present(indexOf(file, column), column, levels, copyable = samePath && sameLevels && levels.isIdentity)
+    ColumnSource.Present(
+      indexOf(file, column),
+      column,
+      levels,
+      copyable = samePath && sameLevels && levels.isIdentity
+    )
   }
 
   private def shaped(file: MessageType, wanted: IndexedSeq[Type], found: IndexedSeq[Type]): ColumnSource = {
     val path = firstLeaf(found)
     val column = file.getColumnDescription(path.map(_.getName).toArray)
-    ColumnSource.Shaped(indexOf(file, column), column, LevelMap(definitionLevels(wanted, path, found.size), found.count(isRepeated)))
+    ColumnSource.Shaped(
+      indexOf(file, column),
+      column,
+      LevelMap(definitionLevels(wanted, path, found.size), found.count(isRepeated))
+    )
   }
 
   @tailrec

@@ -17,7 +17,11 @@ private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSo
 }
 
 /** One column of a row group of the output, with what has to be done to each part. */
-private[parquet] final case class PlannedChunk(column: ColumnDescriptor, parts: Seq[ChunkPart], tiers: Seq[ChunkTier]) {
+private[parquet] final case class PlannedChunk(
+    column: ColumnDescriptor,
+    parts: Seq[ChunkPart],
+    tiers: Seq[ChunkTier]
+) {
   def isCopied: Boolean = tiers == Seq(ChunkTier.Copy)
   val compressedBytes: Long = parts.iterator.map(_.compressedBytes).sum
 }

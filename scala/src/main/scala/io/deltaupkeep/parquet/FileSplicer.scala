@@ -129,14 +129,15 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     }
   }
 
-  private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit = part.source match {
-    case ColumnSource.Present(index, _, _, _) =>
-      val started = System.nanoTime()
-      val chunk = part.rowGroup.chunk(index)
-      ChunkCopier.copy(column, part.rowGroup.file.bytes, chunk, to)
-      tally(ChunkTier.Copy, TierTally(chunk.getTotalSize, System.nanoTime() - started))
-    case _ => throw new IllegalStateException("Only a column that is there can be copied")
-  }
+  private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit =
+    part.source match {
+      case ColumnSource.Present(index, _, _, _) =>
+        val started = System.nanoTime()
+        val chunk = part.rowGroup.chunk(index)
+        ChunkCopier.copy(column, part.rowGroup.file.bytes, chunk, to)
+        tally(ChunkTier.Copy, TierTally(chunk.getTotalSize, System.nanoTime() - started))
+      case _ => throw new IllegalStateException("Only a column that is there can be copied")
+    }
 
   private def write(done: ColumnWorkers.Done, chunk: PlannedChunk, to: ParquetFileWriter): Unit = {
     val started = System.nanoTime()

@@ -35,7 +35,8 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   def add(source: Array[Byte], from: Int, to: Int): Unit = order match {
     case NoOrder => ()
     case SignedInts | UnsignedInts => addInts(source, from, to, if (order == SignedInts) 0 else Int.MinValue)
-    case SignedLongs | UnsignedLongs => addLongs(source, from, to, if (order == SignedLongs) 0L else Long.MinValue)
+    case SignedLongs | UnsignedLongs =>
+      addLongs(source, from, to, if (order == SignedLongs) 0L else Long.MinValue)
     case Doubles =>
       for (at <- from until to by 8)
         statistics.updateStats(java.lang.Double.longBitsToDouble(LittleEndian.getLong(source, at)))

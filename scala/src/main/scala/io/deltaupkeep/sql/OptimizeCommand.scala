@@ -93,9 +93,24 @@ private[sql] final case class Optimize(
       if (plan.isEmpty) CommitOutcome.nothingToDo
       else {
         UpkeepCommand.requireWritableLog("OPTIMIZE", table)
-        transaction.execute(plan, maxBytesPerCommit = Long.MaxValue)
+        run(plan, Optimize.MaxReplans)
       }
     OptimizeResult.executed(facts.path, plan, outcome, startedAt, System.currentTimeMillis())
+  }
+
+  /**
+   * Bins that another writer overtook are planned anew on the table as it is then, a few times: a table that is
+   * rewritten faster than it can be compacted is better left alone.
+   */
+  private def run(plan: OptimizePlan, replans: Int): CommitOutcome = {
+    val outcome = transaction.execute(plan, settings.maxBytesPerCommit)
+    if (outcome.lost.isEmpty || replans == 0 || layout != Layout.Compact) outcome
+    else {
+      val partitions = outcome.lost.map(_.partition).toSet
+      val later = copy(table = table.updated("OPTIMIZE", Intent.Reorganize))
+      val again = later.plan.copy(bins = later.plan.bins.filter(bin => partitions(bin.partition)))
+      if (again.isEmpty) outcome else outcome ++ later.run(again, replans - 1)
+    }
   }
 
   private def layout: Layout = {
@@ -124,4 +139,8 @@ private[sql] final case class Optimize(
     if (!facts.columns.exists(name => resolver(name, column) || resolver(name, nameParts.head)))
       throw UpkeepErrors.zOrderColumn(column, facts.name, "The table has no such column.")
   }
+}
+
+private object Optimize {
+  private val MaxReplans = 3
 }

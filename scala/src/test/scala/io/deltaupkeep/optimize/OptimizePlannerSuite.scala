@@ -106,4 +106,64 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(plan.bins.map(bin => bin.partition -> bin.files.size) == Seq("p=1" -> 2, "p=2" -> 1))
     assert(plan.bins.map(plan.outputsOf) == Seq(5, 1))
   }
+
+  test("a giant is not rewritten to absorb a crumb") {
+    val large = OptimizeSettings(targetFileSize = 1 << 30, minFileSize = 1 << 30, maxDeletedRowsRatio = 0.05)
+    val cases = Table(
+      ("sizes", "rewritten"),
+      (Seq(900000000L, 1000L), Set.empty[Long]),
+      (Seq(900000000L, 1000L, 2000L), Set(1000L, 2000L)),
+      (Seq(800L, 100L), Set(800L, 100L)),
+      (Seq(801L, 100L), Set.empty[Long]),
+      (Seq(900L, 100L, 12L), Set.empty[Long]),
+      (Seq(8L, 7L, 6L), Set(8L, 7L, 6L))
+    )
+    forAll(cases) { (sizes, rewritten) =>
+      val files = sizes.map(size => file(s"f$size", size))
+      assert(OptimizePlanner.compact(files, large).files.map(_.sizeInBytes).toSet == rewritten)
+    }
+  }
+
+  test("a giant heavy with deleted rows takes the crumb along") {
+    assert(binsOf(file("a", 90, deleted = 50), file("b", 1)) == Set(Set("a", "b")))
+  }
+
+  test("few small files wait, unless they fill a file or are heavy with deleted rows") {
+    def planned(files: DataFile*) =
+      OptimizePlanner.compact(files, settings.copy(minInputFiles = 3)).files.size
+    assert(planned(file("a", 10), file("b", 10)) == 0)
+    assert(planned(file("a", 10), file("b", 10), file("c", 10)) == 3)
+    assert(planned(file("a", 50), file("b", 50)) == 2)
+    assert(planned(file("a", 10), file("b", 10, deleted = 50)) == 2)
+  }
+
+  private val threeBins = Seq("p=1" -> 2, "p=2" -> 3, "p=3" -> 4).flatMap { case (partition, count) =>
+    (1 to count).map(i => file(s"$partition/$i", 20 / count, partition, time = count.toLong))
+  }
+
+  test("a bounded run takes bins in the order asked for") {
+    val cases = Table[BinOrder, Seq[String]](
+      ("order", "taken with five files at most"),
+      (BinOrder.Gain, Seq("p=3")),
+      (BinOrder.Largest, Seq("p=1", "p=2")),
+      (BinOrder.Smallest, Seq("p=1", "p=2")),
+      (BinOrder.Oldest, Seq("p=1", "p=2")),
+      (BinOrder.Newest, Seq("p=3"))
+    )
+    forAll(cases) { (order, partitions) =>
+      val plan = OptimizePlanner.compact(threeBins, settings.copy(maxFiles = Some(5), order = order))
+      assert(plan.bins.map(_.partition).sorted == partitions)
+      assert((plan.files ++ plan.deferred.flatMap(_.files)).toSet == threeBins.toSet)
+    }
+  }
+
+  test("a bound below every bin takes the first files of one") {
+    val twoBins = threeBins.filter(_.partition != "p=1")
+    val plan = OptimizePlanner.compact(twoBins, settings.copy(maxFiles = Some(2), order = BinOrder.Newest))
+    assert(plan.bins.map(_.files.map(_.path)) == Seq(Seq("p=3/1", "p=3/2")))
+    assert(OptimizePlanner.compact(threeBins, settings.copy(maxFiles = Some(1))).isEmpty)
+    assert(
+      OptimizePlanner.compact(threeBins, settings.copy(maxBytes = Some(11))).files.map(_.sizeInBytes).sum <= 11
+    )
+  }
 }

@@ -28,7 +28,8 @@ private[upkeep] object ActiveFiles {
     val session = handle.session
     val snapshot = handle.snapshot
     def filtered(files: => org.apache.spark.sql.Dataset[AddFile]): Seq[AddFile] =
-      DeltaLog.filterFileList(snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile].collect().toSeq
+      DeltaLog.filterFileList(snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
+        .collect().toSeq
     if (!isForKernel(handle)) withFittingTasks(handle)(filtered(snapshot.allFiles))
     else {
       val files = byKernel(handle)
@@ -114,5 +115,12 @@ private[upkeep] object ActiveFiles {
   private val MostBytesOnDriver = 256L << 20
 
   private val KernelFeatures =
-    Set("columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "v2Checkpoint", "vacuumProtocolCheck")
+    Set(
+      "columnMapping",
+      "deletionVectors",
+      "timestampNtz",
+      "typeWidening",
+      "v2Checkpoint",
+      "vacuumProtocolCheck"
+    )
 }

@@ -78,6 +78,13 @@ final class DeltaHandle private (
   def retentionCheckEnabled: Boolean =
     session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
 
+  /** The same table at what is now its newest version. */
+  def updated(statement: String, intent: Intent): DeltaHandle = {
+    val newest = table.update()
+    TableFeatures.check(statement, name, newest, intent)
+    new DeltaHandle(session, table, newest)
+  }
+
   /** What OPTIMIZE does where the user says nothing: the table's property, then the session's settings. */
   def optimizeDefaults: OptimizeSettings = {
     val conf = session.sessionState.conf
@@ -90,7 +97,10 @@ final class DeltaHandle private (
     OptimizeSettings(
       property.getOrElse(conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE)),
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MIN_FILE_SIZE),
-      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO)
+      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO),
+      maxBytesPerCommit = conf
+        .getConf(DeltaSQLConf.DELTA_OPTIMIZE_BATCH_SIZE)
+        .getOrElse(OptimizeSettings.DefaultMaxBytesPerCommit)
     )
   }
 }

@@ -1,0 +1,115 @@
+package io.deltaupkeep.optimize
+
+import io.deltaupkeep.{OptionEntry, Options}
+
+/** Which bins a bounded run takes first. */
+sealed trait BinOrder
+
+object BinOrder {
+
+  /** Most files taken away for each byte that is rewritten. */
+  case object Gain extends BinOrder
+  case object Largest extends BinOrder
+  case object Smallest extends BinOrder
+
+  /** By the time of the oldest file. */
+  case object Oldest extends BinOrder
+
+  /** By the time of the newest file. */
+  case object Newest extends BinOrder
+}
+
+/**
+ * How OPTIMIZE chooses and packs files, and how much of it one run does.
+ *
+ * @param targetFileSize      bytes that a bin may hold, and so about the size of a new file
+ * @param minFileSize         a smaller file is rewritten, in bytes
+ * @param maxDeletedRowsRatio a file with a larger share of deleted rows is rewritten
+ * @param minInputFiles       a bin of fewer files waits for more
+ * @param maxFiles            files that one run rewrites, at most
+ * @param maxBytes            bytes of files that one run rewrites, at most
+ * @param order               in which bins are taken until a bound is met
+ * @param maxBytesPerCommit   bytes of rewritten files after which a run commits what is done
+ */
+final case class OptimizeSettings(
+    targetFileSize: Long,
+    minFileSize: Long,
+    maxDeletedRowsRatio: Double,
+    minInputFiles: Long = 2,
+    maxFiles: Option[Long] = None,
+    maxBytes: Option[Long] = None,
+    order: BinOrder = BinOrder.Gain,
+    maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit
+)
+
+object OptimizeSettings {
+
+  /** A driver that is lost loses the work of at most this many bytes. */
+  val DefaultMaxBytesPerCommit: Long = 64L << 30
+
+  val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(
+    "targetFileSize",
+    "Size that new files aim at, in bytes. Default: the table property delta.targetFileSize, then " +
+      "spark.databricks.delta.optimize.maxFileSize (1 GiB)."
+  )
+  val MinFileSize: OptionEntry[Long] = OptionEntry.bytes(
+    "minFileSize",
+    "Files smaller than this are rewritten, in bytes. Default: the smaller of the target size and " +
+      "spark.databricks.delta.optimize.minFileSize (1 GiB)."
+  )
+  val MaxDeletedRowsRatio: OptionEntry[Double] = OptionEntry.ratio(
+    "maxDeletedRowsRatio",
+    "Files with a larger share of deleted rows are rewritten. Default: " +
+      "spark.databricks.delta.optimize.maxDeletedRowsRatio (0.05)."
+  )
+  val MinInputFiles: OptionEntry[Long] = OptionEntry.positive(
+    "minInputFiles",
+    "Fewer small files than this wait for more, unless they fill a new file or are heavy with deleted rows. " +
+      "Default: 2."
+  )
+  val MaxFiles: OptionEntry[Long] =
+    OptionEntry.positive("maxFiles", "Files that one run rewrites, at most. Default: all.")
+  val MaxBytes: OptionEntry[Long] =
+    OptionEntry.bytes("maxBytes", "Bytes of files that one run rewrites, at most. Default: all.")
+  val Order: OptionEntry[BinOrder] = OptionEntry.oneOf[BinOrder](
+    "order",
+    "What a run that maxFiles or maxBytes bounds takes first: gain is most files taken away for each byte " +
+      "rewritten, the others go by size or by time of writing. Default: gain."
+  )(
+    "gain" -> BinOrder.Gain,
+    "largest" -> BinOrder.Largest,
+    "smallest" -> BinOrder.Smallest,
+    "oldest" -> BinOrder.Oldest,
+    "newest" -> BinOrder.Newest
+  )
+  val MaxBytesPerCommit: OptionEntry[Long] = OptionEntry.bytes(
+    "maxBytesPerCommit",
+    "Bytes of rewritten files after which a run commits what is done, so that a lost driver loses no more. " +
+      "Default: spark.databricks.delta.optimize.batchSize, then 64 GiB."
+  )
+  val entries: Seq[OptionEntry[_]] = Seq(
+    TargetFileSize,
+    MinFileSize,
+    MaxDeletedRowsRatio,
+    MinInputFiles,
+    MaxFiles,
+    MaxBytes,
+    Order,
+    MaxBytesPerCommit
+  )
+
+  /** What the user asks for, over what table and session say. */
+  def apply(options: Options, defaults: OptimizeSettings): OptimizeSettings = {
+    val target = options.get(TargetFileSize).getOrElse(defaults.targetFileSize)
+    OptimizeSettings(
+      target,
+      options.get(MinFileSize).getOrElse(math.min(target, defaults.minFileSize)),
+      options.get(MaxDeletedRowsRatio).getOrElse(defaults.maxDeletedRowsRatio),
+      options.get(MinInputFiles).getOrElse(defaults.minInputFiles),
+      options.get(MaxFiles).orElse(defaults.maxFiles),
+      options.get(MaxBytes).orElse(defaults.maxBytes),
+      options.get(Order).getOrElse(defaults.order),
+      options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit)
+    )
+  }
+}
