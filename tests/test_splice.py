@@ -36,6 +36,33 @@ SHRINK = bool(os.environ.get("SPLICE_SHRINK"))
 ROW_READER = {"spark.sql.parquet.enableVectorizedReader": "false"}
 CASE_COLUMN = t.StructField("case", t.StringType())
 
+NEED_DECODING = {
+    "pyarrow-delta-binary-packed",
+    "pyarrow-delta-length-byte-array",
+    "pyarrow-delta-byte-array",
+    "pyarrow-byte-stream-split",
+    "duckdb-v2",
+    "spark-v2",
+}
+# Columns whose types or spellings disagree, lists of two levels, and dates of the legacy calendar.
+NEED_ROWS = {
+    "pyarrow-int96",
+    "pyarrow-narrow-types",
+    "pyarrow-upper-case-names",
+    "pyarrow-milliseconds",
+    "spark-legacy-lists",
+    "spark-julian-dates",
+    "spark-julian-int96",
+    "mixed-writers",
+    "mixed-timestamps",
+    "mixed-units",
+    "mixed-widths",
+    "mixed-decimals",
+    "mixed-dictionaries",
+    "mixed-julian",
+    "mixed-schemas",
+}
+
 
 @pytest.fixture(scope="session")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -54,7 +81,7 @@ class CaseTable:
         }
         self.schema = self.table.frame().schema
         self.before = self.table.frame().toArrow()
-        spark.sql(f"OPTIMIZE {self.table.sql_name}")
+        self.bins = spark.sql(f"OPTIMIZE {self.table.sql_name}").first().bins
         self.after = self.table.frame().toArrow()
 
     def rows_of(self, rows: pa.Table, case: str) -> Rows:
@@ -106,6 +133,21 @@ def test_rows_and_statistics_of_case(case_tables: CaseTables, case: Case):
     for add in new:
         check_log_stats(made.table, add)
         check_parquet(made.table.file_of(add))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_tier_of_case(case_tables: CaseTables, case: Case):
+    (tier,) = {
+        b.tier
+        for b in case_tables.of(case).bins
+        if b.partition == f"{CASE_COLUMN.name}={case.name}"
+    }
+    allowed = {"splice", "copy"}
+    if case.name in NEED_ROWS:
+        allowed = {"rows"}
+    elif case.name in NEED_DECODING:
+        allowed = {"transcode"}
+    assert tier in allowed
 
 
 def test_filters_of_cases(case_tables: CaseTables):

@@ -6,7 +6,9 @@ import java.util.Arrays
 
 import scala.util.Try
 
-import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
+import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode}
+import com.fasterxml.jackson.databind.cfg.JsonNodeFeature
+import com.fasterxml.jackson.databind.json.JsonMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 
 import org.apache.spark.sql.types._
@@ -93,8 +95,12 @@ private object MergedStats {
   private val NullCount = "nullCount"
   private val TightBounds = "tightBounds"
 
-  private val mapper = new ObjectMapper()
-    .enable(com.fasterxml.jackson.databind.DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+  // Numbers are written as they were read.
+  private val mapper = JsonMapper
+    .builder()
+    .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
+    .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
+    .build()
 
   private val unknown = Map.empty[String, JsonNode]
 

@@ -37,6 +37,7 @@ final case class SpliceTaskResult(index: Int, outcome: SpliceOutcome, file: Opti
 /**
  * One Spark job that splices all bins of an OPTIMIZE, one task each, in the order given.
  *
+ * @param description shown for the job on the console and in the UI
  * @param conf       settings to reach the files
  * @param schema     of the table's data columns
  * @param keyValues  metadata of new files
@@ -44,6 +45,7 @@ final case class SpliceTaskResult(index: Int, outcome: SpliceOutcome, file: Opti
  */
 final class SpliceJob(
     context: SparkContext,
+    description: String,
     conf: Configuration,
     settings: SpliceSettings,
     schema: MessageType,
@@ -70,6 +72,8 @@ final class SpliceJob(
       )
       val broadcast = context.broadcast(work)
       val events = new LinkedBlockingQueue[Try[SpliceTaskResult]]
+      val before = context.getLocalProperty(SpliceJob.Description)
+      context.setJobDescription(description)
       val job = context.submitJob[SpliceTask, SpliceTaskResult, Unit](
         context.parallelize(tasks, tasks.size),
         (one: Iterator[SpliceTask]) => broadcast.value.run(one.next()),
@@ -77,6 +81,7 @@ final class SpliceJob(
         (_, result) => { events.add(Success(result)); () },
         ()
       )
+      context.setJobDescription(before)
       job.onComplete {
         case Failure(problem) => events.add(Failure(problem))
         case Success(_) => ()
@@ -106,6 +111,7 @@ private object ClosableIterator {
 }
 
 private object SpliceJob {
+  private val Description = "spark.job.description"
   private val sameThread: ExecutionContext = ExecutionContext.fromExecutor(_.run())
 }
 

@@ -2,6 +2,8 @@ package io.deltaupkeep.parquet
 
 import java.util.concurrent.{Callable, ConcurrentLinkedQueue, Executors, Future}
 
+import scala.util.control.NonFatal
+
 import org.apache.parquet.column.ColumnDescriptor
 
 import org.apache.hadoop.conf.Configuration
@@ -61,15 +63,18 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     }
     val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch.codec, bloom)
     parts.foreach { part =>
-      part.source match {
-        case ColumnSource.Present(index, from, levels, _) =>
-          splicer.append(reader(part.rowGroup, index, from, scratch), levels)
-        case ColumnSource.Shaped(index, from, levels) =>
-          splicer.appendShape(reader(part.rowGroup, index, from, scratch), levels)
-        case ColumnSource.Absent => splicer.appendNulls(part.rowGroup.rows, level = 0)
-      }
+      try append(part, splicer, scratch)
+      catch { case NonFatal(e) => throw new UnreadableInput(part.rowGroup.file.name, e) }
     }
     splicer.finish()
+  }
+
+  private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = part.source match {
+    case ColumnSource.Present(index, from, levels, _) =>
+      to.append(reader(part.rowGroup, index, from, scratch), levels)
+    case ColumnSource.Shaped(index, from, levels) =>
+      to.appendShape(reader(part.rowGroup, index, from, scratch), levels)
+    case ColumnSource.Absent => to.appendNulls(part.rowGroup.rows, level = 0)
   }
 
   private def reader(

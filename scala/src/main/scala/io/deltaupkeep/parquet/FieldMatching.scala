@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, Type}
+import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, MessageType, Type}
 
 /**
  * How a field of the table is found in a file: by name, or by field id where the table maps columns by id.
@@ -28,9 +28,11 @@ private[parquet] final case class FieldMatching(byId: Boolean) {
       if (byId) names.contains(field.getName) else names.exists(_.equalsIgnoreCase(field.getName))
     }
 
-  /** The annotated group of a list or map, and the repeated group in it. */
-  private def isInsideCollection(group: GroupType): Boolean =
-    FieldMatching.isCollection(group) || group.isRepetition(Type.Repetition.REPEATED)
+  /** The annotated group of a list or map, and the repeated group in it. parquet-java calls the root repeated too. */
+  private def isInsideCollection(group: GroupType): Boolean = group match {
+    case _: MessageType => false
+    case _ => FieldMatching.isCollection(group) || group.isRepetition(Type.Repetition.REPEATED)
+  }
 }
 
 private[parquet] object FieldMatching {

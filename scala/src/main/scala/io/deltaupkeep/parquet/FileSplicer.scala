@@ -1,5 +1,7 @@
 package io.deltaupkeep.parquet
 
+import java.util.concurrent.{ExecutionException, Future}
+
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
@@ -122,12 +124,16 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       val to = writer.startRowGroup(planner.output, group.rows)
       chunks.foreach { chunk =>
         if (chunk.isCopied) copy(chunk.column, chunk.parts.head, to)
-        else write(pending.next().get(), chunk, to)
+        else write(resultOf(pending.next()), chunk, to)
       }
       to.endBlock()
       group.parts.foreach(part => files.release(part))
     }
   }
+
+  private def resultOf(work: Future[ColumnWorkers.Done]): ColumnWorkers.Done =
+    try work.get()
+    catch { case e: ExecutionException => throw e.getCause }
 
   private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit =
     part.source match {

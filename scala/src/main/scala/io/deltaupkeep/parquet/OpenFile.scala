@@ -12,8 +12,8 @@ import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
 import org.apache.parquet.io.InputFile
 import org.apache.parquet.schema.MessageType
 
-/** An input file with its footer. */
-private[parquet] final class OpenFile(val bytes: FileBytes, footer: ParquetMetadata) {
+/** An input file with its footer; `name` is for errors. */
+private[parquet] final class OpenFile(val name: String, val bytes: FileBytes, footer: ParquetMetadata) {
 
   def schema: MessageType = footer.getFileMetaData.getSchema
 
@@ -48,17 +48,21 @@ private[parquet] object OpenFile {
   ): Either[String, OpenFile] = {
     val bytes =
       if (file.getLength <= settings.heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
-    withFooter(bytes, options)
+    withFooter(file.toString, bytes, options)
   }
 
   /** Only the footer is read. */
   def peek(file: InputFile, options: ParquetReadOptions): Either[String, OpenFile] = {
-    val opened = withFooter(new FileBytes.Ranged(file), options)
+    val opened = withFooter(file.toString, new FileBytes.Ranged(file), options)
     opened.foreach(_.bytes.close())
     opened
   }
 
-  private def withFooter(bytes: FileBytes, options: ParquetReadOptions): Either[String, OpenFile] = {
+  private def withFooter(
+      name: String,
+      bytes: FileBytes,
+      options: ParquetReadOptions
+  ): Either[String, OpenFile] = {
     val input = FileBytes.asInputFile(bytes, FooterBytes)
     if (hasEncryptedFooter(bytes)) Left("a file is encrypted")
     else {
@@ -67,7 +71,7 @@ private[parquet] object OpenFile {
         try ParquetFileReader.readFooter(input, options, stream)
         finally stream.close()
       if (footer.getFileMetaData.getEncryptionType == EncryptionType.UNENCRYPTED)
-        Right(new OpenFile(bytes, footer))
+        Right(new OpenFile(name, bytes, footer))
       else Left("a file is encrypted")
     }
   }

@@ -55,12 +55,15 @@ private[parquet] final class SplicePlanner(
     case ColumnSource.Present(index, _, _, copyable) =>
       val chunk = part.chunk(index)
       Some(
-        if (group.isAlone && copyable) ChunkTier.Copy
+        if (group.isAlone && copyable && (isLarge(part) || hasPageIndex(chunk))) ChunkTier.Copy
         else if (foreignEncodings(chunk).nonEmpty) ChunkTier.Transcode
         else ChunkTier.Splice
       )
     case _ => None
   }
+
+  // A small chunk without a page index gets one; to decode the pages of a large one for it is not worth it.
+  private def isLarge(part: RowGroup): Boolean = part.uncompressedBytes >= settings.copyFromBytes
 
   /** Why a group is not copied, where it is not. */
   def reasonOf(group: PlannedRowGroup): Option[(ChunkTier, String)] = {
@@ -75,7 +78,7 @@ private[parquet] final class SplicePlanner(
         val names = foreignEncodings(part.chunk(index)).mkString(", ")
         Some(ChunkTier.Transcode -> s"column ${column.getPath.mkString(".")} is encoded as $names")
       case (None, (ChunkTier.Splice, _, _)) if group.isAlone =>
-        Some(ChunkTier.Splice -> "a column of the file has other levels than the table's")
+        Some(ChunkTier.Splice -> "a column has no page index, or other levels than the table's")
       case (None, (ChunkTier.Splice, _, _)) => Some(ChunkTier.Splice -> "small row groups are merged")
       case (found, _) => found
     }
@@ -90,6 +93,8 @@ private[parquet] object SplicePlanner {
     Encoding.DELTA_BYTE_ARRAY,
     Encoding.BYTE_STREAM_SPLIT
   )
+
+  private def hasPageIndex(chunk: ColumnChunkMetaData): Boolean = chunk.getOffsetIndexReference != null
 
   /** Encodings of a chunk's values that have to be decoded, by name. */
   private def foreignEncodings(chunk: ColumnChunkMetaData): Seq[String] =

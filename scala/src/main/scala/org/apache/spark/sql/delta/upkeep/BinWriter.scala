@@ -35,9 +35,14 @@ private[upkeep] final class BinWriter(
     splicer.task(index, bin.files.map(actionOf))
   }
 
+  private def job: SpliceJob = {
+    val files = spliceable.map(_.files.size).sum
+    splicer.job(s"OPTIMIZE ${handle.name}: $files files in ${tasks.size} bins", tasks.size)
+  }
+
   /** The plan with the tiers that the footers of its files ask for, and the row groups of each bin. */
   def preview(): (OptimizePlan, Map[Bin, RowGroupCounts]) = {
-    val results = splicer.job(tasks.size).preview(tasks).map(result => result.index -> result.outcome).toMap
+    val results = job.preview(tasks).map(result => result.index -> result.outcome).toMap
     val tiered = spliceable.zipWithIndex.map { case (bin, index) =>
       bin -> bin.copy(tier = BinWriter.tierOf(results(index)))
     }.toMap
@@ -49,7 +54,7 @@ private[upkeep] final class BinWriter(
 
   /** The written bins as they come. A failure of one ends the iteration. */
   def write(): ClosableIterator[Written] = {
-    val running = splicer.job(tasks.size).run(tasks)
+    val running = job.run(tasks)
     new ClosableIterator[Written] {
       private var refused = Vector.empty[Bin]
       private lazy val byRows = writeRows(needRows ++ refused)

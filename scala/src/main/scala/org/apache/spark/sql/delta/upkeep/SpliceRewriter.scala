@@ -43,8 +43,9 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   }
   private val mergedStats = new MergedStats(dataSchema)
 
-  def job(bins: Int): SpliceJob = new SpliceJob(
+  def job(description: String, bins: Int): SpliceJob = new SpliceJob(
     session.sparkContext,
+    description,
     hadoopConf,
     settings(bins),
     new SparkToParquetSchemaConverter(sqlConf).convert(dataSchema),

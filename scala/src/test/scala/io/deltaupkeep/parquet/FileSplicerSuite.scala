@@ -1,0 +1,260 @@
+package io.deltaupkeep.parquet
+
+import java.nio.file.{Files, Path}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.conf.PlainParquetConfiguration
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.example.data.simple.SimpleGroupFactory
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.api.ReadSupport
+import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.io.{InputFile, LocalInputFile, LocalOutputFile}
+import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.prop.TableDrivenPropertyChecks
+
+/** The engine with files alone: no Spark, no Delta. */
+class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
+
+  private val settings = SpliceSettings(
+    rowGroupBytes = 1 << 20,
+    copyFromBytes = 1 << 18,
+    bytesInFlight = 4 << 20,
+    heldFileBytes = 1 << 20,
+    fetches = 2,
+    threads = 2,
+    codec = CompressionCodecName.SNAPPY,
+    pageRows = 100,
+    pageBytes = 1 << 12,
+    dictionaryBytes = 1 << 12,
+    bloomFilterBytes = 1 << 20,
+    maxPadding = 0,
+    matchById = false
+  )
+
+  private val schema = MessageTypeParser.parseMessageType(
+    """message m {
+      |  optional int64 n;
+      |  optional binary text (STRING);
+      |  optional group s { optional int32 x; optional binary y (STRING); }
+      |  optional group l (LIST) { repeated group list { optional int32 element; } }
+      |}""".stripMargin
+  )
+
+  private def withDirectory(body: Path => Unit): Unit = {
+    val directory = Files.createTempDirectory("splice")
+    try body(directory)
+    finally Files.walk(directory).iterator.asScala.toSeq.reverse.foreach(Files.delete)
+  }
+
+  private def write(
+      file: Path,
+      rows: Range,
+      columns: MessageType = schema,
+      rowGroup: Long = 1 << 20,
+      v2: Boolean = false
+  ): InputFile = {
+    import org.apache.parquet.column.ParquetProperties.WriterVersion
+    val writer = ExampleParquetWriter
+      .builder(new LocalOutputFile(file))
+      .withType(columns)
+      .withRowGroupSize(rowGroup)
+      .withPageSize(1 << 10)
+      .withWriterVersion(if (v2) WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0)
+      .withCompressionCodec(CompressionCodecName.ZSTD)
+      .withConf(new PlainParquetConfiguration())
+      .build()
+    try rows.foreach(i => writer.write(row(columns, i)))
+    finally writer.close()
+    named(file)
+  }
+
+  private def named(file: Path): InputFile = new LocalInputFile(file) {
+    override def toString: String = file.toString
+  }
+
+  private def row(columns: MessageType, i: Int): Group = {
+    val group = new SimpleGroupFactory(columns).newGroup()
+    if (i % 3 != 0) group.append("n", i.toLong * i)
+    if (i % 5 != 0) group.append("text", s"text ${i % 700}")
+    if (i % 4 != 0) {
+      val struct = group.addGroup("s")
+      if (i % 7 != 0) struct.append("x", i % 10)
+      if (columns.containsPath(Array("s", "y"))) struct.append("y", s"y$i")
+    }
+    if (columns.containsField("l") && i % 6 != 0) {
+      val list = group.addGroup("l")
+      (0 until i % 4).foreach { j =>
+        val element = list.addGroup("list")
+        if (j != 1) element.append("element", i + j)
+      }
+    }
+    group
+  }
+
+  private def rowsOf(file: Path): Seq[String] = {
+    val reader = new Reader(new LocalInputFile(file)).build()
+    try Iterator.continually(reader.read()).takeWhile(_ != null).map(_.toString).toSeq
+    finally reader.close()
+  }
+
+  private final class Reader(file: InputFile)
+      extends org.apache.parquet.hadoop.ParquetReader.Builder[Group](file, new PlainParquetConfiguration()) {
+    override protected def getReadSupport: ReadSupport[Group] = new GroupReadSupport()
+  }
+
+  private def splice(
+      inputs: Seq[InputFile],
+      to: Path,
+      settings: SpliceSettings = settings,
+      table: MessageType = schema
+  ): SpliceOutcome =
+    new FileSplicer(
+      SpliceRequest(inputs, table, Map("k" -> "v"), _ => None),
+      settings,
+      new Configuration(false)
+    )
+      .run(new LocalOutputFile(to))
+
+  private def done(outcome: SpliceOutcome): SpliceOutcome.Done = outcome match {
+    case done: SpliceOutcome.Done => done
+    case SpliceOutcome.Refused(reason) => fail(reason)
+  }
+
+  test("rows keep their order and their values") {
+    val cases = Table(
+      ("settings", "page v2"),
+      (settings, false),
+      (settings, true),
+      (settings.copy(dictionaryBytes = 0), false),
+      (settings.copy(threads = 1, fetches = 1), true),
+      (settings.copy(heldFileBytes = 0), false),
+      (settings.copy(bytesInFlight = 1 << 14, heldFileBytes = 1 << 13), false),
+      (settings.copy(codec = CompressionCodecName.ZSTD), true),
+      (settings.copy(codec = CompressionCodecName.GZIP), false),
+      (settings.copy(codec = CompressionCodecName.UNCOMPRESSED), false)
+    )
+    forAll(cases) { (settings, v2) =>
+      withDirectory { directory =>
+        val ranges = Seq(0 until 1, 1 until 350, 350 until 350, 350 until 3000)
+        val inputs = ranges.zipWithIndex.map { case (range, i) =>
+          write(directory.resolve(s"in$i"), range, v2 = v2)
+        }
+        val outcome = done(splice(inputs, directory.resolve("out"), settings))
+        assert(outcome.rows == 3000 && outcome.rowGroupsBefore == 3)
+        assert(rowsOf(directory.resolve("out")) == (0 until 3000).map(row(schema, _).toString))
+      }
+    }
+  }
+
+  test("the preview says what the run does") {
+    withDirectory { directory =>
+      val inputs =
+        (0 until 4).map(i => write(directory.resolve(s"in$i"), i * 100 until i * 100 + 100, v2 = i == 3))
+      val request = SpliceRequest(inputs, schema, Map.empty, _ => None)
+      val planned = done(new FileSplicer(request, settings, new Configuration(false)).preview())
+      val outcome = done(splice(inputs, directory.resolve("out")))
+      assert(planned == outcome.copy(tallies = Map.empty))
+      assert(planned.tier == ChunkTier.Transcode && planned.reason.contains("is encoded as DELTA_"))
+    }
+  }
+
+  test("large row groups are copied, and small ones merged past them") {
+    withDirectory { directory =>
+      val inputs = Seq(
+        write(directory.resolve("small1"), 0 until 50),
+        write(directory.resolve("large"), 50 until 20000, rowGroup = 1 << 30),
+        write(directory.resolve("small2"), 20000 until 20050)
+      )
+      val outcome = done(splice(inputs, directory.resolve("out")))
+      assert((outcome.rowGroupsBefore, outcome.rowGroupsAfter) == (3, 2))
+      assert(outcome.tallies.keySet == Set(ChunkTier.Copy, ChunkTier.Splice))
+      val order = (50 until 20000) ++ (0 until 50) ++ (20000 until 20050)
+      assert(rowsOf(directory.resolve("out")) == order.map(row(schema, _).toString))
+      val reader = ParquetFileReader.open(new LocalInputFile(directory.resolve("out")))
+      try
+        reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala).foreach { chunk =>
+          assert(chunk.getOffsetIndexReference != null && chunk.getColumnIndexReference != null)
+          assert(
+            reader.readOffsetIndex(chunk).getPageCount == reader.readColumnIndex(chunk).getMinValues.size
+          )
+        }
+      finally reader.close()
+    }
+  }
+
+  test("columns that a file lacks are null, also within structs") {
+    withDirectory { directory =>
+      val fewer = MessageTypeParser.parseMessageType(
+        "message m { optional group s { optional int32 x; } optional binary text (STRING); optional int64 n; }"
+      )
+      val inputs = Seq(
+        write(directory.resolve("fewer"), 0 until 500, columns = fewer),
+        write(directory.resolve("all"), 500 until 1000)
+      )
+      splice(inputs, directory.resolve("out"))
+      val (old, whole) = rowsOf(directory.resolve("out")).splitAt(500)
+      assert(whole == (500 until 1000).map(row(schema, _).toString))
+      val withStruct = old.count(_.contains("s\n"))
+      assert(withStruct == (0 until 500).count(_ % 4 != 0) && !old.exists(_.contains("y:")))
+    }
+  }
+
+  test("columns go by their names, wherever they stand in a file") {
+    withDirectory { directory =>
+      val table = MessageTypeParser.parseMessageType("message m { optional int64 a; optional int64 b; }")
+      val other = MessageTypeParser.parseMessageType(
+        "message m { optional int64 b; optional int64 c; optional int64 a; }"
+      )
+      val inputs = Seq(table, other).zipWithIndex.map { case (columns, i) =>
+        val file = directory.resolve(s"in$i")
+        val writer = ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(columns).build()
+        val group = new SimpleGroupFactory(columns).newGroup()
+        columns.getFields.forEach(field => group.append(field.getName, field.getName.head.toLong))
+        try writer.write(group)
+        finally writer.close()
+        new LocalInputFile(file)
+      }
+      done(splice(inputs, directory.resolve("out"), table = table))
+      assert(rowsOf(directory.resolve("out")).toSet == Set("a: 97\nb: 98\n"))
+    }
+  }
+
+  test("what cannot be spliced is refused with the reason, and nothing is left behind") {
+    val cases = Table(
+      ("column n in a file", "reason"),
+      ("optional int32 n;", "column n is INT32 in a file, and INT64 in others or in the table"),
+      ("optional int64 N;", "column n has another spelling in a file"),
+      ("optional group n { optional int64 x; }", "column n has another structure in a file"),
+      ("repeated int64 n;", "column n has another structure in a file")
+    )
+    val table = MessageTypeParser.parseMessageType("message m { optional int64 n; optional int32 x; }")
+    forAll(cases) { (field, reason) =>
+      withDirectory { directory =>
+        val columns = MessageTypeParser.parseMessageType(s"message m { $field optional int32 x; }")
+        val file = directory.resolve("in")
+        ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(columns).build().close()
+        val outcome = splice(Seq(new LocalInputFile(file)), directory.resolve("out"), table = table)
+        assert(outcome == SpliceOutcome.Refused(reason))
+        assert(!Files.exists(directory.resolve("out")))
+      }
+    }
+  }
+
+  test("a damaged file is an error that names it") {
+    withDirectory { directory =>
+      val good = write(directory.resolve("good"), 0 until 100)
+      val bad = directory.resolve("bad")
+      write(bad, 0 until 100)
+      val bytes = Files.readAllBytes(bad)
+      java.util.Arrays.fill(bytes, 4, 200, 0xff.toByte)
+      Files.write(bad, bytes)
+      val failure = intercept[Exception](splice(Seq(good, named(bad)), directory.resolve("out")))
+      assert(failure.getMessage.contains("bad"), failure)
+    }
+  }
+}
