@@ -40,6 +40,8 @@ private[parquet] object RunLength {
         val left = count - done
         if ((header & 1) == 0) {
           val run = math.min(header >>> 1, left)
+          if (at + (width + 7) / 8 > to)
+            throw new MalformedPage(s"a run after $done of $count values is cut off")
           var value = 0
           var i = 0
           while (i < (width + 7) / 8) {
