@@ -51,7 +51,7 @@ def test_explain_tells_each_bin(spark: SparkSession, table: TableFactory):
     assert "OPTIMIZE WHERE p >= 0 ZORDER BY (id)" in plan
     plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name}").first().plan
     assert "bins: 2, files: 4 of 4" in plan
-    assert "p=1 (rows: files are merged row by row)" in plan
+    assert "p=1 (splice: small row groups are merged)" in plan
 
 
 @pytest.mark.parametrize("statement", ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "MAINTAIN"])
