@@ -1,17 +1,14 @@
 package io.deltaupkeep.optimize
 
-import java.nio.charset.StandardCharsets.UTF_8
-import java.time.{LocalDate, LocalDateTime, OffsetDateTime}
-import java.util.Arrays
+import scala.annotation.tailrec
 
-import scala.util.Try
-
+import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode}
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature
 import com.fasterxml.jackson.databind.json.JsonMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 
-import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.StructType
 
 /**
  * Statistics of a file that holds the rows of others, from theirs (protocol, 'Per-file Statistics'). Pure.
@@ -21,8 +18,6 @@ import org.apache.spark.sql.types._
 final class MergedStats(schema: StructType) {
   import MergedStats._
 
-  private val leaves = leavesOf(schema, Nil)
-
   /**
    * The statistics as JSON.
    *
@@ -31,64 +26,35 @@ final class MergedStats(schema: StructType) {
    *                   column and others do not. It cannot count the nulls of arrays and maps.
    */
   def of(inputs: Seq[String], fromFooter: => Option[String]): Option[String] = {
-    val parsed = inputs.map(text => Option(text).filter(_.nonEmpty).fold[JsonNode](noStats)(mapper.readTree))
+    val fold = new Fold(schema)
+    inputs.foreach(text => fold.add(Option(text).filter(_.nonEmpty).fold[JsonNode](noStats)(mapper.readTree)))
     lazy val footer = fromFooter.fold[JsonNode](noStats)(mapper.readTree)
-    val complete = parsed.nonEmpty && parsed.forall(_.hasNonNull(NumRecords))
-    val withRows = parsed.filterNot(_.path(NumRecords).asLong(1) == 0)
-    val merged = leaves.map { leaf =>
-      val stats = if (complete) mergeLeaf(leaf, withRows) else None
-      leaf.path -> stats.getOrElse(if (leaf.isCollection) unknown else statsOf(leaf, footer))
+    val columns = fold.columns.map { column =>
+      val merged = if (fold.isComplete) column.result else None
+      column.path -> merged.getOrElse(if (column.isCollection) unknown else statsOf(column.path, footer))
     }
-    val rows = if (complete) Some(parsed.map(_.get(NumRecords).longValue).sum)
-    else at(footer, Seq(NumRecords)).map(_.longValue)
-    rows.map(write(_, merged, parsed))
+    val rows = if (fold.isComplete) Some(fold.rows) else at(footer, Seq(NumRecords)).map(_.longValue)
+    rows.map(write(_, columns, fold.tightBounds))
   }
 
   private def write(
       rows: Long,
-      columns: Seq[(List[String], Map[String, JsonNode])],
-      inputs: Seq[JsonNode]
+      columns: Seq[(List[String], ColumnStats.Of)],
+      tightBounds: Option[Boolean]
   ): String = {
-    val result = JsonNodeFactory.instance.objectNode()
+    val numbers = JsonNodeFactory.instance
+    val result = numbers.objectNode()
     result.put(NumRecords, rows)
-    for {
-      kind <- Seq(Min, Max, NullCount)
-      (path, stats) <- columns
-      value <- stats.get(kind)
-    } put(result, kind +: path, value)
-    if (inputs.exists(_.has(TightBounds)))
-      result.put(TightBounds, inputs.forall(i => !i.has(TightBounds) || i.get(TightBounds).booleanValue))
+    for ((path, stats) <- columns; value <- stats.min) put(result, Min +: path, value)
+    for ((path, stats) <- columns; value <- stats.max) put(result, Max +: path, value)
+    for ((path, stats) <- columns; count <- stats.nullCount)
+      put(result, NullCount +: path, numbers.numberNode(count))
+    tightBounds.foreach(result.put(TightBounds, _))
     mapper.writeValueAsString(result)
   }
-
-  private def statsOf(leaf: Leaf, node: JsonNode): Map[String, JsonNode] =
-    Seq(Min, Max, NullCount).flatMap(kind => at(node, kind +: leaf.path).map(kind -> _)).toMap
-
-  /** Min, max and count of nulls of one column, as far as the inputs have them; None if only some have. */
-  private def mergeLeaf(leaf: Leaf, inputs: Seq[JsonNode]): Option[Map[String, JsonNode]] = {
-    val nulls = inputs.map(at(_, NullCount +: leaf.path))
-    if (nulls.exists(_.isEmpty)) Option.when(nulls.forall(_.isEmpty) && bounds(leaf, inputs).isEmpty)(unknown)
-    else {
-      val counts = nulls.flatten.map(_.longValue)
-      val total = JsonNodeFactory.instance.numberNode(counts.sum)
-      val valued =
-        inputs.zip(counts).collect { case (in, count) if count < in.get(NumRecords).longValue => in }
-      val known = bounds(leaf, valued)
-      if (known.isEmpty) Some(Map(NullCount -> total))
-      else if (known.size < 2 * valued.size) None
-      else
-        for {
-          min <- least(leaf.dataType, valued.flatMap(at(_, Min +: leaf.path)))
-          max <- greatest(leaf.dataType, valued.flatMap(at(_, Max +: leaf.path)))
-        } yield Map(NullCount -> total, Min -> min, Max -> max)
-    }
-  }
-
-  private def bounds(leaf: Leaf, inputs: Seq[JsonNode]): Seq[JsonNode] =
-    inputs.flatMap(in => at(in, Min +: leaf.path) ++ at(in, Max +: leaf.path))
 }
 
-private object MergedStats {
+object MergedStats {
   private val NumRecords = "numRecords"
   private val Min = "minValues"
   private val Max = "maxValues"
@@ -102,23 +68,37 @@ private object MergedStats {
     .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
     .build()
 
-  private val unknown = Map.empty[String, JsonNode]
-
   private val noStats: JsonNode = JsonNodeFactory.instance.objectNode()
+  private val unknown = ColumnStats.Of(None, None, None)
 
-  private final case class Leaf(path: List[String], dataType: DataType) {
-    def isCollection: Boolean = dataType.isInstanceOf[ArrayType] || dataType.isInstanceOf[MapType]
-  }
+  /** Rows of a file by its statistics, deleted ones included. Reads no further than it must. */
+  def numRecords(stats: String): Option[Long] =
+    Option(stats).filter(_.nonEmpty).flatMap { text =>
+      val parser = mapper.createParser(text)
+      try {
+        parser.nextToken()
+        numRecords(parser)
+      } finally parser.close()
+    }
 
-  /** Columns that statistics tell of: those of structs one by one, arrays and maps as a whole. */
-  private def leavesOf(schema: StructType, parents: List[String]): Seq[Leaf] =
-    schema.fields.toSeq.flatMap { field =>
-      val path = parents :+ field.name
-      field.dataType match {
-        case struct: StructType => leavesOf(struct, path)
-        case other => Seq(Leaf(path, other))
+  @tailrec
+  private def numRecords(parser: JsonParser): Option[Long] =
+    if (parser.nextToken() != JsonToken.FIELD_NAME) None
+    else {
+      val isWanted = parser.currentName == NumRecords
+      val value = parser.nextToken()
+      if (isWanted) Option.when(value.isNumeric)(parser.getLongValue)
+      else {
+        parser.skipChildren()
+        numRecords(parser)
       }
     }
+
+  private def statsOf(path: List[String], node: JsonNode): ColumnStats.Of = ColumnStats.Of(
+    at(node, Min +: path),
+    at(node, Max +: path),
+    at(node, NullCount +: path).map(_.longValue)
+  )
 
   private def at(node: JsonNode, path: Seq[String]): Option[JsonNode] =
     path.foldLeft(Option(node))((found, name) => found.flatMap(n => Option(n.get(name)))).filterNot(_.isNull)
@@ -133,31 +113,63 @@ private object MergedStats {
     case _ => ()
   }
 
-  private def least(dataType: DataType, values: Seq[JsonNode]): Option[JsonNode] =
-    orderOf(dataType, values).map(_.head)
+  /** The statistics of one file after the other, each walked once: a bin may have thousands. */
+  private final class Fold(schema: StructType) {
+    private val root = nodeOf(schema, Nil)
+    private var files = 0
+    private var filesWithRowCount = 0
+    private var tight = Option.empty[Boolean]
+    private var total = 0L
 
-  private def greatest(dataType: DataType, values: Seq[JsonNode]): Option[JsonNode] =
-    orderOf(dataType, values).map(_.last)
+    val columns: Seq[ColumnStats] = root.columns
 
-  /** The values in the order of their type; None where one of them is none of its values. */
-  private def orderOf(dataType: DataType, values: Seq[JsonNode]): Option[Seq[JsonNode]] = dataType match {
-    case _: NumericType => sorted(values)(v => Option.when(v.isNumber)(v.decimalValue))(_ compareTo _)
-    case _: StringType =>
-      sorted(values)(v => Option.when(v.isTextual)(v.textValue.getBytes(UTF_8)))(Arrays.compareUnsigned)
-    case DateType => sorted(values)(v => Try(LocalDate.parse(v.textValue)).toOption)(_ compareTo _)
-    case TimestampType =>
-      sorted(values)(v => Try(OffsetDateTime.parse(v.textValue).toInstant).toOption)(_ compareTo _)
-    case TimestampNTZType =>
-      sorted(values)(v => Try(LocalDateTime.parse(v.textValue)).toOption)(_ compareTo _)
-    case _ => None
-  }
+    /** Whether every file tells how many rows it has. */
+    def isComplete: Boolean = files > 0 && filesWithRowCount == files
 
-  private def sorted[T](values: Seq[JsonNode])(read: JsonNode => Option[T])(
-      compare: (T, T) => Int
-  ): Option[Seq[JsonNode]] = {
-    val keyed = values.flatMap(value => read(value).map(_ -> value))
-    Option.when(keyed.size == values.size && keyed.nonEmpty) {
-      keyed.sortWith((a, b) => compare(a._1, b._1) < 0).map(_._2)
+    def rows: Long = total
+
+    /** None where no file says whether its bounds are tight. */
+    def tightBounds: Option[Boolean] = tight
+
+    def add(stats: JsonNode): Unit = {
+      files += 1
+      if (stats.hasNonNull(NumRecords)) filesWithRowCount += 1
+      val rows = stats.path(NumRecords).asLong(1)
+      total += rows
+      // A file without rows tells nothing of columns.
+      if (rows > 0) root.add(rows, stats.get(Min), stats.get(Max), stats.get(NullCount))
+      if (stats.has(TightBounds)) tight = Some(stats.get(TightBounds).booleanValue && tight.getOrElse(true))
     }
   }
+
+  /** Columns that statistics tell of: those of structs one by one, arrays and maps as a whole. */
+  private sealed trait SchemaNode {
+    def columns: Seq[ColumnStats]
+    def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit
+  }
+
+  private final class Struct(fields: Array[(String, SchemaNode)]) extends SchemaNode {
+    override def columns: Seq[ColumnStats] = fields.toSeq.flatMap(_._2.columns)
+    override def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit =
+      fields.foreach { case (name, node) =>
+        node.add(rows, child(min, name), child(max, name), child(nullCount, name))
+      }
+    private def child(node: JsonNode, name: String): JsonNode = if (node == null) null else node.get(name)
+  }
+
+  private final class Leaf(column: ColumnStats) extends SchemaNode {
+    override def columns: Seq[ColumnStats] = Seq(column)
+    override def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit =
+      column.add(rows, min, max, nullCount)
+  }
+
+  private def nodeOf(schema: StructType, parents: List[String]): Struct = new Struct(
+    schema.fields.map { field =>
+      val path = parents :+ field.name
+      field.name -> (field.dataType match {
+        case struct: StructType => nodeOf(struct, path)
+        case other => new Leaf(new ColumnStats(path, other))
+      })
+    }
+  )
 }

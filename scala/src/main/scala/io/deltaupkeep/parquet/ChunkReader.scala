@@ -1,13 +1,11 @@
 package io.deltaupkeep.parquet
 
-import java.io.ByteArrayInputStream
 import java.nio.ByteBuffer
 
 import org.apache.parquet.bytes.ByteBufferInputStream
 import org.apache.parquet.column.{ColumnDescriptor, Encoding, ValuesType}
 import org.apache.parquet.column.values.ValuesReader
-import org.apache.parquet.format.{PageHeader, PageType, Util}
-import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.format.PageType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
@@ -21,7 +19,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  */
 private[parquet] final class ChunkReader(
     column: ColumnDescriptor,
-    chunk: ColumnChunkMetaData,
+    chunk: ChunkMeta,
     bytes: Array[Byte],
     from: Int,
     scratch: ChunkScratch
@@ -29,9 +27,10 @@ private[parquet] final class ChunkReader(
   import ChunkReader._
 
   private val shape = ValueShape.of(column.getPrimitiveType)
-  private val end = from + Math.toIntExact(chunk.getTotalSize)
+  private val end = from + Math.toIntExact(chunk.size)
   private var at = from
   private var valuesRead = 0L
+  private val head = new PageHead
 
   val repetition: LevelBuffer = scratch.repetition
   val definition: LevelBuffer = scratch.definition
@@ -65,55 +64,51 @@ private[parquet] final class ChunkReader(
   val dictionary: Option[Values] = readDictionary()
 
   /** Moves to the next data page; false where there is none. */
-  def next(): Boolean = valuesRead < chunk.getValueCount && {
-    val header = readHeader()
-    header.getType match {
-      case PageType.DATA_PAGE => readV1(header)
-      case PageType.DATA_PAGE_V2 => readV2(header)
+  def next(): Boolean = valuesRead < chunk.values && {
+    readHeader()
+    head.kind match {
+      case PageType.DATA_PAGE => readV1()
+      case PageType.DATA_PAGE_V2 => readV2()
       // The format allows further kinds of pages, to be skipped.
       case _ => levels = 0
     }
-    at += header.getCompressed_page_size
+    at += head.compressedSize
     valuesRead += levels
     levels > 0 || next()
   }
 
   private def readDictionary(): Option[Values] = {
     val start = at
-    val header = readHeader()
-    if (header.getType == PageType.DICTIONARY_PAGE) {
-      val size = header.getUncompressed_page_size
+    readHeader()
+    if (head.kind == PageType.DICTIONARY_PAGE) {
+      val size = head.uncompressedSize
       val page = new Array[Byte](size)
-      scratch.codec.decompress(chunk.getCodec, bytes, at, header.getCompressed_page_size, page, 0, size)
-      at += header.getCompressed_page_size
-      Some(new Values(shape).set(page, 0, size, header.getDictionary_page_header.getNum_values))
+      scratch.codec.decompress(chunk.codec, bytes, at, head.compressedSize, page, 0, size)
+      at += head.compressedSize
+      Some(new Values(shape).set(page, 0, size, head.values))
     } else {
       at = start
       None
     }
   }
 
-  private def readHeader(): PageHeader = {
+  private def readHeader(): Unit = {
     if (at >= end)
-      throw new MalformedPage(s"the chunk ends after $valuesRead of ${chunk.getValueCount} values")
-    val stream = new ByteArrayInputStream(bytes, at, end - at)
-    val header = Util.readPageHeader(stream)
-    at = end - stream.available()
-    if (header.getCompressed_page_size < 0 || header.getCompressed_page_size > end - at)
+      throw new MalformedPage(s"the chunk ends after $valuesRead of ${chunk.values} values")
+    at = head.read(bytes, at, end)
+    if (head.compressedSize < 0 || head.compressedSize > end - at)
       throw new MalformedPage("it runs past the end of its chunk")
-    header
   }
 
-  private def readV1(header: PageHeader): Unit = {
-    val page = header.getData_page_header
-    val size = header.getUncompressed_page_size
+  private def readV1(): Unit = {
+    val size = head.uncompressedSize
     val data = scratch.page(size)
-    scratch.codec.decompress(chunk.getCodec, bytes, at, header.getCompressed_page_size, data, 0, size)
-    levels = page.getNum_values
+    scratch.codec.decompress(chunk.codec, bytes, at, head.compressedSize, data, 0, size)
+    levels = head.values
     var position = readLevelsV1(
       repetition,
       column.getMaxRepetitionLevel,
-      Encoding.valueOf(page.getRepetition_level_encoding.name),
+      head.repetitionEncoding,
       ValuesType.REPETITION_LEVEL,
       data,
       0,
@@ -122,13 +117,13 @@ private[parquet] final class ChunkReader(
     position = readLevelsV1(
       definition,
       column.getMaxDefinitionLevel,
-      Encoding.valueOf(page.getDefinition_level_encoding.name),
+      head.definitionEncoding,
       ValuesType.DEFINITION_LEVEL,
       data,
       position,
       size
     )
-    readValues(Encoding.valueOf(page.getEncoding.name), data, position, size)
+    readValues(head.encoding, data, position, size)
   }
 
   private def readLevelsV1(
@@ -161,22 +156,22 @@ private[parquet] final class ChunkReader(
       position + stream.position().toInt
     }
 
-  private def readV2(header: PageHeader): Unit = {
-    val page = header.getData_page_header_v2
-    levels = page.getNum_values
-    val repetitionEnd = at + page.getRepetition_levels_byte_length
-    val definitionEnd = repetitionEnd + page.getDefinition_levels_byte_length
+  private def readV2(): Unit = {
+    levels = head.values
+    val repetitionEnd = at + head.repetitionSize
+    val definitionEnd = repetitionEnd + head.definitionSize
+    if (head.repetitionSize < 0 || head.definitionSize < 0 || definitionEnd - at > head.compressedSize)
+      throw new MalformedPage("its levels run past its end")
     repetition.decode(bytes, at, repetitionEnd, column.getMaxRepetitionLevel, levels)
     definition.decode(bytes, repetitionEnd, definitionEnd, column.getMaxDefinitionLevel, levels)
     val levelBytes = definitionEnd - at
-    val size = header.getUncompressed_page_size - levelBytes
-    val compressed = header.getCompressed_page_size - levelBytes
-    val encoding = Encoding.valueOf(page.getEncoding.name)
-    if (page.isIs_compressed) {
+    val size = head.uncompressedSize - levelBytes
+    val compressed = head.compressedSize - levelBytes
+    if (head.isCompressed) {
       val data = scratch.page(size)
-      scratch.codec.decompress(chunk.getCodec, bytes, definitionEnd, compressed, data, 0, size)
-      readValues(encoding, data, 0, size)
-    } else readValues(encoding, bytes, definitionEnd, definitionEnd + size)
+      scratch.codec.decompress(chunk.codec, bytes, definitionEnd, compressed, data, 0, size)
+      readValues(head.encoding, data, 0, size)
+    } else readValues(head.encoding, bytes, definitionEnd, definitionEnd + size)
   }
 
   private def readValues(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {

@@ -8,26 +8,6 @@ import org.apache.parquet.column.ColumnDescriptor
 
 import org.apache.hadoop.conf.Configuration
 
-/** What a row group of an input gives to one column of the output. */
-private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSource) {
-
-  /** Of the chunk in the file; 0 where it lacks the column. */
-  val compressedBytes: Long = source match {
-    case ColumnSource.Present(index, _, _, _) => rowGroup.chunk(index).getTotalSize
-    case _ => 0
-  }
-}
-
-/** One column of a row group of the output, with what has to be done to each part. */
-private[parquet] final case class PlannedChunk(
-    column: ColumnDescriptor,
-    parts: Seq[ChunkPart],
-    tiers: Seq[ChunkTier]
-) {
-  def isCopied: Boolean = tiers == Seq(ChunkTier.Copy)
-  val compressedBytes: Long = parts.iterator.map(_.compressedBytes).sum
-}
-
 /** Splices the columns of a row group side by side. */
 private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Configuration)
     extends AutoCloseable {
@@ -84,12 +64,12 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
       scratch: ChunkScratch
   ): ChunkReader = {
     val chunk = group.chunk(index)
-    val bytes = group.file.bytes.read(chunk.getStartingPos, Math.toIntExact(chunk.getTotalSize))
+    val bytes = group.file.bytes.read(chunk.start, Math.toIntExact(chunk.size))
     new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
   }
 
   private def hasBloomFilter(part: ChunkPart): Boolean = part.source match {
-    case ColumnSource.Present(index, _, _, _) => part.rowGroup.chunk(index).getBloomFilterOffset >= 0
+    case ColumnSource.Present(index, _, _, _) => part.rowGroup.chunk(index).bloomFilterOffset >= 0
     case _ => false
   }
 

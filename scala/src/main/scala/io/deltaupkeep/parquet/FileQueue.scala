@@ -14,7 +14,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
     extends AutoCloseable {
 
   private val pool = Executors.newFixedThreadPool(settings.fetches, DaemonThreads("delta-upkeep-fetch"))
-  private val options = ThreadLocal.withInitial(() => OpenFile.readOptions())
+  private val opener = new FileOpener(settings.heldFileBytes)
   private val waiting = inputs.iterator.buffered
   private val fetching = mutable.Queue.empty[(InputFile, Future[Either[String, OpenFile]])]
   private val rowGroupsInUse = mutable.Map.empty[OpenFile, Int]
@@ -54,7 +54,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
     ) {
       val file = waiting.next()
       inFlight += heldBytes(file)
-      val task: Callable[Either[String, OpenFile]] = () => OpenFile.open(file, settings, options.get())
+      val task: Callable[Either[String, OpenFile]] = () => opener.open(file)
       fetching.enqueue((file, pool.submit(task)))
     }
 

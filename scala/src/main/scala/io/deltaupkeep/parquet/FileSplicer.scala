@@ -43,9 +43,9 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
 
   /** What [[run]] would do, from the footers alone. */
   def preview(): SpliceOutcome = {
-    val options = OpenFile.readOptions()
+    val opener = new FileOpener(settings.heldFileBytes)
     val refusal = request.inputs.iterator
-      .map(file => OpenFile.peek(file, options).flatMap(opened => planner.add(opened).map(count(opened, _))))
+      .map(file => opener.peek(file).flatMap(opened => planner.add(opened).map(count(opened, _))))
       .collectFirst { case Left(why) => why }
     refusal.fold[SpliceOutcome] {
       planner.finish().foreach(countPlanned)
@@ -113,17 +113,12 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       columns: ColumnWorkers,
       writer: OutputWriter
   ): () => Unit = {
-    countPlanned(group)
-    val sources = group.parts.map(part => part -> planner.sourcesOf(part.file))
-    val chunks = planner.output.getColumns.asScala.toIndexedSeq.zipWithIndex.map { case (column, index) =>
-      val parts = sources.map { case (part, all) => ChunkPart(part, all(index)) }
-      PlannedChunk(column, parts, parts.flatMap(p => planner.tierOf(group, p.rowGroup, p.source)))
-    }
-    val pending = columns.submitAll(chunks.filterNot(_.isCopied)).iterator
+    val chunks = countPlanned(group)
+    val pending = columns.submitAll(chunks.filterNot(_.tier == ChunkTier.Copy)).iterator
     () => {
       val to = writer.startRowGroup(planner.output, group.rows)
       chunks.foreach { chunk =>
-        if (chunk.isCopied) copy(chunk.column, chunk.parts.head, to)
+        if (chunk.tier == ChunkTier.Copy) copy(chunk.column, chunk.parts.head, to)
         else write(resultOf(pending.next()), chunk, to)
       }
       to.endBlock()
@@ -139,7 +134,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     part.source match {
       case ColumnSource.Present(index, _, _, _) =>
         val started = System.nanoTime()
-        val chunk = part.rowGroup.chunk(index)
+        val chunk = part.rowGroup.chunkToCopy(index)
         ChunkCopier.copy(column, part.rowGroup.file.bytes, chunk, to)
         tally(ChunkTier.Copy, TierTally(chunk.getTotalSize, System.nanoTime() - started))
       case _ => throw new IllegalStateException("Only a column that is there can be copied")
@@ -148,9 +143,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
   private def write(done: ColumnWorkers.Done, chunk: PlannedChunk, to: ParquetFileWriter): Unit = {
     val started = System.nanoTime()
     done.chunk.write(to)
-    // A column that no part has is written too, and counts as spliced.
-    val tier = chunk.tiers.find(_ == ChunkTier.Transcode).getOrElse(ChunkTier.Splice)
-    tally(tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
+    tally(chunk.tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
   }
 
   private def tally(tier: ChunkTier, work: TierTally): Unit =
@@ -161,10 +154,12 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     planned.foreach(countPlanned)
   }
 
-  private def countPlanned(group: PlannedRowGroup): Unit = {
+  private def countPlanned(group: PlannedRowGroup): IndexedSeq[PlannedChunk] = {
+    val chunks = planner.chunksOf(group)
     rows += group.rows
     groupsAfter += 1
-    reason = strongest(reason, planner.reasonOf(group))
+    reason = strongest(reason, planner.reasonOf(group, chunks))
+    chunks
   }
 
   private def strongest(

@@ -1,85 +1,130 @@
 package io.deltaupkeep.parquet
 
+import java.io.ByteArrayInputStream
+import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
-
-import scala.jdk.CollectionConverters._
+import java.util.concurrent.ConcurrentHashMap
 
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.conf.PlainParquetConfiguration
-import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData, ParquetMetadata}
-import org.apache.parquet.hadoop.metadata.FileMetaData.EncryptionType
+import org.apache.parquet.format.converter.ParquetMetadataConverter
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
 import org.apache.parquet.io.InputFile
 import org.apache.parquet.schema.MessageType
 
 /** An input file with its footer; `name` is for errors. */
-private[parquet] final class OpenFile(val name: String, val bytes: FileBytes, footer: ParquetMetadata) {
+private[parquet] final class OpenFile(
+    val name: String,
+    val bytes: FileBytes,
+    val schema: MessageType,
+    footer: Footer,
+    footerBytes: FooterBytes
+) {
 
-  def schema: MessageType = footer.getFileMetaData.getSchema
+  def keyValues: Map[String, String] = footer.keyValues
 
-  def keyValues: Map[String, String] = footer.getFileMetaData.getKeyValueMetaData.asScala.toMap
+  val rowGroups: IndexedSeq[RowGroup] = footer.rowGroups.zipWithIndex.collect {
+    case (meta, ordinal) if meta.rows > 0 => new RowGroup(this, meta, ordinal)
+  }
 
-  val rowGroups: Seq[RowGroup] =
-    footer.getBlocks.asScala.toSeq.filter(_.getRowCount > 0).map(new RowGroup(this, _))
+  /** The footer with all that parquet-java keeps of it. */
+  private[parquet] lazy val metadata: ParquetMetadata =
+    footerBytes.parse(ParquetMetadataConverter.NO_FILTER)
 }
 
-private[parquet] final class RowGroup(val file: OpenFile, block: BlockMetaData) {
+private[parquet] final class RowGroup(val file: OpenFile, meta: RowGroupMeta, ordinal: Int) {
 
-  def rows: Long = block.getRowCount
+  def rows: Long = meta.rows
 
-  def uncompressedBytes: Long = block.getTotalByteSize
+  def uncompressedBytes: Long = meta.uncompressedBytes
 
-  val compressedBytes: Long = block.getColumns.asScala.iterator.map(_.getTotalSize).sum
+  val compressedBytes: Long = meta.chunks.iterator.map(_.size).sum
 
   /** The chunk of a column, by its index in the file's schema: chunks lie in that order (Parquet format). */
-  def chunk(index: Int): ColumnChunkMetaData = block.getColumns.get(index)
+  def chunk(index: Int): ChunkMeta = meta.chunks(index)
+
+  /** The same for parquet-java's writer. */
+  def chunkToCopy(index: Int): ColumnChunkMetaData =
+    file.metadata.getBlocks.get(ordinal).getColumns.get(index)
 }
 
-private[parquet] object OpenFile {
+/** Opens files, and keeps the schemas that they have in common. Threads may use it side by side. */
+private[parquet] final class FileOpener(heldFileBytes: Long) {
+  import FileOpener._
 
-  /** What parquet-java needs to read a footer; for one thread. It is slow to make, so one serves many files. */
-  def readOptions(): ParquetReadOptions = ParquetReadOptions.builder(new PlainParquetConfiguration()).build()
+  private val schemas = new ConcurrentHashMap[ByteBuffer, MessageType]
 
   /** The file with its footer, or why it cannot be spliced. */
-  def open(
-      file: InputFile,
-      settings: SpliceSettings,
-      options: ParquetReadOptions
-  ): Either[String, OpenFile] = {
-    val bytes =
-      if (file.getLength <= settings.heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
-    withFooter(file.toString, bytes, options)
-  }
+  def open(file: InputFile): Either[String, OpenFile] =
+    withFooter(
+      file,
+      if (file.getLength <= heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
+    )
 
   /** Only the footer is read. */
-  def peek(file: InputFile, options: ParquetReadOptions): Either[String, OpenFile] = {
-    val opened = withFooter(file.toString, new FileBytes.Ranged(file), options)
-    opened.foreach(_.bytes.close())
-    opened
+  def peek(file: InputFile): Either[String, OpenFile] = {
+    val bytes = new FileBytes.Ranged(file)
+    try withFooter(file, bytes)
+    finally bytes.close()
   }
 
-  private def withFooter(
-      name: String,
-      bytes: FileBytes,
-      options: ParquetReadOptions
-  ): Either[String, OpenFile] = {
-    val input = FileBytes.asInputFile(bytes, FooterBytes)
-    if (hasEncryptedFooter(bytes)) Left("a file is encrypted")
-    else {
-      val stream = input.newStream()
-      val footer =
-        try ParquetFileReader.readFooter(input, options, stream)
-        finally stream.close()
-      if (footer.getFileMetaData.getEncryptionType == EncryptionType.UNENCRYPTED)
-        Right(new OpenFile(name, bytes, footer))
-      else Left("a file is encrypted")
+  private def withFooter(file: InputFile, bytes: FileBytes): Either[String, OpenFile] =
+    FooterBytes.of(bytes).flatMap { stored =>
+      val footer = stored.read()
+      if (footer.isEncrypted) Left(Encrypted)
+      else {
+        val schema =
+          schemas.computeIfAbsent(
+            footer.schema,
+            _ => stored.parse(ParquetMetadataConverter.SKIP_ROW_GROUPS).getFileMetaData.getSchema
+          )
+        Right(new OpenFile(file.toString, bytes, schema, footer, stored))
+      }
+    }
+}
+
+private[parquet] object FileOpener {
+  val Encrypted: String = "a file is encrypted"
+}
+
+/** A footer as it is stored. */
+private[parquet] final class FooterBytes(slice: Slice, length: Int) {
+
+  def read(): Footer = Footer.read(slice.array, slice.from, length)
+
+  def parse(filter: ParquetMetadataConverter.MetadataFilter): ParquetMetadata =
+    new ParquetMetadataConverter(FooterBytes.options)
+      .readParquetMetadata(new ByteArrayInputStream(slice.array, slice.from, length), filter)
+}
+
+private[parquet] object FooterBytes {
+
+  /** Reads the end of a file (Parquet format, 'File Format'): one request, or two for a footer beyond 64 KiB. */
+  def of(bytes: FileBytes): Either[String, FooterBytes] = {
+    val tailLength = math.min(bytes.length, FirstRequest).toInt
+    if (tailLength < EndLength + Magic.length) throw new MalformedPage("the file is too short")
+    val tail = bytes.read(bytes.length - tailLength, tailLength)
+    val end = tail.from + tailLength
+    new String(tail.array, end - Magic.length, Magic.length, US_ASCII) match {
+      case Magic =>
+        val length = LittleEndian.getInt(tail.array, end - EndLength)
+        if (length < 0 || length > bytes.length - EndLength - Magic.length)
+          throw new MalformedPage(s"a footer of $length bytes in a file of ${bytes.length}")
+        if (length <= tailLength - EndLength)
+          Right(new FooterBytes(Slice(tail.array, end - EndLength - length), length))
+        else Right(new FooterBytes(bytes.read(bytes.length - EndLength - length, length), length))
+      case EncryptedMagic => Left(FileOpener.Encrypted)
+      case other => throw new MalformedPage(s"the file ends in '$other', not in '$Magic'")
     }
   }
 
-  private def hasEncryptedFooter(bytes: FileBytes): Boolean = bytes.length >= 4 && {
-    val magic = bytes.read(bytes.length - 4, 4)
-    new String(magic.array, magic.from, 4, US_ASCII) == "PARE"
-  }
+  private val options = ParquetReadOptions.builder(new PlainParquetConfiguration()).build()
 
-  private val FooterBytes = 1 << 18
+  private val Magic = "PAR1"
+  private val EncryptedMagic = "PARE"
+
+  /** The length of the footer and the magic number. */
+  private val EndLength = 8
+
+  private val FirstRequest = 1L << 16
 }

@@ -3,7 +3,7 @@ package io.deltaupkeep.parquet
 import scala.collection.mutable.ArrayBuffer
 
 /** A row group of the output: one of an input as it is, or several merged. */
-private[parquet] final case class PlannedRowGroup(parts: Seq[RowGroup]) {
+private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
   def rows: Long = parts.iterator.map(_.rows).sum
   def isAlone: Boolean = parts.size == 1
 }
@@ -21,7 +21,7 @@ private[parquet] final class RowGroupPlanner(settings: SpliceSettings) {
   private var waitingHeld = 0L
 
   def add(file: OpenFile): Seq[PlannedRowGroup] = file.rowGroups.flatMap { group =>
-    if (group.uncompressedBytes >= settings.copyFromBytes) Seq(PlannedRowGroup(Seq(group)))
+    if (group.uncompressedBytes >= settings.copyFromBytes) Seq(PlannedRowGroup(Vector(group)))
     else {
       val done = if (fits(group)) None else finish()
       waiting += group
@@ -32,7 +32,7 @@ private[parquet] final class RowGroupPlanner(settings: SpliceSettings) {
   }
 
   def finish(): Option[PlannedRowGroup] = {
-    val planned = Option.when(waiting.nonEmpty)(PlannedRowGroup(waiting.toSeq))
+    val planned = Option.when(waiting.nonEmpty)(PlannedRowGroup(waiting.toVector))
     waiting.clear()
     waitingBytes = 0
     waitingHeld = 0

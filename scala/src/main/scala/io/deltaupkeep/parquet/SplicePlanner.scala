@@ -1,7 +1,7 @@
 package io.deltaupkeep.parquet
 
-import org.apache.parquet.column.Encoding
-import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import scala.jdk.CollectionConverters._
+
 import org.apache.parquet.schema.MessageType
 
 /**
@@ -15,8 +15,6 @@ private[parquet] final class SplicePlanner(
     settings: SpliceSettings,
     isReadable: Map[String, String] => Option[String]
 ) {
-  import SplicePlanner._
-
   private val matching = FieldMatching(settings.matchById)
   private val groups = new RowGroupPlanner(settings)
   private var schema: Option[MessageType] = None
@@ -30,9 +28,6 @@ private[parquet] final class SplicePlanner(
 
   def finish(): Seq[PlannedRowGroup] = groups.finish().toSeq
 
-  def sourcesOf(file: OpenFile): IndexedSeq[ColumnSource] =
-    sources(file).getOrElse(throw new IllegalStateException("A file whose columns do not match was planned"))
-
   private def mismatch(file: OpenFile): Option[String] = {
     if (schema.isEmpty) schema = Some(OutputSchema.adopt(table, file.schema, matching))
     sources(file).left.toOption
@@ -43,60 +38,47 @@ private[parquet] final class SplicePlanner(
   private var lastSources: Either[String, IndexedSeq[ColumnSource]] = Right(IndexedSeq.empty)
 
   private def sources(file: OpenFile): Either[String, IndexedSeq[ColumnSource]] = {
-    if (!lastSchema.contains(file.schema)) {
+    if (!lastSchema.exists(last => (last eq file.schema) || last == file.schema)) {
       lastSources = ColumnSources.of(output, file.schema, matching)
       lastSchema = Some(file.schema)
     }
     lastSources
   }
 
-  /** What is to be done to the chunk of a column in a row group; None where the file lacks the column. */
-  def tierOf(group: PlannedRowGroup, part: RowGroup, source: ColumnSource): Option[ChunkTier] = source match {
-    case ColumnSource.Present(index, _, _, copyable) =>
-      val chunk = part.chunk(index)
-      Some(
-        if (group.isAlone && copyable && (isLarge(part) || hasPageIndex(chunk))) ChunkTier.Copy
-        else if (foreignEncodings(chunk).nonEmpty) ChunkTier.Transcode
-        else ChunkTier.Splice
-      )
-    case _ => None
-  }
-
-  // A small chunk without a page index gets one; to decode the pages of a large one for it is not worth it.
-  private def isLarge(part: RowGroup): Boolean = part.uncompressedBytes >= settings.copyFromBytes
-
-  /** Why a group is not copied, where it is not. */
-  def reasonOf(group: PlannedRowGroup): Option[(ChunkTier, String)] = {
-    val tiers = for {
-      part <- group.parts.iterator
-      source <- sourcesOf(part.file).iterator
-      tier <- tierOf(group, part, source)
-    } yield (tier, source, part)
-    tiers.foldLeft(Option.empty[(ChunkTier, String)]) {
-      case (Some(found @ (ChunkTier.Transcode, _)), _) => Some(found)
-      case (_, (ChunkTier.Transcode, ColumnSource.Present(index, column, _, _), part)) =>
-        val names = foreignEncodings(part.chunk(index)).mkString(", ")
-        Some(ChunkTier.Transcode -> s"column ${column.getPath.mkString(".")} is encoded as $names")
-      case (None, (ChunkTier.Splice, _, _)) if group.isAlone =>
-        Some(ChunkTier.Splice -> "a column has no page index, or other levels than the table's")
-      case (None, (ChunkTier.Splice, _, _)) => Some(ChunkTier.Splice -> "small row groups are merged")
-      case (found, _) => found
+  /** The columns of a row group. */
+  def chunksOf(group: PlannedRowGroup): IndexedSeq[PlannedChunk] = {
+    val sourcesOfParts = group.parts.map(part => part -> sourcesOf(part.file))
+    output.getColumns.asScala.toVector.zipWithIndex.map { case (column, index) =>
+      val parts = sourcesOfParts.map { case (part, all) => ChunkPart(part, all(index)) }
+      PlannedChunk(column, parts, tierOf(group, parts))
     }
   }
-}
 
-private[parquet] object SplicePlanner {
+  private def sourcesOf(file: OpenFile): IndexedSeq[ColumnSource] =
+    sources(file).getOrElse(throw new IllegalStateException("A file whose columns do not match was planned"))
 
-  private val Foreign = Seq(
-    Encoding.DELTA_BINARY_PACKED,
-    Encoding.DELTA_LENGTH_BYTE_ARRAY,
-    Encoding.DELTA_BYTE_ARRAY,
-    Encoding.BYTE_STREAM_SPLIT
-  )
+  // A small chunk without a page index gets one; to decode the pages of a large one for it is not worth it.
+  private def tierOf(group: PlannedRowGroup, parts: IndexedSeq[ChunkPart]): ChunkTier =
+    if (group.isAlone && parts.head.isCopyable && (isLarge(group) || parts.head.hasPageIndex)) ChunkTier.Copy
+    else if (parts.exists(_.foreignEncodings.nonEmpty)) ChunkTier.Transcode
+    else ChunkTier.Splice
 
-  private def hasPageIndex(chunk: ColumnChunkMetaData): Boolean = chunk.getOffsetIndexReference != null
+  private def isLarge(group: PlannedRowGroup): Boolean =
+    group.parts.head.uncompressedBytes >= settings.copyFromBytes
 
-  /** Encodings of a chunk's values that have to be decoded, by name. */
-  private def foreignEncodings(chunk: ColumnChunkMetaData): Seq[String] =
-    Foreign.filter(chunk.getEncodings.contains(_)).map(_.name)
+  /** The most that has to be done to a row group and why, where it is not copied. */
+  def reasonOf(group: PlannedRowGroup, chunks: Seq[PlannedChunk]): Option[(ChunkTier, String)] = {
+    val transcoded = chunks.find(_.tier == ChunkTier.Transcode).map { chunk =>
+      val encodings = chunk.parts.iterator.map(_.foreignEncodings).find(_.nonEmpty).toSeq.flatten
+      s"column ${chunk.column.getPath.mkString(".")} is encoded as ${encodings.map(_.name).mkString(", ")}"
+    }
+    def spliced = chunks.exists(chunk => chunk.tier == ChunkTier.Splice && chunk.parts.exists(_.isPresent))
+    transcoded match {
+      case Some(why) => Some(ChunkTier.Transcode -> why)
+      case None if !spliced => None
+      case None if group.isAlone =>
+        Some(ChunkTier.Splice -> "a column has no page index, or other levels than the table's")
+      case None => Some(ChunkTier.Splice -> "small row groups are merged")
+    }
+  }
 }

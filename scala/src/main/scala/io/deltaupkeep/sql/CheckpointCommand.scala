@@ -11,7 +11,7 @@ private[sql] final case class CheckpointCommand(
     child: LogicalPlan,
     dryRun: Boolean,
     options: Seq[(String, String)]
-) extends UpkeepCommand[CheckpointResult] {
+) extends UpkeepCommand(ResultSchema.checkpoint) {
 
   override def statement: String = "CHECKPOINT"
 

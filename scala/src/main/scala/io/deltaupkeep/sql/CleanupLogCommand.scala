@@ -18,7 +18,7 @@ private[sql] final case class CleanupLogCommand(
     retain: Option[String],
     dryRun: Boolean,
     options: Seq[(String, String)]
-) extends UpkeepCommand[CleanupResult] {
+) extends UpkeepCommand(ResultSchema.cleanup) {
 
   override def statement: String = "CLEANUP LOG"
 

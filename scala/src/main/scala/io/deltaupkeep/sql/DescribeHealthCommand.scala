@@ -10,7 +10,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.{Intent, OptimizeTransaction}
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
-private[sql] final case class DescribeHealthCommand(child: LogicalPlan) extends UpkeepCommand[HealthResult] {
+private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
+    extends UpkeepCommand(ResultSchema.health) {
 
   override def statement: String = "DESCRIBE HEALTH"
 

@@ -35,7 +35,7 @@ private[sql] final case class MaintainCommand(
     child: LogicalPlan,
     dryRun: Boolean,
     options: Seq[(String, String)]
-) extends UpkeepCommand[MaintainResult] {
+) extends UpkeepCommand(ResultSchema.maintain) {
 
   override def statement: String = "MAINTAIN"
 

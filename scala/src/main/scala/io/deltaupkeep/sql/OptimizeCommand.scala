@@ -18,7 +18,7 @@ import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, OptimizeTransacti
 
 /** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
 private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: OptimizeClauses)
-    extends UpkeepCommand[OptimizeResult] {
+    extends UpkeepCommand(ResultSchema.optimize) {
 
   override def statement: String = "OPTIMIZE"
 

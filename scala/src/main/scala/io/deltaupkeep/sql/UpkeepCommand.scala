@@ -2,8 +2,6 @@ package io.deltaupkeep.sql
 
 import java.nio.file.AccessDeniedException
 
-import scala.reflect.runtime.universe.TypeTag
-
 import io.deltaupkeep.{OptionEntry, Options, UpkeepErrors}
 
 import org.apache.hadoop.fs.permission.FsAction
@@ -21,7 +19,7 @@ import org.apache.spark.sql.execution.command.RunnableCommand
  *
  * @tparam R the case class of a result row
  */
-abstract class UpkeepCommand[R <: Product: TypeTag] extends RunnableCommand with UnaryNode {
+abstract class UpkeepCommand[R <: Product](schema: ResultSchema[R]) extends RunnableCommand with UnaryNode {
 
   /** As a user types it, for messages. */
   def statement: String
@@ -38,9 +36,9 @@ abstract class UpkeepCommand[R <: Product: TypeTag] extends RunnableCommand with
 
   protected def results(session: SparkSession): Seq[R]
 
-  override val output: Seq[Attribute] = ResultSchema.attributes[R]
+  override val output: Seq[Attribute] = schema.attributes
 
-  override final def run(session: SparkSession): Seq[Row] = results(session).map(ResultSchema.row)
+  override final def run(session: SparkSession): Seq[Row] = results(session).map(schema.row)
 
   protected def open(session: SparkSession, intent: Intent): DeltaHandle =
     DeltaHandle.open(session, statement, child, intent)

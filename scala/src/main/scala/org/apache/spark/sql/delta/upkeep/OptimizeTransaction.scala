@@ -5,7 +5,7 @@ import java.util.ConcurrentModificationException
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.UpkeepErrors
-import io.deltaupkeep.optimize.{Bin, CommitOutcome, DataFile, Layout, OptimizePlan, RowGroupCounts}
+import io.deltaupkeep.optimize._
 
 import org.apache.hadoop.fs.Path
 
@@ -178,7 +178,7 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
         .zip(partitionSchema.fieldNames)
         .map { case (name, physical) => s"$name=${values(physical)}" }
         .mkString(", "),
-      physicalRows = add.numPhysicalRecords,
+      physicalRows = MergedStats.numRecords(add.stats),
       deletedRows = add.numDeletedRecords,
       optimizedFor = add.longTag(AddFile.Tags.OPTIMIZE_TARGET_SIZE)
     )

@@ -1,0 +1,116 @@
+package io.deltaupkeep.optimize
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.time.{Instant, LocalDate, LocalDateTime, OffsetDateTime}
+import java.util.Arrays
+
+import scala.util.Try
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import org.apache.spark.sql.types._
+
+/**
+ * Folds what statistics of files tell of one column (protocol, 'Per-file Statistics').
+ *
+ * @param path names from the top
+ */
+private[optimize] final class ColumnStats(val path: List[String], dataType: DataType) {
+
+  private val order = ValueOrder.of(dataType)
+  private var files = 0
+  private var filesWithNullCount = 0
+  private var filesWithValues = 0
+  private var bounds = 0
+  private var boundsOfValues = 0
+  private var isOrdered = order.nonEmpty
+  private var nulls = 0L
+  private var least: Bound = null
+  private var greatest: Bound = null
+
+  def isCollection: Boolean = dataType.isInstanceOf[ArrayType] || dataType.isInstanceOf[MapType]
+
+  /** Takes in a file of `rows` rows, more than none; null for what it does not tell. */
+  def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit = {
+    files += 1
+    val known = (if (isKnown(min)) 1 else 0) + (if (isKnown(max)) 1 else 0)
+    bounds += known
+    if (isKnown(nullCount)) {
+      filesWithNullCount += 1
+      nulls += nullCount.longValue
+      if (nullCount.longValue < rows) {
+        filesWithValues += 1
+        boundsOfValues += known
+        if (isKnown(min)) read(min).foreach(b => if (least == null || b.isBelow(least)) least = b)
+        if (isKnown(max)) read(max).foreach(b => if (greatest == null || greatest.isBelow(b)) greatest = b)
+      }
+    }
+  }
+
+  /** The statistics of all files together; None if only some tell of the column. */
+  def result: Option[ColumnStats.Of] =
+    if (filesWithNullCount < files)
+      Option.when(filesWithNullCount == 0 && bounds == 0)(ColumnStats.Of(None, None, None))
+    else if (boundsOfValues == 0) Some(ColumnStats.Of(None, None, Some(nulls)))
+    else
+      Option.when(boundsOfValues == 2 * filesWithValues && isOrdered) {
+        ColumnStats.Of(Some(least.node), Some(greatest.node), Some(nulls))
+      }
+
+  private def read(node: JsonNode): Option[Bound] = {
+    val bound = order.flatMap(_.read(node))
+    isOrdered &&= bound.nonEmpty
+    bound
+  }
+
+  private def isKnown(node: JsonNode): Boolean = node != null && !node.isNull
+}
+
+private[optimize] object ColumnStats {
+
+  /** What is known of a column. */
+  final case class Of(min: Option[JsonNode], max: Option[JsonNode], nullCount: Option[Long])
+}
+
+/** A value as it stands in the log, in the order of its type. */
+private trait Bound {
+  def node: JsonNode
+  def isBelow(other: Bound): Boolean
+}
+
+/** How the values of a type are written in the log, and ordered. */
+private final class ValueOrder[T](parse: JsonNode => Option[T])(compare: (T, T) => Int) {
+
+  private final class Value(val node: JsonNode, val value: T) extends Bound {
+    // All bounds of a column are of its order.
+    override def isBelow(other: Bound): Boolean = compare(value, other.asInstanceOf[Value].value) < 0
+  }
+
+  /** None where it is no value of the type. */
+  def read(node: JsonNode): Option[Bound] = parse(node).map(new Value(node, _))
+}
+
+private object ValueOrder {
+
+  /** None for a type that has no order in the log. */
+  def of(dataType: DataType): Option[ValueOrder[_]] = dataType match {
+    case _: NumericType => Some(numbers)
+    case _: StringType => Some(strings)
+    case DateType => Some(dates)
+    case TimestampType => Some(instants)
+    case TimestampNTZType => Some(localTimes)
+    case _ => None
+  }
+
+  private val numbers =
+    new ValueOrder(node => Option.when(node.isNumber)(node.decimalValue))(_ compareTo _)
+  private val strings =
+    new ValueOrder(node => Option.when(node.isTextual)(node.textValue.getBytes(UTF_8)))(
+      Arrays.compareUnsigned
+    )
+  private val dates = new ValueOrder(text(LocalDate.parse(_)))(_ compareTo _)
+  private val instants = new ValueOrder[Instant](text(OffsetDateTime.parse(_).toInstant))(_ compareTo _)
+  private val localTimes = new ValueOrder(text(LocalDateTime.parse(_)))(_ compareTo _)
+
+  private def text[T](parse: String => T)(node: JsonNode): Option[T] = Try(parse(node.textValue)).toOption
+}

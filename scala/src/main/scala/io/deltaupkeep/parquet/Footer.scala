@@ -1,0 +1,130 @@
+package io.deltaupkeep.parquet
+
+import java.nio.ByteBuffer
+import java.util.Arrays
+
+import scala.collection.mutable
+
+import org.apache.parquet.column.Encoding
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+/**
+ * What splicing needs of a column chunk's metadata (Parquet format, 'ColumnMetaData'). Sizes and offsets in bytes.
+ *
+ * @param start             of its first page in the file
+ * @param size              of its pages, compressed
+ * @param bloomFilterOffset -1 where it has none
+ */
+private[parquet] final case class ChunkMeta(
+    codec: CompressionCodecName,
+    encodings: Set[Encoding],
+    values: Long,
+    start: Long,
+    size: Long,
+    hasPageIndex: Boolean,
+    bloomFilterOffset: Long
+)
+
+/** A row group's metadata; `uncompressedBytes` of all its pages. */
+private[parquet] final case class RowGroupMeta(
+    rows: Long,
+    uncompressedBytes: Long,
+    chunks: IndexedSeq[ChunkMeta]
+)
+
+/**
+ * What splicing needs of a file's footer (Parquet format, 'FileMetaData').
+ *
+ * @param schema      as it is stored, with the orders of its columns: equal bytes are equal schemas
+ * @param isEncrypted whether columns are; a file whose footer is encrypted ends in another magic number
+ */
+private[parquet] final case class Footer(
+    schema: ByteBuffer,
+    rowGroups: IndexedSeq[RowGroupMeta],
+    keyValues: Map[String, String],
+    isEncrypted: Boolean
+)
+
+private[parquet] object Footer {
+
+  def read(bytes: Array[Byte], from: Int, length: Int): Footer = {
+    val in = new CompactReader(bytes, from, from + length)
+    var schema = Array.emptyByteArray
+    val rowGroups = Vector.newBuilder[RowGroupMeta]
+    val keyValues = Map.newBuilder[String, String]
+    var isEncrypted = false
+    def skipped(): Array[Byte] = {
+      val start = in.position
+      in.skip()
+      Arrays.copyOfRange(bytes, start, in.position)
+    }
+    in.readStruct {
+      case 2 | 7 => schema ++= skipped()
+      case 4 => in.readList(() => rowGroups += readRowGroup(in))
+      case 5 => in.readList(() => keyValues += readKeyValue(in))
+      case 8 =>
+        isEncrypted = true
+        in.skip()
+      case _ => in.skip()
+    }
+    Footer(ByteBuffer.wrap(schema), rowGroups.result(), keyValues.result(), isEncrypted)
+  }
+
+  private def readRowGroup(in: CompactReader): RowGroupMeta = {
+    val chunks = mutable.ArrayBuffer.empty[ChunkMeta]
+    var uncompressedBytes = 0L
+    var rows = 0L
+    in.readStruct {
+      case 1 => in.readList(() => chunks += readChunk(in))
+      case 2 => uncompressedBytes = in.readLong()
+      case 3 => rows = in.readLong()
+      case _ => in.skip()
+    }
+    RowGroupMeta(rows, uncompressedBytes, chunks.toVector)
+  }
+
+  private def readChunk(in: CompactReader): ChunkMeta = {
+    var chunk = Option.empty[ChunkMeta]
+    var hasPageIndex = false
+    in.readStruct {
+      case 1 => throw new MalformedPage(s"a column is said to be in the file ${in.readString()}")
+      case 3 => chunk = Some(readColumn(in))
+      case 4 =>
+        hasPageIndex = true
+        in.skip()
+      case _ => in.skip()
+    }
+    chunk
+      .getOrElse(throw new MalformedPage("the metadata of a column are not there"))
+      .copy(hasPageIndex = hasPageIndex)
+  }
+
+  private def readColumn(in: CompactReader): ChunkMeta = {
+    var encodings = Set.empty[Encoding]
+    var codec = CompressionCodecName.UNCOMPRESSED
+    var (values, size, firstPage, dictionary, bloomFilter) = (0L, 0L, 0L, 0L, -1L)
+    in.readStruct {
+      case 2 => in.readList(() => encodings += FormatNames.encoding(in.readInt()))
+      case 4 => codec = FormatNames.codec(in.readInt())
+      case 5 => values = in.readLong()
+      case 7 => size = in.readLong()
+      case 9 => firstPage = in.readLong()
+      case 11 => dictionary = in.readLong()
+      case 14 => bloomFilter = in.readLong()
+      case _ => in.skip()
+    }
+    // Some writers set the offset of a dictionary that is not there.
+    val start = if (dictionary > 0 && dictionary < firstPage) dictionary else firstPage
+    ChunkMeta(codec, encodings, values, start, size, hasPageIndex = false, bloomFilter)
+  }
+
+  private def readKeyValue(in: CompactReader): (String, String) = {
+    var key, value = ""
+    in.readStruct {
+      case 1 => key = in.readString()
+      case 2 => value = in.readString()
+      case _ => in.skip()
+    }
+    key -> value
+  }
+}
