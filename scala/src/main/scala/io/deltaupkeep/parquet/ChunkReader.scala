@@ -47,7 +47,7 @@ private[parquet] final class ChunkReader(
   /** Whether the values had to be read one by one. */
   var isTranscoded: Boolean = false
 
-  val values = new Values(shape)
+  val values: Values = scratch.values
 
   def maxRepetition: Int = column.getMaxRepetitionLevel
 
@@ -82,10 +82,10 @@ private[parquet] final class ChunkReader(
     readHeader()
     if (head.kind == PageType.DICTIONARY_PAGE) {
       val size = head.uncompressedSize
-      val page = new Array[Byte](size)
+      val page = scratch.dictionaryPage(size)
       scratch.codec.decompress(chunk.codec, bytes, at, head.compressedSize, page, 0, size)
       at += head.compressedSize
-      Some(new Values(shape).set(page, 0, size, head.values))
+      Some(scratch.dictionary.set(shape, page, 0, size, head.values))
     } else {
       at = start
       None
@@ -180,10 +180,10 @@ private[parquet] final class ChunkReader(
     isTranscoded = false
     if (nonNull == 0) {
       isDictionaryEncoded = false
-      values.set(data, position, position, 0)
+      values.set(shape, data, position, position, 0)
     } else if (isDictionaryEncoded) readIds(data, position, limit)
     else if (encoding == Encoding.PLAIN && shape.isBoolean) readBits(data, position, limit)
-    else if (encoding == Encoding.PLAIN) values.set(data, position, limit, nonNull)
+    else if (encoding == Encoding.PLAIN) values.set(shape, data, position, limit, nonNull)
     else transcode(encoding, data, position, limit)
   }
 
@@ -211,7 +211,7 @@ private[parquet] final class ChunkReader(
       plain.put((data(position + (i >>> 3)) >>> (i & 7)) & 1)
       i += 1
     }
-    values.set(plain.array, 0, plain.length, nonNull)
+    values.set(shape, plain.array, 0, plain.length, nonNull)
     ()
   }
 
@@ -229,7 +229,7 @@ private[parquet] final class ChunkReader(
       copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, plain)
       i += 1
     }
-    values.set(plain.array, 0, plain.length, nonNull)
+    values.set(shape, plain.array, 0, plain.length, nonNull)
     ()
   }
 }
@@ -249,25 +249,5 @@ private object ChunkReader {
     case PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY | PrimitiveTypeName.INT96 =>
       val value = from.readBytes().getBytesUnsafe
       to.putBytes(value, 0, value.length)
-  }
-}
-
-/** Buffers that the reading of one chunk after the other shares; for one thread at a time. */
-private[parquet] final class ChunkScratch(val codec: PageCodec) {
-  val repetition = new LevelBuffer
-  val definition = new LevelBuffer
-  val plain = new ByteSink()
-  var ids: Array[Int] = Array.emptyIntArray
-  private var pageBytes = Array.emptyByteArray
-
-  def idsFor(count: Int): Array[Int] = {
-    if (ids.length < count) ids = new Array[Int](count + count / 2)
-    ids
-  }
-
-  /** Room for a page of a size, and a word more: packed values are read by whole words. */
-  def page(size: Int): Array[Byte] = {
-    if (pageBytes.length < size + 8) pageBytes = new Array[Byte](size + size / 2 + 8)
-    pageBytes
   }
 }

@@ -18,7 +18,7 @@ private[parquet] final class ChunkSplicer(
     column: ColumnDescriptor,
     layout: PageLayout,
     compression: CompressionCodecName,
-    codec: PageCodec,
+    scratch: ChunkScratch,
     bloom: Option[BloomValues]
 ) {
   private val maxRepetition = column.getMaxRepetitionLevel
@@ -27,22 +27,23 @@ private[parquet] final class ChunkSplicer(
   private val statistics = new PageStatistics(column.getPrimitiveType)
   private val pages = ArrayBuffer.empty[SplicedPage]
 
-  private val dictionary = new ValueDictionary(shape, layout.dictionaryBytes)
+  private val out = scratch.output
+  private val dictionary = out.dictionary
   // Booleans are bits already; INT96 and the like have an order of their own, but a dictionary serves them.
   private var usesDictionary = !shape.isBoolean
   private var dictionaryPages = 0
-  // The page in which an entry was last seen: each counts once for the statistics of a page.
-  private var lastSeen = Array.emptyIntArray
 
   // The page under construction.
-  private val repetition = new LevelBuffer
-  private val definition = new LevelBuffer
+  private val repetition = out.repetition
+  private val definition = out.definition
+  private val plain = out.plain
+  private val body = out.body
   private var rows = 0
   private var nonNull = 0
-  private var ids = Array.emptyIntArray
   private var idCount = 0
-  private val plain = new ByteSink(1 << 16)
-  private val body = new ByteSink(1 << 16)
+
+  dictionary.reset(shape, layout.dictionaryBytes)
+  out.clear()
 
   /** Appends a chunk. */
   def append(input: ChunkReader, levels: LevelMap): Unit = {
@@ -184,33 +185,35 @@ private[parquet] final class ChunkSplicer(
   }
 
   private def appendIds(source: Array[Int], mapping: Array[Int], from: Int, to: Int): Unit = {
-    reserveIds(to - from)
+    out.reserveIds(idCount, to - from)
+    val ids = out.ids
     var i = from
-    var out = idCount
+    var next = idCount
     while (i < to) {
-      ids(out) = mapping(source(i))
-      out += 1
+      ids(next) = mapping(source(i))
+      next += 1
       i += 1
     }
-    idCount = out
+    idCount = next
   }
 
   private var sizeBeforeHash = 0
 
   /** Looks PLAIN values up in the dictionary; if one does not fit, false, and the page is as it was. */
   private def hash(values: Values, from: Int, to: Int): Boolean = {
-    reserveIds(to - from)
+    out.reserveIds(idCount, to - from)
     sizeBeforeHash = dictionary.size
+    val ids = out.ids
     var i = from
-    var out = idCount
+    var next = idCount
     while (i < to) {
       val id = dictionary.idOf(values.array, values.start(i), values.start(i + 1))
       if (id == ValueDictionary.Full) return false
-      ids(out) = id
-      out += 1
+      ids(next) = id
+      next += 1
       i += 1
     }
-    idCount = out
+    idCount = next
     true
   }
 
@@ -218,10 +221,10 @@ private[parquet] final class ChunkSplicer(
     var i = from
     if (shape.width == 8) {
       plain.reserve((to - from) * 8)
-      val (out, base, first) = (plain.array, plain.length, entries.start(0))
+      val (to64, base, first) = (plain.array, plain.length, entries.start(0))
       while (i < to) {
         LittleEndian.putLong(
-          out,
+          to64,
           base + 8 * (i - from),
           LittleEndian.getLong(entries.array, first + 8 * source(i))
         )
@@ -236,18 +239,15 @@ private[parquet] final class ChunkSplicer(
       }
   }
 
-  private def reserveIds(count: Int): Unit =
-    if (idCount + count > ids.length)
-      ids = java.util.Arrays.copyOf(ids, math.max(idCount + count, 2 * ids.length))
-
   /** From here on values are PLAIN, those of this page too. Earlier pages keep the first `size` entries. */
   private def endDictionary(size: Int): Unit = {
     dictionary.truncate(size)
     usesDictionary = false
     var i = 0
     while (i < idCount) {
-      val start = dictionary.start(ids(i))
-      plain.putBytes(dictionary.array, start, dictionary.start(ids(i) + 1) - start)
+      val id = out.ids(i)
+      val start = dictionary.start(id)
+      plain.putBytes(dictionary.array, start, dictionary.start(id + 1) - start)
       i += 1
     }
     idCount = 0
@@ -265,7 +265,7 @@ private[parquet] final class ChunkSplicer(
       definition.size,
       rows,
       body.length,
-      codec.compress(compression, body.array, body.length),
+      scratch.codec.compress(compression, body.array, body.length),
       statistics.result(nulls.toLong),
       encoding
     )
@@ -283,7 +283,7 @@ private[parquet] final class ChunkSplicer(
     var raw = 0L
     var i = 0
     while (i < idCount) {
-      raw += dictionary.start(ids(i) + 1) - dictionary.start(ids(i))
+      raw += dictionary.start(out.ids(i) + 1) - dictionary.start(out.ids(i))
       i += 1
     }
     pageBytes + dictionary.byteSize < raw
@@ -300,21 +300,30 @@ private[parquet] final class ChunkSplicer(
   private def putIds(): Encoding = {
     val width = RunLength.widthOf(dictionary.size - 1)
     body.put(width)
-    RunLength.encode(ids, idCount, width, body)
-    if (lastSeen.length < dictionary.size) lastSeen = java.util.Arrays.copyOf(lastSeen, 2 * dictionary.size)
-    val page = pages.size + 1
-    val (ofPage, seen) = (ids, lastSeen)
-    var i = 0
-    while (i < idCount) {
-      val id = ofPage(i)
-      if (seen(id) != page) {
-        seen(id) = page
-        statistics.add(dictionary.array, dictionary.start(id), dictionary.start(id + 1))
-      }
-      i += 1
-    }
+    RunLength.encode(out.ids, idCount, width, body)
+    addEntriesToStatistics()
     dictionaryPages += 1
     Encoding.RLE_DICTIONARY
+  }
+
+  /** Each entry that the page refers to counts once, in the order in which they lie. */
+  private def addEntriesToStatistics(): Unit = {
+    val (ids, seen) = (out.ids, out.noneSeen(dictionary.size))
+    var i = 0
+    while (i < idCount) {
+      seen(ids(i) >>> 6) |= 1L << ids(i)
+      i += 1
+    }
+    var word = 0
+    while (word << 6 < dictionary.size) {
+      var bits = seen(word)
+      while (bits != 0) {
+        val id = (word << 6) + java.lang.Long.numberOfTrailingZeros(bits)
+        statistics.add(dictionary.array, dictionary.start(id), dictionary.start(id + 1))
+        bits &= bits - 1
+      }
+      word += 1
+    }
   }
 
   private def putPlain(): Encoding = {
@@ -339,7 +348,7 @@ private[parquet] final class ChunkSplicer(
   }
 
   private def dictionaryPage(): DictionaryPage = {
-    val bytes = codec.compress(compression, dictionary.array, dictionary.byteSize)
+    val bytes = scratch.codec.compress(compression, dictionary.array, dictionary.byteSize)
     new DictionaryPage(BytesInput.from(bytes), dictionary.byteSize, dictionary.size, Encoding.PLAIN)
   }
 }

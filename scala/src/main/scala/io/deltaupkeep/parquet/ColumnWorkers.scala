@@ -41,7 +41,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     val bloom = Option.when(parts.exists(hasBloomFilter)) {
       new BloomValues(column.getPrimitiveType, settings.bloomFilterBytes)
     }
-    val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch.codec, bloom)
+    val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom)
     parts.foreach { part =>
       try append(part, splicer, scratch)
       catch { case NonFatal(e) => throw new UnreadableInput(part.rowGroup.file.name, e) }

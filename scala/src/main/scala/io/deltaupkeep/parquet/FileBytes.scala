@@ -21,15 +21,32 @@ private[parquet] sealed trait FileBytes extends AutoCloseable {
 
 private[parquet] object FileBytes {
 
-  /** A file in memory. */
-  final class Held(bytes: Array[Byte]) extends FileBytes {
-    override def length: Long = bytes.length.toLong
+  /** A file in memory, in segments: a collector such as G1 has to work hard for arrays of megabytes. */
+  final class Held(segments: Array[Array[Byte]], override val length: Long) extends FileBytes {
     override def heldBytes: Long = length
+
     override def read(start: Long, count: Int): Slice = {
       if (start < 0 || start + count > length)
         throw new EOFException(s"bytes $start to ${start + count} of $length")
-      Slice(bytes, start.toInt)
+      val first = (start / SegmentBytes).toInt
+      val from = (start % SegmentBytes).toInt
+      if (from + count <= segments(first).length) Slice(segments(first), from)
+      else Slice(joined(first, from, count), 0)
     }
+
+    private def joined(first: Int, from: Int, count: Int): Array[Byte] = {
+      val bytes = new Array[Byte](count)
+      var (segment, at, done) = (first, from, 0)
+      while (done < count) {
+        val part = math.min(count - done, segments(segment).length - at)
+        System.arraycopy(segments(segment), at, bytes, done, part)
+        segment += 1
+        at = 0
+        done += part
+      }
+      bytes
+    }
+
     override def close(): Unit = ()
   }
 
@@ -56,12 +73,20 @@ private[parquet] object FileBytes {
 
   /** Reads a file in one request. */
   def fetch(file: InputFile): FileBytes = {
-    val bytes = new Array[Byte](Math.toIntExact(file.getLength))
+    val length = file.getLength
     val stream = file.newStream()
-    try stream.readFully(bytes)
-    finally stream.close()
-    new Held(bytes)
+    try {
+      val segments = (0L until length by SegmentBytes.toLong).map { start =>
+        val segment = new Array[Byte](math.min(SegmentBytes.toLong, length - start).toInt)
+        stream.readFully(segment)
+        segment
+      }
+      new Held(segments.toArray, length)
+    } finally stream.close()
   }
+
+  /** Below half of G1's smallest region. */
+  private val SegmentBytes = 448 << 10
 
   /** For parquet-java's readers. Reads `step` bytes at a time. */
   def asInputFile(bytes: FileBytes, step: Int): InputFile = new InputFile {

@@ -83,9 +83,11 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       inWork.foreach(_.apply())
       inWork = None
     }
+    // The next row group is begun before this one is written, so that no thread waits for its longest column.
     def splice(group: PlannedRowGroup): Unit = {
+      val next = start(group, files, columns, writer)
       finishWork()
-      inWork = Some(start(group, files, columns, writer))
+      inWork = Some(next)
     }
     var refusal = Option.empty[String]
     while (refusal.isEmpty && files.hasNext) {

@@ -6,15 +6,34 @@ import java.util.Arrays
  * The distinct values of an output column chunk, in order of their first appearance, as its dictionary page
  * will hold them.
  *
- * @param maxBytes of the page; a value beyond it is refused (parquet-java: `parquet.dictionary.page.size`)
+ * Storage is reused by the next chunk: see [[reset]].
  */
-private[parquet] final class ValueDictionary(shape: ValueShape, maxBytes: Int) {
+private[parquet] final class ValueDictionary {
   import ValueDictionary._
 
   private val entries = new ByteSink()
   private var starts = new Array[Int](InitialSlots / 2 + 1)
-  private var slots = emptySlots(InitialSlots)
+  // The hash table is the first `capacity` of these; a table no larger than need be stays in the caches.
+  private var slots = new Array[Int](InitialSlots)
+  private var capacity = InitialSlots
   private var count = 0
+  private var shape = ValueShape(0, isBoolean = false)
+  private var maxBytes = 0
+
+  /**
+   * Empties it.
+   *
+   * @param kind  of the values to come
+   * @param bytes of the page, at most; a value beyond it is refused (parquet-java:
+   *              `parquet.dictionary.page.size`)
+   */
+  def reset(kind: ValueShape, bytes: Int): Unit = {
+    entries.clear()
+    count = 0
+    shape = kind
+    maxBytes = bytes
+    setCapacity(InitialSlots)
+  }
 
   def size: Int = count
 
@@ -29,10 +48,10 @@ private[parquet] final class ValueDictionary(shape: ValueShape, maxBytes: Int) {
 
   /** Number of the value whose encoded form is given, which is added if it is new; [[Full]] if it does not fit. */
   def idOf(source: Array[Byte], from: Int, to: Int): Int = {
-    var slot = hash(source, from, to) & (slots.length - 1)
+    var slot = hash(source, from, to) & (capacity - 1)
     var id = slots(slot)
     while (id >= 0 && !equal(id, source, from, to)) {
-      slot = (slot + 1) & (slots.length - 1)
+      slot = (slot + 1) & (capacity - 1)
       id = slots(slot)
     }
     if (id >= 0) id
@@ -43,7 +62,7 @@ private[parquet] final class ValueDictionary(shape: ValueShape, maxBytes: Int) {
       slots(slot) = count
       count += 1
       starts(count) = entries.length
-      if (count * 2 >= slots.length) grow()
+      if (count * 2 >= capacity) grow()
       count - 1
     }
   }
@@ -61,15 +80,23 @@ private[parquet] final class ValueDictionary(shape: ValueShape, maxBytes: Int) {
   }
 
   private def grow(): Unit = {
-    slots = emptySlots(slots.length * 2)
-    starts = Arrays.copyOf(starts, slots.length / 2 + 1)
+    setCapacity(capacity * 2)
     var id = 0
     while (id < count) {
-      var slot = hash(entries.array, starts(id), starts(id + 1)) & (slots.length - 1)
-      while (slots(slot) >= 0) slot = (slot + 1) & (slots.length - 1)
+      var slot = hash(entries.array, starts(id), starts(id + 1)) & (capacity - 1)
+      while (slots(slot) >= 0) slot = (slot + 1) & (capacity - 1)
       slots(slot) = id
       id += 1
     }
+  }
+
+  private def setCapacity(slotCount: Int): Unit = {
+    capacity = slotCount
+    if (slots.length < slotCount) {
+      slots = new Array[Int](slotCount)
+      starts = Arrays.copyOf(starts, slotCount / 2 + 1)
+    }
+    Arrays.fill(slots, 0, slotCount, -1)
   }
 
   private def hash(source: Array[Byte], from: Int, to: Int): Int = shape.width match {
@@ -104,11 +131,5 @@ private[parquet] object ValueDictionary {
   private def mix(value: Long): Int = {
     val product = value * Multiplier
     (product ^ (product >>> 32)).toInt
-  }
-
-  private def emptySlots(length: Int): Array[Int] = {
-    val slots = new Array[Int](length)
-    Arrays.fill(slots, -1)
-    slots
   }
 }

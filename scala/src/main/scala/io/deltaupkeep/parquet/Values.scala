@@ -28,8 +28,9 @@ private[parquet] object ValueShape {
  * PLAIN values of a page or a dictionary, in place. The encoded form of a value is its bytes, preceded by
  * their length where the shape is variable: values are hashed, compared and copied as such.
  */
-private[parquet] final class Values(shape: ValueShape) {
+private[parquet] final class Values {
 
+  private var shape = ValueShape(0, isBoolean = false)
   private var bytes: Array[Byte] = Array.emptyByteArray
   private var base = 0
   private var starts: Array[Int] = Array.emptyIntArray
@@ -43,7 +44,8 @@ private[parquet] final class Values(shape: ValueShape) {
   def start(i: Int): Int = if (shape.isVariable) starts(i) else base + i * shape.width
 
   /** Points at `count` values from a place of an array, which must stay as it is. */
-  def set(source: Array[Byte], from: Int, to: Int, values: Int): this.type = {
+  def set(kind: ValueShape, source: Array[Byte], from: Int, to: Int, values: Int): this.type = {
+    shape = kind
     bytes = source
     base = from
     count = values

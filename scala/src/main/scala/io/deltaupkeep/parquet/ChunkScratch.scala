@@ -1,0 +1,65 @@
+package io.deltaupkeep.parquet
+
+/** Buffers that one chunk after the other is read into and made in; for one thread at a time. */
+private[parquet] final class ChunkScratch(val codec: PageCodec) {
+
+  /** What the page of an input holds. */
+  val repetition = new LevelBuffer
+  val definition = new LevelBuffer
+  val values = new Values
+  val plain = new ByteSink()
+  var ids: Array[Int] = Array.emptyIntArray
+  private var pageBytes = Array.emptyByteArray
+
+  /** The dictionary of an input's chunk. */
+  val dictionary = new Values
+  private var dictionaryBytes = Array.emptyByteArray
+
+  val output = new OutputScratch
+
+  def idsFor(count: Int): Array[Int] = {
+    if (ids.length < count) ids = new Array[Int](count + count / 2)
+    ids
+  }
+
+  /** Room for a page of a size, and a word more: packed values are read by whole words. */
+  def page(size: Int): Array[Byte] = {
+    if (pageBytes.length < size + 8) pageBytes = new Array[Byte](size + size / 2 + 8)
+    pageBytes
+  }
+
+  def dictionaryPage(size: Int): Array[Byte] = {
+    if (dictionaryBytes.length < size) dictionaryBytes = new Array[Byte](size + size / 2)
+    dictionaryBytes
+  }
+}
+
+/** The page under construction, and the dictionary of its chunk. */
+private[parquet] final class OutputScratch {
+  val dictionary = new ValueDictionary
+  val repetition = new LevelBuffer
+  val definition = new LevelBuffer
+  val plain = new ByteSink(1 << 16)
+  val body = new ByteSink(1 << 16)
+  var ids: Array[Int] = Array.emptyIntArray
+  var seen: Array[Long] = Array.emptyLongArray
+
+  def clear(): Unit = {
+    repetition.clear()
+    definition.clear()
+    plain.clear()
+    body.clear()
+  }
+
+  /** Room for `count` ids; the first `kept` stay. */
+  def reserveIds(kept: Int, count: Int): Unit =
+    if (kept + count > ids.length) ids = java.util.Arrays.copyOf(ids, math.max(kept + count, 2 * ids.length))
+
+  /** A bit for each of `count` entries of the dictionary, none set. */
+  def noneSeen(count: Int): Array[Long] = {
+    val words = (count + 63) >>> 6
+    if (seen.length < words) seen = new Array[Long](2 * words)
+    java.util.Arrays.fill(seen, 0, words, 0L)
+    seen
+  }
+}
