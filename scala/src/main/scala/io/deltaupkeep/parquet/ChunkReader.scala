@@ -1,11 +1,13 @@
 package io.deltaupkeep.parquet
 
 import java.nio.ByteBuffer
+import java.util.Arrays
 
 import org.apache.parquet.bytes.ByteBufferInputStream
 import org.apache.parquet.column.{ColumnDescriptor, Encoding, ValuesType}
 import org.apache.parquet.column.values.ValuesReader
 import org.apache.parquet.format.PageType
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
@@ -44,9 +46,6 @@ private[parquet] final class ChunkReader(
   /** Whether the page holds `ids` of the dictionary, or else `values`. */
   var isDictionaryEncoded: Boolean = false
 
-  /** Whether the values had to be read one by one. */
-  var isTranscoded: Boolean = false
-
   val values: Values = scratch.values
 
   def maxRepetition: Int = column.getMaxRepetitionLevel
@@ -60,6 +59,17 @@ private[parquet] final class ChunkReader(
   }
 
   def ids: Array[Int] = scratch.ids
+
+  /** Whether the page is stored as one of version 1 with PLAIN values, compressed so, would be. */
+  def isStoredAs(codec: CompressionCodecName): Boolean =
+    head.kind == PageType.DATA_PAGE && head.encoding == Encoding.PLAIN && chunk.codec == codec &&
+      (maxRepetition == 0 || head.repetitionEncoding == Encoding.RLE) &&
+      (maxDefinition == 0 || head.definitionEncoding == Encoding.RLE)
+
+  /** The page as it is stored, in an array of its own. */
+  def storedBytes: Array[Byte] = Arrays.copyOfRange(bytes, at - head.compressedSize, at)
+
+  def uncompressedSize: Int = head.uncompressedSize
 
   val dictionary: Option[Values] = readDictionary()
 
@@ -177,7 +187,6 @@ private[parquet] final class ChunkReader(
   private def readValues(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {
     nonNull = definition.occurrences(column.getMaxDefinitionLevel, 0, levels)
     isDictionaryEncoded = encoding.usesDictionary()
-    isTranscoded = false
     if (nonNull == 0) {
       isDictionaryEncoded = false
       values.set(shape, data, position, position, 0)
@@ -192,7 +201,7 @@ private[parquet] final class ChunkReader(
       dictionary.getOrElse(throw new MalformedPage("it refers to a dictionary that is not there")).size
     val ids = scratch.idsFor(nonNull)
     val run = RunLength.decode(data, position + 1, limit, data(position).toInt, nonNull, ids)
-    if (run != RunLength.Mixed) java.util.Arrays.fill(ids, 0, nonNull, run)
+    if (run != RunLength.Mixed) Arrays.fill(ids, 0, nonNull, run)
     var i = 0
     while (i < nonNull) {
       if (ids(i) < 0 || ids(i) >= entries)
@@ -216,7 +225,6 @@ private[parquet] final class ChunkReader(
   }
 
   private def transcode(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {
-    isTranscoded = true
     val reader = encoding.getValuesReader(column, ValuesType.VALUES)
     reader.initFromPage(
       levels,

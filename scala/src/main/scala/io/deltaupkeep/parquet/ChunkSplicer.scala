@@ -49,7 +49,9 @@ private[parquet] final class ChunkSplicer(
   def append(input: ChunkReader, levels: LevelMap): Unit = {
     var mapping = input.dictionary.filter(_ => usesDictionary).flatMap(idsOf)
     while (input.next()) {
-      var level = 0
+      val keeps = isKept(input, levels)
+      if (keeps) keep(input)
+      var level = if (keeps) input.levels else 0
       var value = 0
       while (level < input.levels) {
         if (isFull && input.repetition(level) == 0) flush()
@@ -64,6 +66,28 @@ private[parquet] final class ChunkSplicer(
         value = valueEnd
       }
     }
+  }
+
+  /** Whether a page can stand in the output as it is stored. Small ones would make many small pages. */
+  private def isKept(input: ChunkReader, levels: LevelMap): Boolean =
+    !usesDictionary && bloom.isEmpty && input.isStoredAs(compression) &&
+      levels.isIdentity && input.maxDefinition == maxDefinition && input.maxRepetition == 0 &&
+      input.levels <= layout.pageRows && input.uncompressedSize <= 2 * layout.pageBytes &&
+      (input.levels >= layout.pageRows / 2 || input.uncompressedSize >= layout.pageBytes / 2)
+
+  private def keep(input: ChunkReader): Unit = {
+    if (definition.size > 0) flush()
+    val values = input.values
+    statistics.add(values.array, values.start(0), values.start(input.nonNull))
+    pages += SplicedPage(
+      input.levels,
+      input.levels,
+      input.uncompressedSize,
+      input.storedBytes,
+      statistics.result((input.levels - input.nonNull).toLong),
+      Encoding.PLAIN
+    )
+    statistics.clear()
   }
 
   /** Appends rows that have no value; `level` says how far each is defined. */
