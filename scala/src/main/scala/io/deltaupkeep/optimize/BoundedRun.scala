@@ -6,38 +6,57 @@ private[optimize] final case class Room(files: Long, bytes: Long) {
   def without(bin: Bin): Room = Room(files - bin.files.size, bytes - bin.sizeInBytes)
 }
 
-/** Keeps a plan within `maxFiles` and `maxBytes`: bins are taken in order, and one that does not fit is passed. */
-private[optimize] object BoundedRun {
+/**
+ * Keeps a plan within `maxFiles` and `maxBytes`: bins are taken in order, and one that does not fit any more waits
+ * for a later run. Of one that no run could hold, a part is done, so that run after run gets on.
+ */
+private[optimize] final class BoundedRun(settings: OptimizeSettings) {
 
-  def of(plan: OptimizePlan, settings: OptimizeSettings): OptimizePlan = {
-    val room = Room(settings.maxFiles.getOrElse(Long.MaxValue), settings.maxBytes.getOrElse(Long.MaxValue))
-    val ordered = inOrder(plan.bins, settings.order)
-    val (taken, _) = ordered.foldLeft((Vector.empty[Bin], room)) {
-      case ((bins, left), bin) if left.holds(bin) => (bins :+ bin, left.without(bin))
-      case (passed, _) => passed
+  private val rules = BinRules(settings)
+  private val room =
+    Room(settings.maxFiles.getOrElse(Long.MaxValue), settings.maxBytes.getOrElse(Long.MaxValue))
+
+  def of(plan: OptimizePlan): OptimizePlan = {
+    val (taken, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], room)) { case ((bins, left), bin) =>
+      val now =
+        if (left.holds(bin)) Some(bin)
+        else if (room.holds(bin) || plan.layout != Layout.Compact) None
+        else partOf(bin, left)
+      now.fold((bins, left))(part => (bins :+ part, left.without(part)))
     }
-    // Where every bin is too large, a part of one is done, so that run after run gets on.
-    val now = if (taken.nonEmpty) taken else ordered.flatMap(partOf(plan.layout, _, room)).take(1)
-    val done = now.iterator.flatMap(_.files).map(_.id).toSet
+    val done = taken.iterator.flatMap(_.files).map(_.id).toSet
     val rest = plan.bins.map(bin => bin.copy(files = bin.files.filterNot(file => done(file.id))))
-    plan.copy(bins = plan.largestFirst(now), deferred = rest.filter(_.files.nonEmpty))
+    plan.copy(bins = plan.largestFirst(taken), deferred = rest.filter(_.files.nonEmpty))
   }
 
-  /** The first files of a bin that fit, if there are two; to order only some rows of a partition is no use. */
-  private def partOf(layout: Layout, bin: Bin, room: Room): Option[Bin] =
-    if (layout != Layout.Compact) None
-    else {
-      val sizes = bin.files.iterator.map(_.sizeInBytes).scanLeft(0L)(_ + _).drop(1)
-      val count =
-        sizes.zipWithIndex.takeWhile { case (bytes, i) => bytes <= room.bytes && i < room.files }.size
-      Option.when(count >= 2)(bin.copy(files = bin.files.take(count)))
-    }
+  /** The smallest files of a bin that fit and are worth rewriting by themselves. */
+  private def partOf(bin: Bin, room: Room): Option[Bin] = {
+    val ascending = bin.files.sortBy(_.sizeInBytes).toVector
+    ascending.indices.iterator
+      .map(first => rules.withoutGiants(fitting(ascending, first, room)))
+      .find(rules.isWorthRewriting)
+      .map(part => bin.copy(files = bin.files.filter(part.toSet)))
+  }
 
-  private def inOrder(bins: Seq[Bin], order: BinOrder): Seq[Bin] = order match {
-    case BinOrder.Gain => bins.sortBy(bin => -bin.files.size.toDouble / math.max(1L, bin.sizeInBytes))
+  private def fitting(files: IndexedSeq[DataFile], first: Int, room: Room): Seq[DataFile] = {
+    var bytes = 0L
+    files.iterator.slice(first, files.size).zipWithIndex.takeWhile { case (file, index) =>
+      bytes += file.sizeInBytes
+      index < room.files && bytes <= room.bytes
+    }.map(_._1).toSeq
+  }
+
+  private def inOrder(bins: Seq[Bin]): Seq[Bin] = settings.order match {
+    case BinOrder.Gain => bins.sortBy(bin => -gainOf(bin))
     case BinOrder.Largest => bins.sortBy(-_.sizeInBytes)
     case BinOrder.Smallest => bins.sortBy(_.sizeInBytes)
     case BinOrder.Oldest => bins.sortBy(_.files.iterator.map(_.modificationTime).min)
     case BinOrder.Newest => bins.sortBy(-_.files.iterator.map(_.modificationTime).max)
+  }
+
+  /** Files and deletion vectors that a reader need not open any more, for each byte that is rewritten. */
+  private def gainOf(bin: Bin): Double = {
+    val gone = bin.files.size - 1 + bin.files.count(_.deletionVector.nonEmpty)
+    gone.toDouble / math.max(1L, bin.sizeInBytes)
   }
 }

@@ -9,8 +9,9 @@ import scala.util.{Failure, Success, Try}
 import io.deltaupkeep.parquet.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
+import org.apache.hadoop.fs.Options.OpenFileOptions
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 
 import org.apache.spark.SparkContext
@@ -155,16 +156,11 @@ private final case class SpliceWork(
     } finally if (!kept) { fileSystem.delete(file, false); () }
   }
 
-  private def inputFile(input: SpliceInput): HadoopInputFile = {
-    // The log knows the size, which saves a request.
-    val path = new Path(new java.net.URI(input.uri))
-    HadoopInputFile.fromStatus(
-      new FileStatus(input.size, false, 1, SpliceWork.BlockSize, input.modificationTime, path),
-      conf.value
-    )
+  private def inputFile(input: SpliceInput): HadoopInput = {
+    val readPolicy =
+      if (write && input.size <= settings.heldFileBytes)
+        OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_WHOLE_FILE
+      else OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM
+    new HadoopInput(input, readPolicy, conf.value)
   }
-}
-
-private object SpliceWork {
-  private val BlockSize = 128L << 20
 }

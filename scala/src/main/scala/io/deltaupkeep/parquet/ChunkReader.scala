@@ -66,8 +66,10 @@ private[parquet] final class ChunkReader(
       (maxRepetition == 0 || head.repetitionEncoding == Encoding.RLE) &&
       (maxDefinition == 0 || head.definitionEncoding == Encoding.RLE)
 
-  /** The page as it is stored, in an array of its own. */
-  def storedBytes: Array[Byte] = Arrays.copyOfRange(bytes, at - head.compressedSize, at)
+  /** The page as it is stored, `storedSize` bytes of the file. */
+  def storedBytes: Slice = Slice(bytes, at - head.compressedSize)
+
+  def storedSize: Int = head.compressedSize
 
   def uncompressedSize: Int = head.uncompressedSize
 

@@ -84,6 +84,7 @@ private[parquet] final class ChunkSplicer(
       input.levels,
       input.uncompressedSize,
       input.storedBytes,
+      input.storedSize,
       statistics.result((input.levels - input.nonNull).toLong),
       Encoding.PLAIN
     )
@@ -285,11 +286,13 @@ private[parquet] final class ChunkSplicer(
     putLevels(definition, maxDefinition)
     val encoding = if (usesDictionary && idCount > 0) putIds() else putPlain()
     val nulls = definition.size - nonNull
+    val compressed = scratch.codec.compress(compression, body.array, body.length)
     pages += SplicedPage(
       definition.size,
       rows,
       body.length,
-      scratch.codec.compress(compression, body.array, body.length),
+      Slice(compressed, 0),
+      compressed.length,
       statistics.result(nulls.toLong),
       encoding
     )

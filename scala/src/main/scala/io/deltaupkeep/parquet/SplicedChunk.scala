@@ -8,12 +8,13 @@ import org.apache.parquet.column.values.bloomfilter.BloomFilter
 import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
-/** A data page ready to be written; `bytes` are compressed. */
+/** A data page ready to be written; `size` bytes from `bytes` on are its compressed form. */
 private[parquet] final case class SplicedPage(
     values: Int,
     rows: Int,
     uncompressedSize: Int,
-    bytes: Array[Byte],
+    bytes: Slice,
+    size: Int,
     statistics: Statistics[_ <: Comparable[_]],
     encoding: Encoding
 )
@@ -34,7 +35,7 @@ private[parquet] final case class SplicedChunk(
       to.writeDataPage(
         page.values,
         page.uncompressedSize,
-        BytesInput.from(page.bytes),
+        BytesInput.from(page.bytes.array, page.bytes.from, page.size),
         page.statistics,
         page.rows.toLong,
         Encoding.RLE,

@@ -128,12 +128,31 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(binsOf(file("a", 90, deleted = 50), file("b", 1)) == Set(Set("a", "b")))
   }
 
+  test("a giant is not rewritten to rid a crumb of its deleted rows") {
+    assert(binsOf(file("a", 90), file("b", 1, deleted = 50)) == Set(Set("b")))
+  }
+
+  test("crumbs that first fit puts beside giants are merged with each other") {
+    val giants = (1 to 100).map(i => file(s"giant$i", 92))
+    val crumbs = (1 to 100).map(i => file(s"crumb$i", 6))
+    val plan = OptimizePlanner.compact(giants ++ crumbs, settings)
+    assert(plan.files.toSet == crumbs.toSet)
+    assert(plan.bins.map(_.files.size) == Seq(16, 16, 16, 16, 16, 16, 4))
+  }
+
+  test("crumbs beside giants join a file that they are not small beside") {
+    val files = Seq(file("a", 92), file("b", 50), file("c", 6), file("d", 7, optimizedFor = Some(100)))
+    assert(binsOf(files: _*) == Set(Set("b", "c", "d")))
+  }
+
   test("few small files wait, unless they fill a file or are heavy with deleted rows") {
     def planned(files: DataFile*) =
       OptimizePlanner.compact(files, settings.copy(minInputFiles = 3)).files.size
     assert(planned(file("a", 10), file("b", 10)) == 0)
     assert(planned(file("a", 10), file("b", 10), file("c", 10)) == 3)
     assert(planned(file("a", 50), file("b", 50)) == 2)
+    assert(planned(file("a", 44), file("b", 44)) == 2)
+    assert(planned(file("a", 44), file("b", 43)) == 0)
     assert(planned(file("a", 10), file("b", 10, deleted = 50)) == 2)
   }
 
@@ -157,13 +176,58 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
-  test("a bound below every bin takes the first files of one") {
-    val twoBins = threeBins.filter(_.partition != "p=1")
-    val plan = OptimizePlanner.compact(twoBins, settings.copy(maxFiles = Some(2), order = BinOrder.Newest))
-    assert(plan.bins.map(_.files.map(_.path)) == Seq(Seq("p=3/1", "p=3/2")))
-    assert(OptimizePlanner.compact(threeBins, settings.copy(maxFiles = Some(1))).isEmpty)
-    assert(
-      OptimizePlanner.compact(threeBins, settings.copy(maxBytes = Some(11))).files.map(_.sizeInBytes).sum <= 11
+  private def bounded(maxFiles: Long, maxBytes: Long = Long.MaxValue, order: BinOrder = BinOrder.Gain) =
+    settings.copy(maxFiles = Some(maxFiles), maxBytes = Some(maxBytes), order = order)
+
+  test("gain counts the files that are gone, and deletion vectors as files") {
+    def first(files: DataFile*) =
+      OptimizePlanner.compact(files, bounded(maxFiles = 3)).bins.map(_.partition)
+    val three = Seq(file("a", 5, "p=1"), file("b", 5, "p=1"), file("c", 6, "p=1"))
+    assert(first(three ++ Seq(file("d", 5, "p=2"), file("e", 5, "p=2")): _*) == Seq("p=1"))
+    assert(first(three :+ file("d", 5, "p=2", deleted = 50): _*) == Seq("p=2"))
+  }
+
+  test("what a run does of a bin that is beyond its bounds") {
+    val giantFirst = file("giant", 40, time = 0) +: (1 to 5).map(i => file(s"f$i", 5, time = i.toLong))
+    val heavy = Seq(file("heavy", 60, deleted = 50), file("light", 40))
+    val chain = Seq(file("a", 1), file("b", 9), file("c", 80))
+    val cases = Table(
+      ("what", "files", "settings", "taken"),
+      ("its smallest files", giantFirst, bounded(maxFiles = 3), Set("f1", "f2", "f3")),
+      ("no giant for one crumb", giantFirst, bounded(maxFiles = 2), Set("f1", "f2")),
+      (
+        "what the bytes allow",
+        giantFirst,
+        bounded(maxFiles = 9, maxBytes = 39),
+        Set("f1", "f2", "f3", "f4", "f5")
+      ),
+      ("no file alone", giantFirst, bounded(maxFiles = 1), Set.empty[String]),
+      ("a file alone that is heavy with deleted rows", heavy, bounded(maxFiles = 1), Set("heavy")),
+      (
+        "the files that are not too small for each other",
+        chain :+ file("d", 9),
+        bounded(maxFiles = 2),
+        Set("b", "d")
+      ),
+      ("nothing where no two are", chain, bounded(maxFiles = 2), Set.empty[String])
     )
+    forAll(cases) { (_, files, settings, taken) =>
+      val plan = OptimizePlanner.compact(files, settings)
+      assert(plan.files.map(_.path).toSet == taken)
+      assert((plan.files ++ plan.deferred.flatMap(_.files)).toSet == files.toSet)
+    }
+  }
+
+  test("a bin beyond the bounds does not wait for ever behind those within") {
+    val many = (1 to 10).map(i => file(s"many$i", 1, "p=1"))
+    val few = Seq(file("few1", 10, "p=2"), file("few2", 10, "p=2"))
+    val plan = OptimizePlanner.compact(many ++ few, bounded(maxFiles = 5))
+    assert(plan.bins.map(bin => bin.partition -> bin.files.size) == Seq("p=1" -> 5))
+  }
+
+  test("a Z-order is of a whole partition or of none") {
+    val plan = OptimizePlanner.zOrder(threeBins, bounded(maxFiles = 3, order = BinOrder.Largest), Seq("x"))
+    assert(plan.bins.map(_.partition) == Seq("p=1"))
+    assert(plan.deferred.map(_.partition).toSet == Set("p=2", "p=3"))
   }
 }

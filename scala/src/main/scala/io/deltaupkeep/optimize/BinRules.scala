@@ -1,0 +1,56 @@
+package io.deltaupkeep.optimize
+
+import scala.annotation.tailrec
+
+/** Which files are worth rewriting, and which of them together. Pure. */
+private[optimize] final case class BinRules(settings: OptimizeSettings) {
+  import BinRules._
+
+  def targetFileSize: Long = settings.targetFileSize
+
+  /** Whether a file is small, or heavy with deleted rows. */
+  def isCandidate(file: DataFile): Boolean = file.sizeInBytes < settings.minFileSize || isHeavy(file)
+
+  def isHeavy(file: DataFile): Boolean = file.deletedRowsRatio > settings.maxDeletedRowsRatio
+
+  /**
+   * The file of a bin that would be rewritten for next to nothing: the largest, where all others together are
+   * small beside it, and its own deleted rows do not ask for it. Example: 900 MB and 1 KB; the 1 KB waits until
+   * others have made it 112 MB. So each byte is rewritten a number of times that grows with the logarithm of the
+   * table, not with its appends.
+   */
+  def giantOf(bin: Seq[DataFile]): Option[DataFile] = {
+    val total = bin.iterator.map(_.sizeInBytes).sum
+    bin.iterator
+      .filterNot(isHeavy)
+      .maxByOption(_.sizeInBytes)
+      .filter(largest => (total - largest.sizeInBytes) * LeastShare < largest.sizeInBytes)
+  }
+
+  /** What is left of a bin when giants are taken out until there is none. */
+  @tailrec
+  def withoutGiants(bin: Seq[DataFile]): Seq[DataFile] = giantOf(bin) match {
+    case Some(giant) => withoutGiants(bin.filterNot(_ eq giant))
+    case None => bin
+  }
+
+  /**
+   * Whether a bin without giants is rewritten. Files of an earlier run with the same target stay until a new one
+   * joins them: their sizes shrank in that run, and packing them again and again would rewrite the table for
+   * nothing.
+   */
+  def isWorthRewriting(bin: Seq[DataFile]): Boolean =
+    bin.exists(isHeavy) ||
+      bin.size > 1 && hasEnough(bin) && bin.exists(!_.optimizedFor.contains(targetFileSize))
+
+  /** Enough files, or enough bytes for an output that no later run has to touch. */
+  private def hasEnough(bin: Seq[DataFile]): Boolean =
+    bin.size >= settings.minInputFiles ||
+      bin.iterator.map(_.sizeInBytes).sum * LeastShare >= targetFileSize * (LeastShare - 1)
+}
+
+private object BinRules {
+
+  /** The others hold an eighth of the largest file at least. */
+  private val LeastShare = 8
+}

@@ -1,0 +1,49 @@
+package io.deltaupkeep.optimize
+
+import java.net.URI
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, FutureDataInputStreamBuilder, Path}
+import org.apache.hadoop.fs.Options.OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY
+import org.apache.hadoop.fs.impl.FutureDataInputStreamBuilderImpl
+import org.apache.hadoop.util.functional.FutureIO
+import org.apache.parquet.hadoop.util.HadoopStreams
+import org.apache.parquet.io.{InputFile, SeekableInputStream}
+
+/**
+ * An input by Hadoop's file systems. The log knows its size, which saves a request.
+ *
+ * @param readPolicy how an object store should fetch it (Hadoop, `fs.option.openfile.read.policy`)
+ */
+private[optimize] final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configuration)
+    extends InputFile {
+  import HadoopInput._
+
+  private val path = new Path(new URI(input.uri))
+
+  override def getLength: Long = input.size
+
+  override def newStream(): SeekableInputStream = {
+    val status = new FileStatus(input.size, false, 1, BlockSize, input.modificationTime, path)
+    val builder: FutureDataInputStreamBuilder = path
+      .getFileSystem(conf)
+      .openFile(path)
+      .withFileStatus(status)
+      .opt(FS_OPTION_OPENFILE_READ_POLICY, readPolicy)
+    HadoopStreams.wrap(FutureIO.awaitFuture(unbuffered(builder).build()))
+  }
+
+  /** We read large ranges, and a buffer would only be one more copy of them. */
+  private def unbuffered(builder: FutureDataInputStreamBuilder): FutureDataInputStreamBuilder =
+    builder match {
+      case known: FutureDataInputStreamBuilderImpl => known.bufferSize(SmallBuffer)
+      case other => other
+    }
+
+  override def toString: String = path.toString
+}
+
+private object HadoopInput {
+  private val BlockSize = 128L << 20
+  private val SmallBuffer = 4096
+}
