@@ -1,6 +1,7 @@
 package io.deltaupkeep.sql
 
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.delta.upkeep.WatchTransactions
 
 /**
  * Adds OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH and MAINTAIN to a Spark session, beside Delta's own
@@ -13,6 +14,7 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
   override def apply(extensions: SparkSessionExtensions): Unit = {
     extensions.injectParser((_, delegate) => new UpkeepSqlParser(delegate))
     extensions.injectResolutionRule(session => ResolveTarget(session))
+    extensions.injectResolutionRule(session => WatchTransactions(session))
     // Hints are resolved before tables, so the table is still ours to look up.
     extensions.injectHintResolutionRule(session => ReplaceDeltaOptimize(session))
   }

@@ -13,6 +13,7 @@ import org.apache.spark.sql.delta.{
   CheckpointInstance,
   CheckpointPolicy,
   CheckpointProtectionTableFeature,
+  CommittedTransaction,
   DeltaConfigs,
   Snapshot,
   V2CheckpointTableFeature
@@ -124,6 +125,19 @@ object DeltaHandle {
       table.update()
     }
     TableFeatures.check(statement, name, snapshot, intent)
+    new DeltaHandle(session, table, snapshot)
+  }
+
+  /**
+   * The table of a transaction, at its newest version.
+   *
+   * @throws UpkeepException when the table's features forbid to rewrite its files
+   */
+  private[upkeep] def after(session: SparkSession, committed: CommittedTransaction): DeltaHandle = {
+    val log = committed.deltaLog
+    val table = DeltaTableV2(session, log.dataPath, committed.catalogTable, options = log.options)
+    val snapshot = table.update()
+    TableFeatures.check("OPTIMIZE", nameOf(table), snapshot, Intent.Reorganize)
     new DeltaHandle(session, table, snapshot)
   }
 

@@ -24,8 +24,10 @@ import org.apache.spark.sql.delta.util.DeltaFileOperations
  * statistics, so a gigabyte for a million files.
  *
  * @param predicate conditions on partition columns that choose the files
+ * @param isAuto    whether a commit asked for it, and not a user: the history says so
  */
-final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression]) extends Logging {
+final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression], isAuto: Boolean = false)
+    extends Logging {
   import OptimizeTransaction._
 
   private val session = handle.session
@@ -146,7 +148,7 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression])
     }
 
   private def operation(plan: OptimizePlan): DeltaOperations.Operation = plan.layout match {
-    case Layout.Compact => DeltaOperations.Optimize(predicate)
+    case Layout.Compact => DeltaOperations.Optimize(predicate, auto = isAuto)
     case Layout.ZOrder(columns) => DeltaOperations.Optimize(predicate, zOrderBy = columns)
     case Layout.Cluster(columns, full) =>
       DeltaOperations.Optimize(predicate, clusterBy = Some(columns), isFull = full)

@@ -1,0 +1,121 @@
+"""Auto-compaction: decided by Delta, done by our engine."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from conftest import Table, TableFactory
+
+ENGINE = "spark.deltaUpkeep.optimize.engine"
+AUTO = "spark.databricks.delta.autoCompact"
+
+
+@pytest.fixture(autouse=True)
+def of_three_files(spark: SparkSession) -> Iterator[None]:
+    spark.conf.set(f"{AUTO}.minNumFiles", "3")
+    yield
+    for key in (f"{AUTO}.minNumFiles", f"{AUTO}.enabled", ENGINE):
+        spark.conf.unset(key)
+
+
+def last(t: Table) -> Row:
+    return t.spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").first()
+
+
+def added(t: Table) -> list[Path]:
+    """Files that the last commit added."""
+    lines = (t.log / f"{t.version:020}.json").read_text().splitlines()
+    adds = [json.loads(line)["add"] for line in lines if line.startswith('{"add"')]
+    return [t.path / add["path"] for add in adds]
+
+
+def is_spliced(file: Path) -> bool:
+    """Delta's writer puts partition columns into files, and a splice leaves them out."""
+    return "p" not in pq.ParquetFile(file).schema_arrow.names
+
+
+def test_table_property_compacts_by_splicing(table: TableFactory):
+    t = table(**{"autoOptimize.autoCompact": "true"}).append(2, 4, 6)
+    history = last(t)
+    assert history.operation == "OPTIMIZE"
+    assert history.operationParameters["auto"] == "true"
+    assert (history.operationMetrics["numRemovedFiles"], t.version) == ("3", 4)
+    assert [is_spliced(file) for file in added(t)] == [True]
+    assert t.ids() == [2, 4, 6]
+
+
+def test_session_setting_compacts_the_partition_that_was_written(
+    spark: SparkSession, table: TableFactory
+):
+    t = table(1, 3, 5, 2, 4)
+    spark.conf.set(f"{AUTO}.enabled", "true")
+    t.append(6)
+    assert last(t).operation == "OPTIMIZE"
+    assert [file.parent.name for file in added(t)] == ["p=0"]
+    assert t.ids() == [1, 2, 3, 4, 5, 6]
+
+
+def test_nothing_is_compacted_unless_asked_for(table: TableFactory):
+    t = table(2, 4, 6, 8)
+    assert last(t).operation == "WRITE"
+
+
+def test_rows_engine_leaves_it_to_delta(spark: SparkSession, table: TableFactory):
+    spark.conf.set(ENGINE, "rows")
+    t = table(**{"autoOptimize.autoCompact": "true"}).append(2, 4, 6)
+    assert last(t).operation == "OPTIMIZE"
+    assert [is_spliced(file) for file in added(t)] == [False]
+
+
+def test_clustered_tables_are_left_to_delta(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path / 'clustered'}`"
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id) "
+        "TBLPROPERTIES ('delta.autoOptimize.autoCompact' = 'true')"
+    )
+    for i in range(3):
+        spark.sql(f"INSERT INTO {name} VALUES ({i})")
+    assert spark.table(name).count() == 3
+    history = spark.sql(f"DESCRIBE HISTORY {name}").collect()
+    assert [row.operation for row in history].count("WRITE") == 3
+
+
+def test_failure_does_not_fail_the_write(table: TableFactory):
+    t = table(**{"autoOptimize.autoCompact": "true"}).append(2, 4)
+    (file,) = added(t)
+    file.unlink()
+    t.append(6)
+    assert (last(t).operation, t.version) == ("WRITE", 3)
+
+
+def test_each_micro_batch_is_followed_by_one(
+    spark: SparkSession, table: TableFactory, tmp_path: Path
+):
+    source = table(2, 4, 6)
+    target = table(**{"autoOptimize.autoCompact": "true"})
+    rows = spark.readStream.format("delta").option("maxFilesPerTrigger", "1")
+    query = (
+        rows.load(str(source.path))
+        .writeStream.format("delta")
+        .option("checkpointLocation", str(tmp_path / "progress"))
+        .trigger(availableNow=True)
+        .start(str(target.path))
+    )
+    query.awaitTermination()
+    assert last(target).operation == "OPTIMIZE"
+    assert [is_spliced(file) for file in added(target)] == [True]
+    assert target.ids() == [2, 4, 6]
+
+
+def test_optimize_is_not_followed_by_one(spark: SparkSession, table: TableFactory):
+    t = table(2, 4, 6, 1)
+    spark.sql(
+        f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('delta.autoOptimize.autoCompact' = 'true')"
+    )
+    version = spark.sql(f"OPTIMIZE {t.sql_name}").first().version
+    assert t.version == version
+    assert last(t).operationParameters["auto"] == "false"
