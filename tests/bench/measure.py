@@ -27,6 +27,8 @@ from bench.results import (
 )
 
 FIRST_ENGINES = (UPKEEP, DELTA)
+WARM_UP_SECONDS = 20
+"""Of compaction by each engine that do not count: the JVM compiles what is hot while they run."""
 HEAP_MEMORY = "1g"
 HEAP_GROWTH = 5
 
@@ -82,19 +84,29 @@ def optimize(case: Case, bench: Bench) -> OptimizeResult:
     copies: dict[str, Path] = {}
     with ExitStack() as stack:
         workers = {name: stack.enter_context(Worker(name)) for name in ENGINES}
-        for turn in range(bench.setting.runs + 1):
+        for name in ENGINES:
+            engines[name] = warm_up(bench, workers[name], table, f"{case.name}-warm-{name}")
+        for turn in range(bench.setting.runs):
             for name in rotated(ENGINES, turn):
                 if engines[name].error:
                     continue
                 discard(copies.pop(name, None))
                 copies[name] = WORK / f"{case.name}-{turn}-{name}"
-                # The first turn warms up, and does not count.
-                so_far = EngineRuns() if turn == 1 else engines[name]
-                engines[name] = bench.optimize(workers[name], table, copies[name], so_far)
+                engines[name] = bench.optimize(workers[name], table, copies[name], engines[name])
         for name in (name for name, runs in engines.items() if not runs.error):
             engines[name] = replace(engines[name], output=result_of(copies[name], before, name))
         read(bench, workers[DELTA], case, copies, engines)
     return OptimizeResult(case.what, bench.setting, before, engines)
+
+
+def warm_up(bench: Bench, worker: Worker, table: Path, name: str) -> EngineRuns:
+    """Compact until an engine has had its time; no runs, or the error that it met."""
+    runs = EngineRuns()
+    while not runs.error and sum(runs.seconds) < WARM_UP_SECONDS:
+        copy = WORK / name
+        runs = bench.optimize(worker, table, copy, runs)
+        discard(copy)
+    return EngineRuns(error=runs.error)
 
 
 def read(

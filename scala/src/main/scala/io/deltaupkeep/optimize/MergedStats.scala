@@ -18,39 +18,11 @@ import org.apache.spark.sql.types.StructType
 final class MergedStats(schema: StructType) {
   import MergedStats._
 
-  /**
-   * The statistics as JSON.
-   *
-   * @param inputs     statistics of each input, null where it has none
-   * @param fromFooter statistics that the new file's own footer gives: asked for what some inputs tell of a
-   *                   column and others do not. It cannot count the nulls of arrays and maps.
-   */
-  def of(inputs: Seq[String], fromFooter: => Option[String]): Option[String] = {
+  /** @param inputs statistics of each input, null where it has none */
+  def of(inputs: Seq[String]): MergedStats.Result = {
     val fold = new Fold(schema)
-    inputs.foreach(text => fold.add(Option(text).filter(_.nonEmpty).fold[JsonNode](noStats)(mapper.readTree)))
-    lazy val footer = fromFooter.fold[JsonNode](noStats)(mapper.readTree)
-    val columns = fold.columns.map { column =>
-      val merged = if (fold.isComplete) column.result else None
-      column.path -> merged.getOrElse(if (column.isCollection) unknown else statsOf(column.path, footer))
-    }
-    val rows = if (fold.isComplete) Some(fold.rows) else at(footer, Seq(NumRecords)).map(_.longValue)
-    rows.map(write(_, columns, fold.tightBounds))
-  }
-
-  private def write(
-      rows: Long,
-      columns: Seq[(List[String], ColumnStats.Of)],
-      tightBounds: Option[Boolean]
-  ): String = {
-    val numbers = JsonNodeFactory.instance
-    val result = numbers.objectNode()
-    result.put(NumRecords, rows)
-    for ((path, stats) <- columns; value <- stats.min) put(result, Min +: path, value)
-    for ((path, stats) <- columns; value <- stats.max) put(result, Max +: path, value)
-    for ((path, stats) <- columns; count <- stats.nullCount)
-      put(result, NullCount +: path, numbers.numberNode(count))
-    tightBounds.foreach(result.put(TightBounds, _))
-    mapper.writeValueAsString(result)
+    inputs.foreach(text => fold.add(parsed(Option(text).filter(_.nonEmpty))))
+    new Result(fold)
   }
 }
 
@@ -93,6 +65,44 @@ object MergedStats {
         numRecords(parser)
       }
     }
+
+  /** Statistics of inputs, put together. */
+  final class Result private[MergedStats] (fold: Fold) {
+
+    /**
+     * The statistics as JSON.
+     *
+     * @param fromFooter statistics that the new file's own footer gives: asked for what some inputs tell of a
+     *                   column and others do not. It cannot count the nulls of arrays and maps.
+     */
+    def json(fromFooter: => Option[String]): Option[String] = {
+      lazy val footer = parsed(fromFooter)
+      val columns = fold.columns.map { column =>
+        val merged = if (fold.isComplete) column.result else None
+        column.path -> merged.getOrElse(if (column.isCollection) unknown else statsOf(column.path, footer))
+      }
+      val rows = if (fold.isComplete) Some(fold.rows) else at(footer, Seq(NumRecords)).map(_.longValue)
+      rows.map(write(_, columns, fold.tightBounds))
+    }
+
+    private def write(
+        rows: Long,
+        columns: Seq[(List[String], ColumnStats.Of)],
+        tightBounds: Option[Boolean]
+    ): String = {
+      val numbers = JsonNodeFactory.instance
+      val result = numbers.objectNode()
+      result.put(NumRecords, rows)
+      for ((path, stats) <- columns; value <- stats.min) put(result, Min +: path, value)
+      for ((path, stats) <- columns; value <- stats.max) put(result, Max +: path, value)
+      for ((path, stats) <- columns; count <- stats.nullCount)
+        put(result, NullCount +: path, numbers.numberNode(count))
+      tightBounds.foreach(result.put(TightBounds, _))
+      mapper.writeValueAsString(result)
+    }
+  }
+
+  private def parsed(stats: Option[String]): JsonNode = stats.fold[JsonNode](noStats)(mapper.readTree)
 
   private def statsOf(path: List[String], node: JsonNode): ColumnStats.Of = ColumnStats.Of(
     at(node, Min +: path),

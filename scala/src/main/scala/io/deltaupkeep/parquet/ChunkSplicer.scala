@@ -341,15 +341,27 @@ private[parquet] final class ChunkSplicer(
       seen(ids(i) >>> 6) |= 1L << ids(i)
       i += 1
     }
-    var word = 0
-    while (word << 6 < dictionary.size) {
-      var bits = seen(word)
-      while (bits != 0) {
-        val id = (word << 6) + java.lang.Long.numberOfTrailingZeros(bits)
-        statistics.add(dictionary.array, dictionary.start(id), dictionary.start(id + 1))
-        bits &= bits - 1
+    var first = nextBit(seen, 0, set = true)
+    while (first < dictionary.size) {
+      val end = math.min(dictionary.size, nextBit(seen, first, set = false))
+      statistics.add(dictionary.array, dictionary.start(first), dictionary.start(end))
+      first = nextBit(seen, end, set = true)
+    }
+  }
+
+  /** The first bit from `from` on that is set, or is not; beyond the entries where there is none. */
+  private def nextBit(bits: Array[Long], from: Int, set: Boolean): Int = {
+    val words = (dictionary.size + 63) >>> 6
+    var word = from >>> 6
+    if (word >= words) from
+    else {
+      val flip = if (set) 0L else -1L
+      var found = (bits(word) ^ flip) & (-1L << from)
+      while (found == 0 && word + 1 < words) {
+        word += 1
+        found = bits(word) ^ flip
       }
-      word += 1
+      if (found == 0) words << 6 else (word << 6) + java.lang.Long.numberOfTrailingZeros(found)
     }
   }
 

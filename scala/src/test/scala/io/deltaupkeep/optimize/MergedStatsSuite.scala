@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   private def merged(kind: String, footer: => Option[String], inputs: String*): Option[String] =
-    new MergedStats(StructType.fromDDL(s"c $kind")).of(inputs, footer)
+    new MergedStats(StructType.fromDDL(s"c $kind")).of(inputs).json(footer)
 
   private def same(actual: Option[String], expected: String): Unit = {
     val json = JsonMapper

@@ -55,6 +55,8 @@ private[upkeep] final class BinWriter(
   /** The written bins as they come. A failure of one ends the iteration. */
   def write(): ClosableIterator[Written] = {
     val running = job.run(tasks)
+    // The driver merges statistics while the tasks run.
+    val stats = spliceable.map(bin => splicer.statsOf(bin.files.map(actionOf)))
     new ClosableIterator[Written] {
       private var refused = Vector.empty[Bin]
       private lazy val byRows = writeRows(needRows ++ refused)
@@ -77,7 +79,7 @@ private[upkeep] final class BinWriter(
       private def accept(result: SpliceTaskResult): Option[Written] = {
         val bin = spliceable(result.index)
         result.outcome match {
-          case done: SpliceOutcome.Done => Some(written(bin, done, result))
+          case done: SpliceOutcome.Done => Some(written(bin, done, result, stats(result.index)))
           case SpliceOutcome.Refused(reason) =>
             refused :+= bin.copy(tier = Tier.Rows(reason))
             None
@@ -86,9 +88,14 @@ private[upkeep] final class BinWriter(
     }
   }
 
-  private def written(bin: Bin, done: SpliceOutcome.Done, result: SpliceTaskResult): Written = {
-    val task = tasks(result.index)
-    val adds = result.file.toSeq.map(splicer.addFile(task, _, bin.files.map(actionOf)))
+  private def written(
+      bin: Bin,
+      done: SpliceOutcome.Done,
+      result: SpliceTaskResult,
+      stats: MergedStats.Result
+  ): Written = {
+    val partitionValues = actionOf(bin.files.head).partitionValues
+    val adds = result.file.toSeq.map(splicer.addFile(tasks(result.index), _, partitionValues, stats))
     val work = done.tallies.map { case (tier, tally) =>
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }

@@ -59,18 +59,26 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   def task(index: Int, files: Seq[AddFile]): SpliceTask =
     SpliceTask(index, files.map(inputOf), new Path(snapshot.dataPath, directoryOf(files.head)).toString)
 
-  /** The action for the new file of a bin, with statistics merged from its inputs', or from its footer. */
-  def addFile(task: SpliceTask, file: SplicedFile, inputs: Seq[AddFile]): AddFile = {
+  /** What the log tells of the rows of a bin. */
+  def statsOf(inputs: Seq[AddFile]): MergedStats.Result = mergedStats.of(inputs.map(_.stats))
+
+  /** The action for the new file of a bin, with the statistics of its inputs, or of its own footer. */
+  def addFile(
+      task: SpliceTask,
+      file: SplicedFile,
+      partitionValues: Map[String, String],
+      stats: MergedStats.Result
+  ): AddFile = {
     val path = new Path(new Path(task.directory), file.name)
     val add = AddFile(
       path = relative(path),
-      partitionValues = inputs.head.partitionValues,
+      partitionValues = partitionValues,
       size = file.size,
       modificationTime = file.modificationTime,
       dataChange = false,
       tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString)
     )
-    add.copy(stats = mergedStats.of(inputs.map(_.stats), footerStats(add)).orNull)
+    add.copy(stats = stats.json(footerStats(add)).orNull)
   }
 
   private def relative(file: Path): String = {
