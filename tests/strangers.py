@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pyarrow
@@ -29,6 +31,43 @@ def ids_by_pyarrow(path: Path) -> list[int]:
 def ids_by_duckdb(path: Path) -> list[int]:
     rows = duckdb.execute("SELECT id FROM read_parquet(?)", [_live_files(path)]).fetchall()
     return sorted(row[0] for row in rows)
+
+
+def ids_by_kernel(spark: SparkSession, path: Path) -> list[int]:
+    """Read the rows by Delta Kernel, Spark's engine untouched."""
+    jvm = spark._jvm
+    kernel = jvm.io.delta.kernel
+    engine = kernel.defaults.engine.DefaultEngine.create(spark._jsc.hadoopConfiguration())
+    snapshot = kernel.Table.forPath(engine, str(path)).getLatestSnapshot(engine)
+    position = snapshot.getSchema().indexOf("id")
+    scan = snapshot.getScanBuilder().build()
+    state = scan.getScanState(engine)
+    columns = kernel.internal.data.ScanStateRow.getPhysicalDataReadSchema(state)
+    utils = kernel.internal.util.Utils
+    ids = []
+    for batch in _each(scan.getScanFiles(engine)):
+        for file in _each(batch.getRows()):
+            status = kernel.internal.InternalScanFileUtils.getAddFileStatus(file)
+            stored = jvm.java.util.ArrayList()
+            for found in _each(
+                engine.getParquetHandler().readParquetFiles(
+                    utils.singletonCloseableIterator(status),
+                    columns,
+                    jvm.java.util.Optional.empty(),
+                )
+            ):
+                stored.add(found.getData())
+            rows = kernel.Scan.transformPhysicalData(
+                engine, state, file, utils.toCloseableIterator(stored.iterator())
+            )
+            for logical in _each(rows):
+                ids += [row.getLong(position) for row in _each(logical.getRows())]
+    return sorted(ids)
+
+
+def _each(iterator: Any) -> Iterator[Any]:
+    while iterator.hasNext():
+        yield iterator.next()
 
 
 def files_by_kernel(spark: SparkSession, path: Path) -> int:

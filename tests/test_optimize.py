@@ -6,7 +6,7 @@ from pyspark.sql import SparkSession
 
 from conftest import TableFactory
 from delta_upkeep import UpkeepTable
-from strangers import ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
+from strangers import ids_by_delta_rs, ids_by_duckdb, ids_by_kernel, ids_by_pyarrow
 
 
 def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table: TableFactory):
@@ -19,6 +19,7 @@ def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table:
     for ids in (
         t.ids(),
         ids_by_delta_rs(t.path),
+        ids_by_kernel(spark, t.path),
         ids_by_pyarrow(t.path),
         ids_by_duckdb(t.path),
     ):
@@ -98,7 +99,7 @@ def test_clustered_table_is_clustered(spark: SparkSession, tmp_path):
     assert spark.table(name).count() == 3
 
 
-def test_history_and_streams_see_no_new_data(spark: SparkSession, table: TableFactory):
+def test_history_and_change_feed_see_no_new_data(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4, enableChangeDataFeed="true")
     spark.sql(f"OPTIMIZE {t.sql_name}")
     history = spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").first()

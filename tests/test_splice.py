@@ -17,6 +17,7 @@ from pyspark.sql import types as t
 from foreign_data import LEAVES, Shape
 from foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows
 from foreign_writers import DuckDB, PyArrow, Spark, session_conf
+from page_index import read_page_index
 from splice_cases import CASES, SCHEMA, Case
 from splice_checks import (
     CannotRead,
@@ -241,6 +242,7 @@ OUTPUT_CONF = st.sampled_from(
         {"parquet.block.size": "16384", "parquet.page.size": "512"},
         {"parquet.writer.version": "v2", "spark.sql.parquet.compression.codec": "zstd"},
         {"parquet.enable.dictionary": "false"},
+        {"parquet.enable.dictionary": "false", "parquet.page.row.count.limit": "400"},
         {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS"},
     ]
 )
@@ -328,6 +330,37 @@ def test_column_mapping_by_name(spark: SparkSession, root: Path):
     )
     outcome = optimize_and_check(ForeignTable(spark, path))
     assert outcome.row.metrics.numFilesRemoved == 3
+
+
+def test_column_mapping_by_id(spark: SparkSession, root: Path):
+    path = root / "mapped_by_id"
+    name = f"delta.`{path}`"
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT, old STRING, gone INT) USING delta "
+        "TBLPROPERTIES ('delta.columnMapping.mode' = 'id')"
+    )
+    spark.sql(f"INSERT INTO {name} VALUES (1, 'one', 10)")
+    spark.sql(f"ALTER TABLE {name} RENAME COLUMN old TO text")
+    spark.sql(f"ALTER TABLE {name} DROP COLUMN gone")
+    spark.sql(f"ALTER TABLE {name} ADD COLUMNS (gone STRING)")
+    spark.sql(f"INSERT INTO {name} VALUES (2, 'two', 'back')")
+    before = sorted(spark.table(name).collect())
+    row = spark.sql(f"OPTIMIZE {name}").first()
+    assert [(b.tier, b.inputFiles) for b in row.bins] == [("splice", 2)]
+    assert sorted(spark.table(name).collect()) == before == [(1, "one", None), (2, "two", "back")]
+
+
+@pytest.mark.parametrize(
+    "writer", [PyArrow({"use_dictionary": False}), Spark({"parquet.enable.dictionary": "false"})]
+)
+def test_large_plain_pages_are_kept_as_they_are(
+    spark: SparkSession, root: Path, writer: PyArrow | Spark
+):
+    files = [ForeignFile(writer, seed=seed, shapes=MANY) for seed in range(3)]
+    layout = {"parquet.enable.dictionary": "false", "parquet.page.row.count.limit": "500"}
+    (file,) = optimize_and_check(ForeignTable.of(spark, root, NUMBERS, files), layout).files
+    ((index,),) = read_page_index(file)
+    assert index.first_rows == [0, 300, 600]
 
 
 NUMBERS = t.StructType([t.StructField("n", t.LongType())])

@@ -30,7 +30,7 @@ FIRST_ENGINES = (UPKEEP, DELTA)
 WARM_UP_SECONDS = 20
 """Of compaction by each engine that do not count: the JVM compiles what is hot while they run."""
 HEAP_MEMORY = "1g"
-HEAP_GROWTH = 5
+HEAP_GROWTH = 4.5
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Bench:
     setting: Setting
     say: Callable[[str], None]
 
-    def table(self, case: Case, growth: int = 1) -> Path:
+    def table(self, case: Case, growth: float = 1) -> Path:
         """Make the table of a case, or find it where an earlier run has left it."""
         scale = self.setting.scale * growth
         path = case.table(scale)

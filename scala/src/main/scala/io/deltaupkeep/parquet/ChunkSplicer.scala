@@ -47,24 +47,24 @@ private[parquet] final class ChunkSplicer(
 
   /** Appends a chunk. */
   def append(input: ChunkReader, levels: LevelMap): Unit = {
-    var mapping = input.dictionary.filter(_ => usesDictionary).flatMap(idsOf)
-    while (input.next()) {
-      val keeps = isKept(input, levels)
-      if (keeps) keep(input)
-      var level = if (keeps) input.levels else 0
-      var value = 0
-      while (level < input.levels) {
-        if (isFull && input.repetition(level) == 0) flush()
-        if (!usesDictionary) mapping = None
-        val levelEnd = endOfSlice(input, level)
-        val valueEnd =
-          if (levelEnd == input.levels) input.nonNull
-          else value + input.definition.occurrences(input.maxDefinition, level, levelEnd)
-        appendLevels(input, levels, level, levelEnd)
-        appendValues(input, mapping, value, valueEnd)
-        level = levelEnd
-        value = valueEnd
-      }
+    val mapping = input.dictionary.filter(_ => usesDictionary).flatMap(idsOf)
+    while (input.next())
+      if (isKept(input, levels)) keep(input) else appendPage(input, levels, mapping)
+  }
+
+  private def appendPage(input: ChunkReader, levels: LevelMap, mapping: Option[Array[Int]]): Unit = {
+    var level = 0
+    var value = 0
+    while (level < input.levels) {
+      if (isFull && input.repetition(level) == 0) flush()
+      val levelEnd = endOfSlice(input, level)
+      val valueEnd =
+        if (levelEnd == input.levels) input.nonNull
+        else value + input.definition.occurrences(input.maxDefinition, level, levelEnd)
+      appendLevels(input, levels, level, levelEnd)
+      appendValues(input, mapping, value, valueEnd)
+      level = levelEnd
+      value = valueEnd
     }
   }
 

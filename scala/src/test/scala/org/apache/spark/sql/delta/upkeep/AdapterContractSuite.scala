@@ -10,7 +10,13 @@ import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.delta.{DeltaLog, TableFeature}
+import org.apache.spark.sql.delta.{
+  DeltaLog,
+  NoOpTransactionExecutionObserver,
+  OptimisticTransaction,
+  TableFeature,
+  TransactionExecutionObserver
+}
 
 /** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */
 class AdapterContractSuite extends AnyFunSuite {
@@ -78,6 +84,25 @@ class AdapterContractSuite extends AnyFunSuite {
     append(path, 5)
     assert(transaction.execute(plan, Long.MaxValue).lost.isEmpty)
     assert(ids(path) == Seq(1, 2, 3, 4, 5))
+  }
+
+  test("new files stay where nobody knows whether their commit took place") {
+    val path = newTable("unknown", 4)
+    val lost = new ForwardingObserver(NoOpTransactionExecutionObserver) {
+      override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction = begin
+      // The commit is in the log by then.
+      override def beginBackfill(): Unit = throw new IllegalStateException("lost")
+    }
+    val failure = intercept[Exception] {
+      TransactionExecutionObserver.withObserver(lost) {
+        val transaction = new OptimizeTransaction(open(path), Nil)
+        transaction.execute(OptimizePlanner.compact(transaction.files, settings), Long.MaxValue)
+      }
+    }
+    assert(failure.getMessage.contains("lost"))
+    DeltaLog.clearCache()
+    assert(ids(path) == Seq(1, 2, 3, 4))
+    assert(open(path).facts.version == 5)
   }
 
   /** What Delta reads when it has nothing but the checkpoint. */

@@ -12,7 +12,8 @@ object TestSession {
 
   lazy val spark: SparkSession = SparkSession
     .builder()
-    .master("local[2]")
+    // A task that fails is tried once more, as on a cluster.
+    .master("local[2, 2]")
     .config("spark.ui.enabled", "false")
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.databricks.delta.snapshotPartitions", "2")
