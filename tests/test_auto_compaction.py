@@ -12,13 +12,14 @@ from conftest import Table, TableFactory
 
 ENGINE = "spark.deltaUpkeep.optimize.engine"
 AUTO = "spark.databricks.delta.autoCompact"
+THROW = "spark.databricks.delta.postCommitHook.throwOnError"
 
 
 @pytest.fixture(autouse=True)
 def of_three_files(spark: SparkSession) -> Iterator[None]:
     spark.conf.set(f"{AUTO}.minNumFiles", "3")
     yield
-    for key in (f"{AUTO}.minNumFiles", f"{AUTO}.enabled", ENGINE):
+    for key in (f"{AUTO}.minNumFiles", f"{AUTO}.enabled", ENGINE, THROW):
         spark.conf.unset(key)
 
 
@@ -84,12 +85,16 @@ def test_clustered_tables_are_left_to_delta(spark: SparkSession, tmp_path: Path)
     assert [row.operation for row in history].count("WRITE") == 3
 
 
-def test_failure_does_not_fail_the_write(table: TableFactory):
+def test_failure_fails_the_write_only_where_asked_for(spark: SparkSession, table: TableFactory):
     t = table(**{"autoOptimize.autoCompact": "true"}).append(2, 4)
     (file,) = added(t)
     file.unlink()
     t.append(6)
     assert (last(t).operation, t.version) == ("WRITE", 3)
+    spark.conf.set(THROW, "true")
+    with pytest.raises(Exception, match="DELTA_POST_COMMIT_HOOK_FAILED"):
+        t.append(8)
+    assert (last(t).operation, t.version) == ("WRITE", 4)
 
 
 def test_each_micro_batch_is_followed_by_one(

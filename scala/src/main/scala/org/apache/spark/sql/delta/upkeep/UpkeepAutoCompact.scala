@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.{UpkeepConf, UpkeepException}
 import io.deltaupkeep.optimize.OptimizePlanner
 
 import org.apache.spark.sql.SparkSession
@@ -13,7 +13,8 @@ import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
 
 /**
  * Delta's auto-compaction with our engine. Delta decides whether a commit is followed by one, and of which
- * partitions; tables that our OPTIMIZE refuses, and clustered ones, are left to Delta altogether.
+ * partitions; tables that our OPTIMIZE refuses, and clustered ones, are left to Delta altogether, and so is
+ * every table where `spark.deltaUpkeep.optimize.engine` is `rows`.
  *
  * As with Delta's, a failure is logged and never fails the commit before it, unless the session asks for that
  * (`spark.databricks.delta.postCommitHook.throwOnError`).
@@ -26,12 +27,16 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
       operation: String,
       maxDeletedRowsRatio: Option[Double]
   ): Seq[OptimizeMetrics] =
-    tableOf(session, committed) match {
+    ourTable(session, committed) match {
       case Some(table) =>
         compactPartitions(session, committed, operation, maxDeletedRowsRatio)(compact(table, _))
         Nil
       case None => super.compactIfNecessary(session, committed, operation, maxDeletedRowsRatio)
     }
+
+  private def ourTable(session: SparkSession, committed: CommittedTransaction): Option[DeltaHandle] =
+    if (session.sessionState.conf.getConf(UpkeepConf.OptimizeEngine) == "rows") None
+    else tableOf(session, committed)
 
   private def tableOf(session: SparkSession, committed: CommittedTransaction): Option[DeltaHandle] =
     try Some(DeltaHandle.after(session, committed)).filterNot(_.facts.isClustered)

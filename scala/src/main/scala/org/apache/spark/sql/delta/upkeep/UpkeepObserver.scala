@@ -1,7 +1,5 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.UpkeepConf
-
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -22,7 +20,7 @@ private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObse
 }
 
 /**
- * Gives each transaction that its thread begins our work after the commit.
+ * Gives each transaction that its thread begins our work after the commit, as long as the application runs.
  *
  * @param next        the observer that the thread had, which goes on seeing everything
  * @param application the Spark application that this is for: a thread may outlive it
@@ -30,13 +28,21 @@ private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObse
 private[upkeep] final class UpkeepObserver(val next: TransactionExecutionObserver, val application: String)
     extends ForwardingObserver(next) {
 
-  override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction = {
+  override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction =
+    if (isOfActiveSession) watched(begin) else next.startingTransaction(begin)
+
+  private def watched(begin: => OptimisticTransaction): OptimisticTransaction = {
     // A transaction keeps the observer that its thread has while it is made.
     val watch = new TransactionWatch(this)
     val transaction = TransactionExecutionObserver.withObserver(watch)(next.startingTransaction(begin))
     watch.transaction = Some(transaction)
     transaction
   }
+
+  // The next application may do without our extension, and then nobody takes this observer away.
+  private def isOfActiveSession: Boolean =
+    SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
+      .exists(_.sparkContext.applicationId == application)
 }
 
 /** The observer of one transaction. */
@@ -65,13 +71,12 @@ private[upkeep] object UpkeepObserver {
   private def set(next: TransactionExecutionObserver, application: String): Unit =
     TransactionExecutionObserver.setObserver(new UpkeepObserver(next, application))
 
-  def useOurHooks(transaction: OptimisticTransaction): Unit = {
-    val engine = SparkSession.active.sessionState.conf.getConf(UpkeepConf.OptimizeEngine)
-    if (engine != "rows" && transaction.containsPostCommitHook(AutoCompact)) {
+  /** Runs inside the user's commit: what can fail, such as reading a setting, is for the hooks themselves. */
+  def useOurHooks(transaction: OptimisticTransaction): Unit =
+    if (transaction.containsPostCommitHook(AutoCompact)) {
       transaction.unregisterPostCommitHooksWhere(_ == AutoCompact)
       transaction.registerPostCommitHook(UpkeepAutoCompact)
     }
-  }
 }
 
 /** Installs the observer on each thread that analyses a plan: the same that runs its transactions. */

@@ -4,13 +4,18 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.UpkeepConf
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.{
+  DeltaLog,
+  DeltaOperations,
   NoOpTransactionExecutionObserver,
   OptimisticTransaction,
   TransactionExecutionObserver
 }
+import org.apache.spark.sql.delta.hooks.AutoCompact
 
 class UpkeepObserverSuite extends AnyFunSuite {
   import TestSession._
@@ -56,5 +61,37 @@ class UpkeepObserverSuite extends AnyFunSuite {
       UpkeepObserver.install("two")
       assert(chain.collect { case ours: UpkeepObserver => ours.application } == Seq("two"))
     }
+  }
+
+  private def commit(table: String, observer: TransactionExecutionObserver): OptimisticTransaction = {
+    val log = DeltaLog.forTable(spark, newTable(table, 1))
+    TransactionExecutionObserver.withObserver(observer) {
+      val transaction = log.startTransaction(catalogTableOpt = None)
+      transaction.registerPostCommitHook(AutoCompact)
+      transaction.commit(Nil, DeltaOperations.ManualUpdate)
+      transaction
+    }
+  }
+
+  test("a thread that outlives its application does Delta's auto-compactions, and is observed as before") {
+    val application = spark.sparkContext.applicationId
+    val ours = commit("running", new UpkeepObserver(NoOpTransactionExecutionObserver, application))
+    assert(ours.containsPostCommitHook(UpkeepAutoCompact) && !ours.containsPostCommitHook(AutoCompact))
+    val foreign = new Foreign
+    val later = commit("ended", new UpkeepObserver(foreign, "ended"))
+    assert(later.containsPostCommitHook(AutoCompact) && !later.containsPostCommitHook(UpkeepAutoCompact))
+    assert(foreign.calls.asScala.toSeq == Seq("start", "prepare", "committed"))
+  }
+
+  test("a setting that is invalid from the start of the session does not fail a commit") {
+    val path = newTable("invalid", 1)
+    val autoCompact = "spark.databricks.delta.autoCompact.enabled"
+    val settings = spark.sessionState.conf.settings
+    // As --conf sets it, unchecked: before anything has read the setting, Spark does not know it.
+    settings.put(UpkeepConf.OptimizeEngine.key, "fast")
+    settings.put(autoCompact, "true")
+    try spark.sql(s"INSERT INTO delta.`$path` VALUES (10, 0)")
+    finally Seq(UpkeepConf.OptimizeEngine.key, autoCompact).foreach(settings.remove)
+    assert(spark.table(s"delta.`$path`").where("id = 10").count() == 1)
   }
 }
