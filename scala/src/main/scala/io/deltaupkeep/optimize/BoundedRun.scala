@@ -31,12 +31,20 @@ private[optimize] final class BoundedRun(settings: OptimizeSettings) {
 
   /** The smallest files of a bin that fit and are worth rewriting by themselves. */
   private def partOf(bin: Bin, room: Room): Option[Bin] = {
-    val ascending = bin.files.sortBy(_.sizeInBytes).toVector
-    ascending.indices.iterator
-      .map(first => rules.withoutGiants(fitting(ascending, first, room)))
+    windows(bin.files.sortBy(_.sizeInBytes).toVector, room)
+      .map(rules.withoutGiants)
       .find(rules.isWorthRewriting)
       .map(part => bin.copy(files = bin.files.filter(part.toSet)))
   }
+
+  /** As many files in a row as fit; then again from the middle of those, in linear time. */
+  private def windows(files: IndexedSeq[DataFile], room: Room): Iterator[Seq[DataFile]] =
+    Iterator.unfold(0) { first =>
+      Option.when(first < files.size) {
+        val window = fitting(files, first, room)
+        (window, first + math.max(1, window.size / 2))
+      }
+    }
 
   private def fitting(files: IndexedSeq[DataFile], first: Int, room: Room): Seq[DataFile] = {
     var bytes = 0L

@@ -22,7 +22,10 @@ object OptimizePlanner {
       BinPacking(candidates, rules)
         .map(bin => Bin(partition, bin.sortBy(insertionOrder), tierOf(bin, needsRows)))
     }
-    planOf(Layout.Compact, files, bins, settings)
+    val plan = planOf(Layout.Compact, files, bins, settings)
+    // A part of a bin may lack the deletion vector that made all of it need rows.
+    def tiered(bin: Bin) = bin.copy(tier = tierOf(bin.files, needsRows))
+    plan.copy(bins = plan.bins.map(tiered), deferred = plan.deferred.map(tiered))
   }
 
   /** Z-order: every file, one bin a partition. */

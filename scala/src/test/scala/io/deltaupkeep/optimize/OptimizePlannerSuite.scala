@@ -218,6 +218,20 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
+  test("a part of a bin without its deletion vectors needs no rows") {
+    val files = Seq(file("a", 5), file("b", 5), file("heavy", 60, deleted = 50))
+    val plan = OptimizePlanner.compact(files, bounded(maxFiles = 2))
+    assert(plan.bins.map(bin => bin.files.size -> bin.tier.name) == Seq(2 -> "splice"))
+    assert(plan.deferred.map(bin => bin.files.size -> bin.tier.name) == Seq(1 -> "rows"))
+  }
+
+  test("a part is found in time linear in the bin") {
+    val old = (1 to 100000).map(i => file(s"old$i", 1000, optimizedFor = Some(1L << 30)))
+    val large = bounded(maxFiles = 10000).copy(targetFileSize = 1L << 30, minFileSize = 1L << 30)
+    val plan = OptimizePlanner.compact(old :+ file("new", 5000), large)
+    assert(plan.files.size <= 10000 && plan.files.exists(_.path == "new"))
+  }
+
   test("a bin beyond the bounds does not wait for ever behind those within") {
     val many = (1 to 10).map(i => file(s"many$i", 1, "p=1"))
     val few = Seq(file("few1", 10, "p=2"), file("few2", 10, "p=2"))
