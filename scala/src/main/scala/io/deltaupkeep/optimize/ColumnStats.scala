@@ -50,7 +50,7 @@ private[optimize] final class ColumnStats(val path: List[String], dataType: Data
   /** The statistics of all files together; None if only some tell of the column. */
   def result: Option[ColumnStats.Of] =
     if (filesWithNullCount < files)
-      Option.when(filesWithNullCount == 0 && bounds == 0)(ColumnStats.Of(None, None, None))
+      Option.when(filesWithNullCount == 0 && bounds == 0)(ColumnStats.unknown)
     else if (boundsOfValues == 0) Some(ColumnStats.Of(None, None, Some(nulls)))
     else
       Option.when(boundsOfValues == 2 * filesWithValues && isOrdered) {
@@ -70,6 +70,8 @@ private[optimize] object ColumnStats {
 
   /** What is known of a column. */
   final case class Of(min: Option[JsonNode], max: Option[JsonNode], nullCount: Option[Long])
+
+  val unknown: Of = Of(None, None, None)
 }
 
 /** A value as it stands in the log, in the order of its type. */

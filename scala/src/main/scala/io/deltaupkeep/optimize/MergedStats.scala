@@ -41,7 +41,6 @@ object MergedStats {
     .build()
 
   private val noStats: JsonNode = JsonNodeFactory.instance.objectNode()
-  private val unknown = ColumnStats.Of(None, None, None)
 
   /** Rows of a file by its statistics, deleted ones included. Reads no further than it must. */
   def numRecords(stats: String): Option[Long] =
@@ -79,7 +78,8 @@ object MergedStats {
       lazy val footer = parsed(fromFooter)
       val columns = fold.columns.map { column =>
         val merged = if (fold.isComplete) column.result else None
-        column.path -> merged.getOrElse(if (column.isCollection) unknown else statsOf(column.path, footer))
+        column.path -> merged.getOrElse(if (column.isCollection) ColumnStats.unknown
+        else statsOf(column.path, footer))
       }
       val rows = if (fold.isComplete) Some(fold.rows) else at(footer, Seq(NumRecords)).map(_.longValue)
       rows.map(write(_, columns, fold.tightBounds))

@@ -246,10 +246,10 @@ private[parquet] final class ChunkSplicer(
     var i = from
     if (shape.width == 8) {
       plain.reserve((to - from) * 8)
-      val (to64, base, first) = (plain.array, plain.length, entries.start(0))
+      val (target, base, first) = (plain.array, plain.length, entries.start(0))
       while (i < to) {
         LittleEndian.putLong(
-          to64,
+          target,
           base + 8 * (i - from),
           LittleEndian.getLong(entries.array, first + 8 * source(i))
         )

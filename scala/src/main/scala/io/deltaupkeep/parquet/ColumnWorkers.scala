@@ -38,7 +38,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     })
 
   private def splice(column: ColumnDescriptor, parts: Seq[ChunkPart], scratch: ChunkScratch): SplicedChunk = {
-    val bloom = Option.when(parts.exists(hasBloomFilter)) {
+    val bloom = Option.when(parts.exists(_.hasBloomFilter)) {
       new BloomValues(column.getPrimitiveType, settings.bloomFilterBytes)
     }
     val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom)
@@ -66,11 +66,6 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     val chunk = group.chunk(index)
     val bytes = group.file.bytes.read(chunk.start, Math.toIntExact(chunk.size))
     new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
-  }
-
-  private def hasBloomFilter(part: ChunkPart): Boolean = part.source match {
-    case ColumnSource.Present(index, _, _, _) => part.rowGroup.chunk(index).bloomFilterOffset >= 0
-    case _ => false
   }
 
   override def close(): Unit = {

@@ -6,18 +6,20 @@ import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSource) {
   import ChunkPart._
 
-  /** Of the chunk in the file; 0 where it lacks the column. */
-  def compressedBytes: Long = source match {
-    case ColumnSource.Present(index, _, _, _) => rowGroup.chunk(index).size
-    case _ => 0
+  /** The column's chunk in the file, if the file has the column. */
+  def chunk: Option[ChunkMeta] = source match {
+    case ColumnSource.Present(index, _, _, _) => Some(rowGroup.chunk(index))
+    case _ => None
   }
 
-  def isPresent: Boolean = source.isInstanceOf[ColumnSource.Present]
+  /** Of the chunk; 0 where the file lacks the column. */
+  def compressedBytes: Long = chunk.fold(0L)(_.size)
 
-  def hasPageIndex: Boolean = source match {
-    case ColumnSource.Present(index, _, _, _) => rowGroup.chunk(index).hasPageIndex
-    case _ => false
-  }
+  def isPresent: Boolean = chunk.nonEmpty
+
+  def hasPageIndex: Boolean = chunk.exists(_.hasPageIndex)
+
+  def hasBloomFilter: Boolean = chunk.exists(_.bloomFilterOffset >= 0)
 
   def isCopyable: Boolean = source match {
     case ColumnSource.Present(_, _, _, copyable) => copyable
@@ -25,12 +27,7 @@ private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSo
   }
 
   /** Encodings of the chunk's values that have to be decoded. */
-  def foreignEncodings: Seq[Encoding] = source match {
-    case ColumnSource.Present(index, _, _, _) =>
-      val encodings = rowGroup.chunk(index).encodings
-      if (Foreign.exists(encodings)) Foreign.filter(encodings) else Nil
-    case _ => Nil
-  }
+  def foreignEncodings: Seq[Encoding] = chunk.fold[Seq[Encoding]](Nil)(c => Foreign.filter(c.encodings))
 }
 
 private object ChunkPart {

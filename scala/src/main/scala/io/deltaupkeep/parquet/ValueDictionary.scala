@@ -37,8 +37,6 @@ private[parquet] final class ValueDictionary {
 
   def size: Int = count
 
-  def isEmpty: Boolean = count == 0
-
   /** The entries in PLAIN encoding, valid up to [[byteSize]]. */
   def array: Array[Byte] = entries.array
 

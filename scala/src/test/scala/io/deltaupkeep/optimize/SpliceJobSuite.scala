@@ -3,10 +3,9 @@ package io.deltaupkeep.optimize
 import java.io.{File, IOException}
 import java.util.concurrent.atomic.AtomicInteger
 
-import io.deltaupkeep.parquet.{SpliceOutcome, SpliceSettings}
+import io.deltaupkeep.parquet.{SmallSpliceSettings, SpliceOutcome}
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -17,20 +16,13 @@ class SpliceJobSuite extends AnyFunSuite {
   import TestSession.{root, spark}
 
   // Each row group is written before the next input is looked at.
-  private val settings = SpliceSettings(
+  private val settings = SmallSpliceSettings().copy(
     rowGroupBytes = 1,
     copyFromBytes = 1,
     bytesInFlight = 1 << 20,
     heldFileBytes = 1 << 18,
     fetches = 1,
-    threads = 1,
-    codec = CompressionCodecName.SNAPPY,
-    pageRows = 100,
-    pageBytes = 1 << 12,
-    dictionaryBytes = 1 << 12,
-    bloomFilterBytes = 1 << 20,
-    maxPadding = 0,
-    matchById = false
+    threads = 1
   )
 
   private def files(directory: File): Seq[File] =

@@ -20,21 +20,7 @@ import org.scalatest.prop.TableDrivenPropertyChecks
 /** The engine with files alone: no Spark, no Delta. */
 class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
-  private val settings = SpliceSettings(
-    rowGroupBytes = 1 << 20,
-    copyFromBytes = 1 << 18,
-    bytesInFlight = 4 << 20,
-    heldFileBytes = 1 << 20,
-    fetches = 2,
-    threads = 2,
-    codec = CompressionCodecName.SNAPPY,
-    pageRows = 100,
-    pageBytes = 1 << 12,
-    dictionaryBytes = 1 << 12,
-    bloomFilterBytes = 1 << 20,
-    maxPadding = 0,
-    matchById = false
-  )
+  private val settings = SmallSpliceSettings()
 
   private val schema = MessageTypeParser.parseMessageType(
     """message m {

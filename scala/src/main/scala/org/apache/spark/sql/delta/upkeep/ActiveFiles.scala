@@ -53,16 +53,23 @@ private[upkeep] object ActiveFiles {
     val batches = snapshot.getScanBuilder.build().asInstanceOf[ScanImpl].getScanFiles(engine, true)
     try {
       val files = Seq.newBuilder[AddFile]
+      // All rows have one schema, and there may be a million.
+      var field = Map.empty[String, Int]
       while (batches.hasNext) {
         val rows = batches.next().getRows
-        while (rows.hasNext) files += addFile(rows.next().getStruct(0))
+        while (rows.hasNext) {
+          val row = rows.next().getStruct(0)
+          if (field.isEmpty) field = fieldsOf(row)
+          files += addFile(row, field)
+        }
       }
       files.result()
     } finally batches.close()
   }
 
-  private def addFile(row: Row): AddFile = {
-    val field = row.getSchema.fieldNames.asScala.zipWithIndex.toMap
+  private def fieldsOf(row: Row): Map[String, Int] = row.getSchema.fieldNames.asScala.zipWithIndex.toMap
+
+  private def addFile(row: Row, field: Map[String, Int]): AddFile = {
     def get[T](name: String)(read: (Row, Int) => T): Option[T] =
       field.get(name).filterNot(row.isNullAt).map(read(row, _))
     def map(name: String): Option[Map[String, String]] =

@@ -1,0 +1,22 @@
+package io.deltaupkeep.parquet
+
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+/** Limits that a test meets with little data. */
+object SmallSpliceSettings {
+  def apply(): SpliceSettings = SpliceSettings(
+    rowGroupBytes = 1 << 20,
+    copyFromBytes = 1 << 18,
+    bytesInFlight = 4 << 20,
+    heldFileBytes = 1 << 20,
+    fetches = 2,
+    threads = 2,
+    codec = CompressionCodecName.SNAPPY,
+    pageRows = 100,
+    pageBytes = 1 << 12,
+    dictionaryBytes = 1 << 12,
+    bloomFilterBytes = 1 << 20,
+    maxPadding = 0,
+    matchById = false
+  )
+}
