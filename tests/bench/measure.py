@@ -56,23 +56,23 @@ class Bench:
                 writer.call("write", case=case.name, path=str(path), scale=scale)
         return path
 
-    def optimize(self, worker: Worker, table: Path, copy: Path, runs: EngineRuns) -> EngineRuns:
+    def optimize(
+        self, worker: Worker, table: Path, copy: Path, runs: EngineRuns, do: str = "optimize"
+    ) -> EngineRuns:
         """Add one OPTIMIZE of a fresh copy to the runs of an engine."""
         fresh_copy(table, copy)
         try:
-            reply = worker.call("optimize", path=str(copy))
+            reply = worker.call(do, path=str(copy))
         except EngineError as e:
             self.say(f"{copy.name} failed: {e}")
             return EngineRuns(error=str(e))
         self.say(f"{copy.name} {reply['seconds']:.2f} s")
-        runs = replace(runs, seconds=(*runs.seconds, reply["seconds"]))
-        if "tiers" not in reply:
-            return runs
         return replace(
             runs,
-            peak_heap_mb=(*runs.peak_heap_mb, reply["peak_heap_mb"]),
-            live_heap_mb=(*runs.live_heap_mb, reply["live_heap_mb"]),
-            tiers=tuple(reply["tiers"]),
+            seconds=(*runs.seconds, reply["seconds"]),
+            peak_heap_mb=appended(runs.peak_heap_mb, reply.get("peak_heap_mb")),
+            live_heap_mb=appended(runs.live_heap_mb, reply.get("live_heap_mb")),
+            tiers=tuple(reply.get("tiers", ())),
         )
 
 
@@ -91,6 +91,7 @@ def optimize(case: Case, bench: Bench) -> OptimizeResult:
                 if engines[name].error:
                     continue
                 discard(copies.pop(name, None))
+                wake(bench, workers[name], table, f"{case.name}-{turn}-{name}-untimed")
                 copies[name] = WORK / f"{case.name}-{turn}-{name}"
                 engines[name] = bench.optimize(workers[name], table, copies[name], engines[name])
         for name in (name for name, runs in engines.items() if not runs.error):
@@ -107,6 +108,12 @@ def warm_up(bench: Bench, worker: Worker, table: Path, name: str) -> EngineRuns:
         runs = bench.optimize(worker, table, copy, runs)
         discard(copy)
     return EngineRuns(error=runs.error)
+
+
+def wake(bench: Bench, worker: Worker, table: Path, name: str) -> None:
+    """Compact once more: of a process that slept while others ran, the system takes pages away."""
+    bench.optimize(worker, table, WORK / name, EngineRuns())
+    discard(WORK / name)
 
 
 def read(
@@ -164,18 +171,23 @@ def heap(bench: Bench) -> HeapResult:
 
 
 def heap_run(bench: Bench, table: Path, name: str) -> HeapRun:
-    """Compact a table in a small heap, after a round that loads the classes."""
+    """Compact a table in a small heap, and see how much of that is ever in use at once."""
     before = layout_of(table)
     runs = EngineRuns()
     copy = WORK / name
     with Worker(UPKEEP, memory=HEAP_MEMORY) as worker:
-        for turn in range(bench.setting.runs + 1):
+        for _ in range(bench.setting.runs):
             if not runs.error:
-                runs = bench.optimize(worker, table, copy, EngineRuns() if turn == 1 else runs)
+                runs = bench.optimize(worker, table, copy, runs, do="optimize_collecting")
     if not runs.error:
         runs = replace(runs, output=result_of(copy, before, name))
     discard(copy)
     return HeapRun(before, runs)
+
+
+def appended(figures: tuple[float, ...], figure: float | None) -> tuple[float, ...]:
+    """Add a figure where there is one."""
+    return figures if figure is None else (*figures, figure)
 
 
 def result_of(table: Path, before: Layout, engine: str) -> Layout:

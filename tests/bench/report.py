@@ -16,9 +16,10 @@ NONE = "-"
 RULES = """\
 Seconds are medians of the timed runs. All engines ran in one go and in turns, each in its own
 process held to the same processors, each run on a fresh copy of the same files in the page cache.
-But for fresh sessions, each process compacted for twenty seconds before, which do not count. All
-aim at Delta's target size of 1 GiB; delta-rs is told to write the codec that the table has. A
-speed-up above 1 and a cost below 1 mean that Delta Upkeep is better.
+But for fresh sessions, each process compacted for twenty seconds before, and once more before each
+of its turns, which do not count. All aim at Delta's target size of 1 GiB; delta-rs is told to
+write the codec that the table has. A speed-up above 1 and a cost below 1 mean that Delta Upkeep is
+better.
 """
 
 
@@ -34,7 +35,7 @@ def markdown(results: Mapping[str, Result]) -> str:
     if firsts:
         parts += ["## First OPTIMIZE of a fresh session\n", summary_of_firsts(firsts)]
     if heaps:
-        parts += ["## Peak heap\n", summary_of_heaps(heaps)]
+        parts += ["## Memory\n", summary_of_heaps(heaps)]
     if optimized or firsts:
         parts += ["## Every engine\n", details({**optimized, **firsts})]
     parts += failures(results)
@@ -110,8 +111,8 @@ def summary_of_firsts(results: Mapping[str, FirstResult]) -> str:
 
 
 def summary_of_heaps(results: Mapping[str, HeapResult]) -> str:
-    """Show the peaks of a small and of a large table."""
-    head = ["case", "heap", "MB compacted", "files", "s", "peak MB", "live MB", "growth of live"]
+    """Show what is live with a small and of a large table."""
+    head = ["case", "heap", "MB compacted", "files", "live MB", "growth of live"]
     rows = []
     for name, result in results.items():
         what = f"{name}: {result.what}"
@@ -123,8 +124,8 @@ def summary_of_heaps(results: Mapping[str, HeapResult]) -> str:
             [what, result.memory, *heap_cells(result.large), times(ratio(large, small))],
         ]
     note = (
-        "The peak is the sum of the heap's pools and counts garbage; live is the most that any\n"
-        "garbage collection left. Both are the highest of all runs.\n"
+        "Live is the most that any full collection of garbage left; they were made one after\n"
+        "another in all runs.\n"
     )
     return f"{note}\n{table(head, rows)}"
 
@@ -134,8 +135,6 @@ def heap_cells(run: HeapRun) -> list[str]:
     return [
         f"{run.before.bytes / 1e6:.0f}",
         change(run.before, run.runs.output, "files"),
-        number(median(run.runs.seconds)),
-        number(max(run.runs.peak_heap_mb, default=None), digits=0),
         number(max(run.runs.live_heap_mb, default=None), digits=0),
     ]
 

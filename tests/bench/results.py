@@ -19,7 +19,7 @@ class EngineRuns:
     Attributes:
         seconds: Of each timed OPTIMIZE.
         peak_heap_mb: Of each, garbage included, where the engine has a JVM.
-        live_heap_mb: The most that any garbage collection of each left, where there is a JVM.
+        live_heap_mb: The most that a full collection left in each, where those were made.
         tiers: How ours carried out the bins.
         scan_seconds: Of each full scan of the result.
         select_seconds: Of each selective query of the result.
@@ -69,7 +69,7 @@ class HeapRun:
 
 @dataclass(frozen=True)
 class HeapResult:
-    """What compactions of a table and of one five times its size need of a small heap."""
+    """What compactions of a table and of one several times its size need of a small heap."""
 
     what: str
     setting: Setting

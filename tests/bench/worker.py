@@ -9,17 +9,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any, Protocol
 
 from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+COLLECTION_SECONDS = 0.1
+"""Between two collections of garbage, where what is live is measured."""
 Reply = dict[str, Any]
 
 
@@ -39,15 +41,10 @@ class SparkEngine:
         from delta_upkeep import configure_spark_with_delta_upkeep
 
         self._ours = ours
-        self._collections = LOGS / f"gc-{os.getpid()}.log"
         builder = (
             SparkSession.builder.appName("Delta Upkeep bench")
             .master(f"local[{CORES}]")
             .config("spark.driver.memory", memory)
-            .config(
-                "spark.driver.extraJavaOptions",
-                f"-Xlog:gc:file={self._collections}::filecount=0",
-            )
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", str(CORES))
@@ -62,22 +59,43 @@ class SparkEngine:
 
     def optimize(self, path: str) -> Reply:
         """Run the statement, and check that it was the engine's own."""
-        pools = self._forget_peaks()
-        collected = len(self._collections.read_text())
+        pools = self._heap_pools()
+        self._collect_garbage()
+        for pool in pools:
+            pool.resetPeakUsage()
         started = time.perf_counter()
         result = self._spark.sql(f"OPTIMIZE delta.`{path}`")
         row = result.collect()[0]
         seconds = time.perf_counter() - started
         peak = sum(pool.getPeakUsage().getUsed() for pool in pools)
-        self._collect_garbage()
         if ("bins" in result.columns) != self._ours:
             raise RuntimeError(f"OPTIMIZE was another engine's: it returned {result.columns}.")
         return {
             "seconds": seconds,
             "peak_heap_mb": peak / 2**20,
-            "live_heap_mb": most_live(self._collections.read_text()[collected:]),
             "tiers": sorted({bin.tier for bin in row.bins}) if self._ours else [],
         }
+
+    def optimize_collecting(self, path: str) -> Reply:
+        """Run the statement with one full collection of garbage after another beside it."""
+        pools = self._heap_pools()
+        live = 0
+
+        def collect(ended: Event) -> None:
+            nonlocal live
+            while not ended.wait(COLLECTION_SECONDS):
+                self._collect_garbage()
+                live = max(live, sum(pool.getCollectionUsage().getUsed() for pool in pools))
+
+        ended = Event()
+        collector = Thread(target=collect, args=(ended,))
+        collector.start()
+        try:
+            reply = self.optimize(path)
+        finally:
+            ended.set()
+            collector.join()
+        return {**reply, "live_heap_mb": live / 2**20}
 
     def scan(self, path: str) -> Reply:
         """Read every column of every row."""
@@ -107,14 +125,10 @@ class SparkEngine:
         jvm: Any = self._spark._jvm
         jvm.java.lang.System.gc()
 
-    def _forget_peaks(self) -> list[Any]:
-        self._collect_garbage()
+    def _heap_pools(self) -> list[Any]:
         jvm: Any = self._spark._jvm
         beans = jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
-        pools = [pool for pool in beans if pool.getType().name() == "HEAP"]
-        for pool in pools:
-            pool.resetPeakUsage()
-        return pools
+        return [pool for pool in beans if pool.getType().name() == "HEAP"]
 
 
 class RustEngine:
@@ -129,11 +143,6 @@ class RustEngine:
         table = DeltaTable(path)
         table.optimize.compact(target_size=TARGET_BYTES, writer_properties=properties)
         return {"seconds": time.perf_counter() - started}
-
-
-def most_live(log: str) -> float:
-    """Read the most MB that a collection left: 80 of `Pause Young (Normal) 320M->80M(1024M)`."""
-    return max(float(left) for left in re.findall(r"Pause (?:Young|Full).* \d+M->(\d+)M\(", log))
 
 
 def codec_of(path: str) -> Any:
