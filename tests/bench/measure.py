@@ -29,6 +29,8 @@ from bench.results import (
 FIRST_ENGINES = (UPKEEP, DELTA)
 WARM_UP_SECONDS = 20
 """Of compaction by each engine that do not count: the JVM compiles what is hot while they run."""
+READS, READS_BEFORE = 9, 3
+"""Of each result by one and the same session, and how many go before that do not count."""
 HEAP_MEMORY = "1g"
 HEAP_GROWTH = 4.5
 
@@ -126,12 +128,12 @@ def read(
     """Add to the runs of each engine what reading its result costs one and the same session."""
     where = case.narrow(bench.setting.scale)
     names = [name for name, runs in engines.items() if runs.output]
-    for turn in range(bench.setting.runs + 1):
+    for turn in range(READS_BEFORE + READS):
         for name in rotated(names, turn):
             path = str(copies[name])
             scan = reader.call("scan", path=path)["seconds"]
             select = reader.call("select", path=path, where=where)["seconds"]
-            if turn == 0:
+            if turn < READS_BEFORE:
                 continue
             runs = engines[name]
             engines[name] = replace(
@@ -139,7 +141,7 @@ def read(
                 scan_seconds=(*runs.scan_seconds, scan),
                 select_seconds=(*runs.select_seconds, select),
             )
-    bench.say(f"read {turn + 1} times")
+    bench.say(f"read {READS_BEFORE + READS} times")
 
 
 def first(bench: Bench) -> FirstResult:

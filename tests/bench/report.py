@@ -18,8 +18,8 @@ Seconds are medians of the timed runs. All engines ran in one go and in turns, e
 process held to the same processors, each run on a fresh copy of the same files in the page cache.
 But for fresh sessions, each process compacted for twenty seconds before, and once more before each
 of its turns, which do not count. All aim at Delta's target size of 1 GiB; delta-rs is told to
-write the codec that the table has. A speed-up above 1 and a cost below 1 mean that Delta Upkeep is
-better.
+write the codec that the table has. One warm session of Delta reads all results in turns, nine times
+each. A speed-up above 1 and a cost below 1 mean that Delta Upkeep is better.
 """
 
 
