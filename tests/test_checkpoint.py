@@ -58,6 +58,24 @@ def test_every_layout_is_read_by_others(
     assert_others_read_it(spark, t, files=4, ids=[1, 2, 3, 4])
 
 
+@pytest.mark.parametrize("layout", ["json", "parquet"])
+def test_one_built_on_the_last_is_read_by_others(
+    spark: SparkSession, table: TableFactory, layout: str
+):
+    t = table(1, 2, 3, 4, checkpointPolicy="v2", checkpointInterval="1000")
+    statement = f"CHECKPOINT {t.sql_name} OPTIONS (format = '{layout}', partSize = 4)"
+    assert spark.sql(statement).first().mode == "full"
+    t.append(5)
+    assert spark.sql(statement).first().mode == "incremental"
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 2")
+    t.append(6)
+    row = spark.sql(statement).first()
+    assert (row.mode, row.numAddFiles) == ("incremental", 5)
+    pointer = json.loads((t.log / "_last_checkpoint").read_text())
+    assert (pointer["version"], pointer["numOfAddFiles"]) == (7, 5)
+    assert_others_read_it(spark, t, files=5, ids=[1, 3, 4, 5, 6])
+
+
 def test_again_is_a_no_op_that_says_so(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
     spark.sql(f"CHECKPOINT {t.sql_name}")

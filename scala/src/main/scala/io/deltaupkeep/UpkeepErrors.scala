@@ -242,6 +242,17 @@ object UpkeepErrors {
     Map("table" -> table)
   )
 
+  def checkpointMismatch(table: String, version: Long, holds: Long, expected: Long): UpkeepException = error(
+    "CHECKPOINT_MISMATCH",
+    SqlState.ObjectState,
+    s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold $holds files, and the " +
+      s"checksum of the version counts $expected.",
+    "The last checkpoint or one of its sidecars is damaged, or the checksum is.",
+    "Run CHECKPOINT with OPTIONS (mode = 'full'); if that fails too, remove the damaged checkpoint, so that " +
+      "an older one is read.",
+    Map("table" -> table, "version" -> version.toString)
+  )
+
   def formatNeedsV2(table: String, format: String): UpkeepException = error(
     "FORMAT_NEEDS_V2",
     SqlState.InvalidParameter,

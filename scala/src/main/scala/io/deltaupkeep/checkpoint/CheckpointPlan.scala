@@ -58,8 +58,8 @@ object CheckpointRequest {
   )
   val ModeOption: OptionEntry[Mode] = OptionEntry.oneOf[Mode](
     "mode",
-    "full builds the checkpoint from the whole state; auto takes the cheapest way, which in this version " +
-      "is always full. Default: auto."
+    "full builds the checkpoint from the whole state; auto builds a v2 checkpoint on the last one where that " +
+      "is possible, and costs what changed since. Default: auto."
   )("auto" -> Mode.Auto, "full" -> Mode.Full)
   val entries: Seq[OptionEntry[_]] = Seq(PolicyOption, FormatOption, PartSizeOption, ModeOption)
 
@@ -72,25 +72,69 @@ object CheckpointRequest {
 }
 
 /**
- * The checkpoint to write, or the one that makes writing needless.
+ * How the checkpoint comes about.
  *
- * @param fileActions adds and tombstones that it will hold
- * @param parts       files with file actions: parts of a classic checkpoint, sidecars of a v2 one
- * @param existing    a complete checkpoint of this version and policy, if there is one
+ * @param mode of the result row
  */
+sealed abstract class Build(val mode: String) {
+
+  /** Adds and tombstones that it holds, at most. */
+  def fileActions: Option[Long]
+
+  /** Files with file actions: parts of a classic checkpoint, sidecars of a v2 one. */
+  def parts: Int
+
+  def reason: String
+}
+
+object Build {
+
+  /** A complete checkpoint of this version and policy is there. */
+  final case class Needless(existing: ExistingCheckpoint) extends Build("none") {
+    override def fileActions: Option[Long] = None
+    override def parts: Int = existing.parts
+    override def reason: String = s"a complete ${existing.policy.name} checkpoint of this version is there"
+  }
+
+  /** From the whole state of the table. */
+  final case class Full(actions: Long, parts: Int, why: String) extends Build("full") {
+    override def fileActions: Option[Long] = Some(actions)
+    override def reason: String = s"built in full from the table's state: $why"
+  }
+
+  /**
+   * From the last checkpoint and the commits since.
+   *
+   * @param newParts sidecars to write
+   */
+  final case class Incremental(sidecars: SidecarPlan, changes: Long, newParts: Int)
+      extends Build("incremental") {
+    override def fileActions: Option[Long] = Some(sidecars.all.map(_.actions).sum + changes)
+    override def parts: Int = sidecars.kept.size + newParts
+    override def reason: String =
+      s"built on the last one: $changes changes, ${sidecars.kept.size} of ${sidecars.all.size} sidecars kept"
+  }
+}
+
+/** The checkpoint to write, or the one that makes writing needless. */
 final case class CheckpointPlan(
     version: Long,
     policy: Policy,
     format: TopLevelFormat,
     partSize: Option[Long],
-    fileActions: Long,
-    parts: Int,
-    existing: Option[ExistingCheckpoint],
-    reason: String
+    build: Build,
+    chosenBy: String
 ) {
 
   /** Nothing to write. */
   def isEmpty: Boolean = existing.nonEmpty
+
+  def existing: Option[ExistingCheckpoint] = build match {
+    case Build.Needless(checkpoint) => Some(checkpoint)
+    case _ => None
+  }
+
+  def reason: String = if (isEmpty) build.reason else s"${policy.name} is $chosenBy; ${build.reason}"
 }
 
 /** A complete checkpoint in the log; `sizeInBytes` does not count sidecars. */

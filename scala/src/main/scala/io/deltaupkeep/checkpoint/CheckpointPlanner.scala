@@ -12,13 +12,15 @@ object CheckpointPlanner {
   /**
    * @param fileActions      adds and tombstones of this version
    * @param checkpointFiles  files of the log that belong to checkpoints of this version
+   * @param base             what a v2 checkpoint can build on, or why on nothing
    * @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2`
    */
   def plan(
       table: TableFacts,
       request: CheckpointRequest,
       fileActions: => Long,
-      checkpointFiles: Seq[LogFile]
+      checkpointFiles: Seq[LogFile],
+      base: => Either[String, Base]
   ): CheckpointPlan = {
     val policy = request.policy.getOrElse(if (table.prefersV2Checkpoints) Policy.V2 else Policy.Classic)
     checkRequest(table, request, policy)
@@ -30,17 +32,24 @@ object CheckpointPlanner {
       case Policy.Classic => request.partSize
       case Policy.V2 => Some(request.partSize.getOrElse(SidecarActions))
     }
-    val found = existing(checkpointFiles, table.version).find(_.policy == policy)
-    CheckpointPlan(
-      table.version,
-      policy,
-      format,
-      partSize,
-      fileActions,
-      partSize.fold(1)(parts(fileActions, _)),
-      found,
-      reasonOf(request, policy, found)
-    )
+    def full(why: String): Build = Build.Full(fileActions, partSize.fold(1)(parts(fileActions, _)), why)
+    val build = existing(checkpointFiles, table.version).find(_.policy == policy) match {
+      case Some(found) => Build.Needless(found)
+      case None if request.mode == Mode.Full => full("asked for")
+      case None =>
+        policy match {
+          case Policy.Classic => full("this version builds only v2 checkpoints on others")
+          case Policy.V2 => base.fold(full, incremental(_, partSize.getOrElse(SidecarActions)))
+        }
+    }
+    val chosenBy = if (request.policy.nonEmpty) "asked for" else "the table's policy"
+    CheckpointPlan(table.version, policy, format, partSize, build, chosenBy)
+  }
+
+  private def incremental(base: Base, partSize: Long): Build = {
+    val sidecars = SidecarPlan.of(base, partSize)
+    val written = base.changes + sidecars.replaced.map(_.actions).sum
+    Build.Incremental(sidecars, base.changes, if (written == 0) 0 else parts(written, partSize))
   }
 
   private def checkRequest(table: TableFacts, request: CheckpointRequest, policy: Policy): Unit =
@@ -56,18 +65,6 @@ object CheckpointPlanner {
 
   /** Parts of at most `size` actions: 100,001 actions in parts of 50,000 are 3. */
   private def parts(actions: Long, size: Long): Int = math.max(1, math.ceil(actions.toDouble / size)).toInt
-
-  private def reasonOf(
-      request: CheckpointRequest,
-      policy: Policy,
-      found: Option[ExistingCheckpoint]
-  ): String = {
-    val chosenBy = if (request.policy.nonEmpty) "asked for" else "the table's policy"
-    found match {
-      case Some(_) => s"a complete ${policy.name} checkpoint of this version is there"
-      case None => s"${policy.name} is $chosenBy; built in full from the table's state"
-    }
-  }
 
   /** The complete checkpoints of one version: readers ignore sets with missing parts and empty files. */
   private def existing(files: Seq[LogFile], version: Long): Seq[ExistingCheckpoint] =

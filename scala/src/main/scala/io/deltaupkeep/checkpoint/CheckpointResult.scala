@@ -14,7 +14,7 @@ final case class WrittenCheckpoint(numActions: Long, numAddFiles: Long, parts: I
  * @param numActions  actions in the checkpoint; null where none was written
  * @param numAddFiles data files in the checkpoint; null where none was written
  * @param sizeInBytes of all its files; without sidecars where it was there already; null in a dry run
- * @param mode        `full`: built from the whole state
+ * @param mode        `full`: built from the whole state; `incremental`: on the last checkpoint; `none`: not built
  * @param status      `written`, `exists` (a no-op) or `planned` (a dry run)
  */
 final case class CheckpointResult(
@@ -66,11 +66,11 @@ object CheckpointResult {
       plan.version,
       plan.policy.name,
       plan.existing.fold(plan.format)(_.format).name,
-      plan.existing.fold(plan.parts)(_.parts),
+      plan.build.parts,
       None,
       None,
       plan.existing.map(_.sizeInBytes),
-      Mode.Full.name,
+      plan.build.mode,
       status,
       plan.reason,
       durationMs,

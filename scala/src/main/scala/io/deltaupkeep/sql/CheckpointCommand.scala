@@ -27,7 +27,7 @@ private[sql] final case class CheckpointCommand(
     val plan = prepare(session).plan
     Seq(
       s"version ${plan.version}, ${plan.policy.name} (${plan.format.name}), " +
-        s"parts: ${plan.parts}, file actions: ${plan.fileActions}",
+        s"parts: ${plan.build.parts}" + plan.build.fileActions.fold("")(n => s", file actions: $n"),
       plan.reason
     )
   }
@@ -49,7 +49,7 @@ private[sql] final case class Checkpoint(table: DeltaHandle, request: Checkpoint
   private val writer = new CheckpointWriter(table)
 
   lazy val plan: CheckpointPlan =
-    CheckpointPlanner.plan(facts, request, writer.fileActions, writer.checkpointFiles)
+    CheckpointPlanner.plan(facts, request, writer.fileActions, writer.checkpointFiles, writer.base)
 
   def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
 

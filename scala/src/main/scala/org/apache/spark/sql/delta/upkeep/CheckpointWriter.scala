@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.checkpoint.{CheckpointPlan, Policy, TopLevelFormat, WrittenCheckpoint}
+import io.deltaupkeep.checkpoint.{Base, Build, CheckpointPlan, Policy, TopLevelFormat, WrittenCheckpoint}
 import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
 
 import org.apache.spark.sql.DataFrame
@@ -18,7 +18,7 @@ import org.apache.spark.sql.delta.actions.{Action, Metadata}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.FileNames
 
-/** Writes checkpoints with Delta's own writer, from the whole state of the table. */
+/** Writes checkpoints: on the last one where the plan says so, else with Delta's own writer from the whole state. */
 final class CheckpointWriter(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot
@@ -37,8 +37,20 @@ final class CheckpointWriter(handle: DeltaHandle) {
       .toSeq
   }
 
+  private lazy val lastCheckpoint: Either[String, CheckpointBase] = CheckpointBase.of(handle)
+
+  /** What a v2 checkpoint can build on, or why on nothing. Reads the commits since the last checkpoint. */
+  def base: Either[String, Base] =
+    lastCheckpoint.map(last => Base(last.sidecars, last.tail.fileActions.size.toLong))
+
   /** Writes the checkpoint, and `_last_checkpoint` once every file of it is there. */
-  def write(plan: CheckpointPlan): WrittenCheckpoint = {
+  def write(plan: CheckpointPlan): WrittenCheckpoint = (plan.build, lastCheckpoint) match {
+    case (Build.Incremental(sidecars, _, parts), Right(last)) =>
+      new IncrementalCheckpoint(handle, last).write(sessionFor(plan), plan.format, sidecars, parts)
+    case _ => writeInFull(plan)
+  }
+
+  private def writeInFull(plan: CheckpointPlan): WrittenCheckpoint = {
     val deltaLog = snapshot.deltaLog
     val session = sessionFor(plan)
     val info = Checkpoints.writeCheckpoint(session, deltaLog, snapshotFor(plan), handle.table.catalogTable)
@@ -46,7 +58,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
     WrittenCheckpoint(
       numActions = info.size,
       numAddFiles = snapshot.numOfFiles,
-      parts = info.parts.orElse(info.v2Checkpoint.flatMap(_.sidecarFiles).map(_.size)).getOrElse(plan.parts),
+      parts =
+        info.parts.orElse(info.v2Checkpoint.flatMap(_.sidecarFiles).map(_.size)).getOrElse(plan.build.parts),
       sizeInBytes = info.sizeInBytes.getOrElse(0L)
     )
   }
@@ -59,10 +72,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       case Some(size) => conf.setConf(DeltaSQLConf.DELTA_CHECKPOINT_PART_SIZE, Some(size))
       case None => conf.unsetConf(DeltaSQLConf.DELTA_CHECKPOINT_PART_SIZE)
     }
-    val format = plan.format match {
-      case TopLevelFormat.Json => V2Checkpoint.Format.JSON
-      case TopLevelFormat.Parquet => V2Checkpoint.Format.PARQUET
-    }
+    val format = CheckpointWriter.deltaFormat(plan.format)
     conf.setConfString(DeltaSQLConf.CHECKPOINT_V2_TOP_LEVEL_FILE_FORMAT.key, format.name)
     session
   }
@@ -75,6 +85,14 @@ final class CheckpointWriter(handle: DeltaHandle) {
     }
     if (DeltaConfigs.CHECKPOINT_POLICY.fromMetaData(snapshot.metadata) == policy) snapshot
     else new SnapshotWithPolicy(snapshot, policy)
+  }
+}
+
+private[upkeep] object CheckpointWriter {
+
+  def deltaFormat(format: TopLevelFormat): V2Checkpoint.Format = format match {
+    case TopLevelFormat.Json => V2Checkpoint.Format.JSON
+    case TopLevelFormat.Parquet => V2Checkpoint.Format.PARQUET
   }
 }
 

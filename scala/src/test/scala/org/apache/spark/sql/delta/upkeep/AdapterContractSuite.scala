@@ -119,7 +119,8 @@ class AdapterContractSuite extends AnyFunSuite {
   private def checkpoint(path: String, request: CheckpointRequest) = {
     val table = open(path, Intent.Checkpoint)
     val writer = new CheckpointWriter(table)
-    val plan = CheckpointPlanner.plan(table.facts, request, writer.fileActions, writer.checkpointFiles)
+    val plan =
+      CheckpointPlanner.plan(table.facts, request, writer.fileActions, writer.checkpointFiles, writer.base)
     writer.write(plan)
   }
 

@@ -1,0 +1,97 @@
+package org.apache.spark.sql.delta.upkeep
+
+import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.checkpoint.{Sidecar, SidecarPlan, TopLevelFormat, WrittenCheckpoint}
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.types.StructType
+
+/** Writes a v2 checkpoint that shares sidecars with the last one. */
+private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: CheckpointBase) {
+
+  private val snapshot = handle.snapshot
+  private val deltaLog = snapshot.deltaLog
+
+  /**
+   * Writes it, and `_last_checkpoint` once every file of it is there.
+   *
+   * @throws UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table; nothing is published
+   */
+  def write(
+      session: ClassicSession,
+      format: TopLevelFormat,
+      sidecars: SidecarPlan,
+      parts: Int
+  ): WrittenCheckpoint = {
+    val actions = base.tail.fileActions.size + sidecars.replaced.map(_.actions).sum
+    val written =
+      if (parts == 0) WrittenSidecars(Nil, Action.logSchema)
+      else new SidecarWriter(handle).write(base.fileActions(sidecars.replaced), parts, actions)
+    val all = sidecars.kept ++ written.files.map { file =>
+      SidecarFooter.read(file, handle.hadoopConf) { footer =>
+        Sidecar(file.getPath.getName, file.getLen, footer.adds, footer.removes, isTouched = false)
+      }
+    }
+    val adds = all.map(_.adds).sum
+    snapshot.checksumOpt.map(_.numFiles).filter(_ != adds).foreach { expected =>
+      throw UpkeepErrors.checkpointMismatch(handle.name, snapshot.version, adds, expected)
+    }
+    publish(session, format, all, sidecars.kept.map(base.file) ++ written.files, written.schema, adds)
+  }
+
+  private def publish(
+      session: ClassicSession,
+      format: TopLevelFormat,
+      sidecars: Seq[Sidecar],
+      files: Seq[FileStatus],
+      schema: StructType,
+      adds: Long
+  ): WrittenCheckpoint = {
+    val conf = handle.hadoopConf
+    snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
+    val sidecarBytes = sidecars.map(_.sizeInBytes).sum
+    val fileActions = sidecars.map(_.actions).sum
+    val (topLevel, otherActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
+      CheckpointWriter.deltaFormat(format),
+      files.map(SerializableFileStatus.fromStatus).toArray,
+      session,
+      schema,
+      new SnapshotOfCheckpoint(snapshot, adds, base.tail.nonFileActions),
+      deltaLog,
+      fileActions,
+      sidecarBytes,
+      conf,
+      useRename = deltaLog.store.isPartialWriteVisible(handle.logPath, conf)
+    )
+    val info = LastCheckpointInfo(
+      version = snapshot.version,
+      size = fileActions + otherActions.size,
+      parts = None,
+      sizeInBytes = Some(sidecarBytes + topLevel.getLen),
+      numOfAddFiles = Some(adds),
+      v2Checkpoint = Some(pointer),
+      checkpointSchema = topLevelSchema
+    )
+    deltaLog.writeLastCheckpointFile(deltaLog, info, LastCheckpointInfo.checksumEnabled(session))
+    WrittenCheckpoint(info.size, adds, sidecars.size, sidecarBytes + topLevel.getLen)
+  }
+}
+
+/** The same version of the table, with the parts of its state that a checkpoint tells: nothing is replayed. */
+private final class SnapshotOfCheckpoint(original: Snapshot, adds: Long, actions: Seq[Action])
+    extends Snapshot(
+      original.path,
+      original.version,
+      original.logSegment,
+      original.deltaLog,
+      original.checksumOpt
+    ) {
+
+  override def numOfFiles: Long = adds
+
+  override private[delta] lazy val nonFileActions: Seq[Action] = actions
+}

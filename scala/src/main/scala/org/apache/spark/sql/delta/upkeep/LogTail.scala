@@ -1,0 +1,84 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.net.URI
+
+import scala.util.Using
+
+import org.apache.spark.sql.delta.actions.{
+  Action,
+  AddFile,
+  FileAction,
+  InMemoryLogReplay,
+  Metadata,
+  Protocol,
+  RemoveFile
+}
+
+/** A file of the table, as reconciliation tells files apart (protocol, 'Action Reconciliation'). */
+private[upkeep] final case class FileKey(path: String, deletionVector: Option[String])
+
+/**
+ * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file with
+ * statistics: a million changed files would be 1 GB, and are left to a full checkpoint.
+ *
+ * @param touched        every file that they name
+ * @param fileActions    adds, and tombstones that have not expired
+ * @param nonFileActions of the whole table
+ */
+private[upkeep] final case class LogTail(
+    touched: Set[FileKey],
+    fileActions: Seq[FileAction],
+    nonFileActions: Seq[Action]
+)
+
+private[upkeep] object LogTail {
+
+  /** Of the commits, as JSON: what the driver replays takes a few times as much memory. */
+  private val MaxBytes = 128L << 20
+
+  /**
+   * Replays the commits of a snapshot that its checkpoint does not hold.
+   *
+   * @param before actions of the checkpoint that are about no file
+   * @return the tail, or why a checkpoint cannot build on the last one
+   */
+  def read(handle: DeltaHandle, before: Seq[Action]): Either[String, LogTail] = {
+    val snapshot = handle.snapshot
+    val replay = new InMemoryLogReplay(
+      Some(snapshot.minFileRetentionTimestamp),
+      snapshot.minSetTransactionRetentionTimestamp
+    )
+    replay.append(0, before.iterator)
+    val touched = Set.newBuilder[FileKey]
+    var obstacle = Option.when(snapshot.logSegment.deltas.map(_.getLen).sum > MaxBytes) {
+      s"the commits since the last checkpoint take more than ${MaxBytes >> 20} MB"
+    }
+    for ((file, i) <- snapshot.logSegment.deltas.zipWithIndex if obstacle.isEmpty) {
+      val lines = snapshot.deltaLog.store.readAsIterator(file, handle.hadoopConf)
+      val actions = Using.resource(lines)(_.map(Action.fromJson).toSeq)
+      obstacle = actions.collectFirst {
+        case _: Metadata => "the table's metadata changed since the last checkpoint"
+        case _: Protocol => "the table's protocol changed since the last checkpoint"
+        case action: FileAction if !isRelative(action.path) => "commits name files by absolute paths"
+      }
+      touched ++= actions.collect {
+        case add: AddFile => FileKey(add.path, add.getDeletionVectorUniqueId)
+        case remove: RemoveFile => FileKey(remove.path, remove.getDeletionVectorUniqueId)
+      }
+      replay.append(i + 1L, actions.iterator)
+    }
+    obstacle.toLeft {
+      val (files, others) = replay.checkpoint.toSeq.partitionMap {
+        case file: FileAction => Left(file)
+        case other => Right(other)
+      }
+      LogTail(touched.result(), files, others)
+    }
+  }
+
+  // Of these one file may have several spellings, which reconciliation takes for the same.
+  private def isRelative(path: String): Boolean = {
+    val uri = new URI(path)
+    !uri.isAbsolute && !path.startsWith("/")
+  }
+}
