@@ -44,8 +44,9 @@ final class CheckpointWriter(handle: DeltaHandle) {
     lastCheckpoint.map(last => Base(last.sidecars, last.tail.fileActions.size.toLong))
 
   /** Writes the checkpoint, and `_last_checkpoint` once every file of it is there. */
-  def write(plan: CheckpointPlan): WrittenCheckpoint = (plan.build, lastCheckpoint) match {
-    case (Build.Incremental(sidecars, _, parts), Right(last)) =>
+  def write(plan: CheckpointPlan): WrittenCheckpoint = plan.build match {
+    case Build.Incremental(sidecars, _, parts) =>
+      val last = lastCheckpoint.fold(why => throw new IllegalStateException(why), identity)
       new IncrementalCheckpoint(handle, last).write(sessionFor(plan), plan.format, sidecars, parts)
     case _ => writeInFull(plan)
   }
@@ -53,7 +54,16 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private def writeInFull(plan: CheckpointPlan): WrittenCheckpoint = {
     val deltaLog = snapshot.deltaLog
     val session = sessionFor(plan)
-    val info = Checkpoints.writeCheckpoint(session, deltaLog, snapshotFor(plan), handle.table.catalogTable)
+    if (plan.policy == Policy.V2) {
+      val parts = plan.build.parts
+      SidecarFooter
+        .bloomFilters(snapshot.numOfFiles / parts, snapshot.numOfRemoves / parts)
+        .foreach { case (key, value) => session.sessionState.conf.setConfString(key, value) }
+    }
+    // Delta takes the settings of the files from the active session.
+    val info = session.withActive {
+      Checkpoints.writeCheckpoint(session, deltaLog, snapshotFor(plan), handle.table.catalogTable)
+    }
     deltaLog.writeLastCheckpointFile(deltaLog, info, LastCheckpointInfo.checksumEnabled(session))
     WrittenCheckpoint(
       numActions = info.size,

@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
-import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.types.StructType
 
 /** Writes a v2 checkpoint that shares sidecars with the last one. */
@@ -27,10 +27,8 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
       sidecars: SidecarPlan,
       parts: Int
   ): WrittenCheckpoint = {
-    val actions = base.tail.fileActions.size + sidecars.replaced.map(_.actions).sum
     val written =
-      if (parts == 0) WrittenSidecars(Nil, Action.logSchema)
-      else new SidecarWriter(handle).write(base.fileActions(sidecars.replaced), parts, actions)
+      if (parts == 0) WrittenSidecars(Nil, Action.logSchema) else writeSidecars(sidecars.replaced, parts)
     val all = sidecars.kept ++ written.files.map { file =>
       SidecarFooter.read(file, handle.hadoopConf) { footer =>
         Sidecar(file.getPath.getName, file.getLen, footer.adds, footer.removes, isTouched = false)
@@ -41,6 +39,16 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
       throw UpkeepErrors.checkpointMismatch(handle.name, snapshot.version, adds, expected)
     }
     publish(session, format, all, sidecars.kept.map(base.file) ++ written.files, written.schema, adds)
+  }
+
+  private def writeSidecars(replaced: Seq[Sidecar], parts: Int): WrittenSidecars = {
+    val (adds, removes) = base.tail.fileActions.partition(_.isInstanceOf[AddFile])
+    new SidecarWriter(handle).write(
+      base.fileActions(replaced),
+      parts,
+      adds.size + replaced.map(_.adds).sum,
+      removes.size + replaced.map(_.removes).sum
+    )
   }
 
   private def publish(

@@ -58,7 +58,22 @@ private[upkeep] object SidecarFooter {
   private val RemovePath = "remove.path"
 
   /** The columns that name files. */
-  val PathColumns: Seq[String] = Seq(AddPath, RemovePath)
+  private val PathColumns = Seq(AddPath, RemovePath)
+
+  /** So few that a thousand changed files seldom meet one in a hundred sidecars. */
+  private val FalsePositives = 1e-6
+
+  /** Settings of parquet-java that make it write Bloom filters, about five bytes for each action of a sidecar. */
+  def bloomFilters(adds: Long, removes: Long): Map[String, String] =
+    Seq(AddPath -> adds, RemovePath -> removes).flatMap { case (column, actions) =>
+      Seq(
+        s"parquet.bloom.filter.enabled#$column" -> "true",
+        s"parquet.bloom.filter.expected.ndv#$column" -> math.max(1, actions).toString,
+        s"parquet.bloom.filter.fpp#$column" -> FalsePositives.toString,
+        // None is written for values in a dictionary.
+        s"parquet.enable.dictionary#$column" -> "false"
+      )
+    }.toMap
 
   /**
    * Looks at the footer of a sidecar.

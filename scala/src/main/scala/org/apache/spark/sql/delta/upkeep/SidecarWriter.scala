@@ -18,8 +18,6 @@ private[upkeep] final case class WrittenSidecars(files: Seq[FileStatus], schema:
 
 /** Writes file actions to sidecars that later checkpoints can tell apart by the files they name. */
 private[upkeep] final class SidecarWriter(handle: DeltaHandle) {
-  import SidecarWriter._
-
   private val snapshot = handle.snapshot
 
   /**
@@ -27,9 +25,9 @@ private[upkeep] final class SidecarWriter(handle: DeltaHandle) {
    *
    * @param fileActions columns `add` and `remove`
    * @param parts       sidecars to write
-   * @param actions     in all of them, about
+   * @param adds        in all of them, about; so are `removes`
    */
-  def write(fileActions: DataFrame, parts: Int, actions: Long): WrittenSidecars = {
+  def write(fileActions: DataFrame, parts: Int, adds: Long, removes: Long): WrittenSidecars = {
     val spread =
       if (parts == 1) fileActions.coalesce(1)
       else fileActions.repartition(parts, coalesce(col("add.path"), col("remove.path")))
@@ -39,14 +37,9 @@ private[upkeep] final class SidecarWriter(handle: DeltaHandle) {
     )
     val schema = shaped.schema.asNullable
     val conf = handle.hadoopConf
-    SidecarFooter.PathColumns.foreach { column =>
-      conf.setBoolean(s"parquet.bloom.filter.enabled#$column", true)
-      conf.setLong(s"parquet.bloom.filter.expected.ndv#$column", math.max(1, actions / parts))
-      conf.setDouble(s"parquet.bloom.filter.fpp#$column", FalsePositives)
-      // parquet-java writes no Bloom filter for values in a dictionary.
-      conf.setBoolean(s"parquet.enable.dictionary#$column", false)
+    SidecarFooter.bloomFilters(adds / parts, removes / parts).foreach { case (key, value) =>
+      conf.set(key, value)
     }
-    conf.setInt("parquet.bloom.filter.max.bytes", MaxBloomFilterBytes)
     val job = Job.getInstance(conf)
     val factory = new ParquetFileFormat().prepareWrite(handle.session, job, Map.empty, schema)
     val taskConf = new SerializableConfiguration(job.getConfiguration)
@@ -86,12 +79,4 @@ private[upkeep] final class SidecarWriter(handle: DeltaHandle) {
     }
     WrittenSidecars(files.map(_.toFileStatus).toSeq, schema)
   }
-}
-
-private object SidecarWriter {
-
-  /** So few that a thousand changed files seldom meet one in a million. */
-  private val FalsePositives = 1e-6
-
-  private val MaxBloomFilterBytes = 1 << 20
 }

@@ -112,12 +112,9 @@ class IncrementalCheckpointSuite extends AnyFunSuite {
     val path = newTable("appends", 8, v2: _*)
     assert(checkpoint(path)._1 == "full")
     append(path, 100)
-    // Delta's own sidecar has no Bloom filter.
-    assert(checkpoint(path)._2.contains("0 of 1 sidecars kept"))
-    append(path, 101)
     val (mode, reason) = checkpoint(path)
     assert(mode == "incremental" && reason.contains("1 changes, 1 of 1 sidecars kept"), reason)
-    append(path, 102)
+    append(path, 101)
     // The two of one file each become one of two.
     assert(checkpoint(path)._2.contains("1 changes, 1 of 2 sidecars kept"))
     assertHoldsTheTable(path)
@@ -132,6 +129,13 @@ class IncrementalCheckpointSuite extends AnyFunSuite {
     val file = directory.getFileSystem(conf).listStatus(directory).head
     def isTouched(unexpired: Long) = SidecarFooter.read(file, conf)(_.sidecar(Nil, unexpired)).get.isTouched
     assert(!isTouched(unexpired = 0) && isTouched(unexpired = Long.MaxValue))
+  }
+
+  test("sidecars without Bloom filters, such as Delta's, are replaced") {
+    val path = newTable("foreign", 3, "delta.checkpointPolicy" -> "v2", "delta.checkpointInterval" -> "3")
+    append(path, 100)
+    assert(checkpoint(path)._2.contains("1 changes, 0 of 1 sidecars kept"))
+    assertHoldsTheTable(path)
   }
 
   test("metadata that changed makes a full checkpoint, with the reason") {
