@@ -14,7 +14,8 @@ final case class WrittenCheckpoint(numActions: Long, numAddFiles: Long, parts: I
  * @param numActions  actions in the checkpoint; null where none was written
  * @param numAddFiles data files in the checkpoint; null where none was written
  * @param sizeInBytes of all its files; without sidecars where it was there already; null in a dry run
- * @param mode        `full`: built from the whole state; `incremental`: on the last checkpoint; `none`: not built
+ * @param mode        `full`: built from the whole state; `incremental`: on the last checkpoint; `none`: there
+ *                    was nothing to build
  * @param status      `written`, `exists` (a no-op) or `planned` (a dry run)
  */
 final case class CheckpointResult(

@@ -31,8 +31,9 @@ final case class SidecarPlan(kept: Seq[Sidecar], replaced: Seq[Sidecar]) {
 object SidecarPlan {
 
   /**
-   * Keeps what is untouched, but for sidecars so small that they join what is written anyway: then each is larger
-   * than all smaller ones together, and beside full ones their number grows with the logarithm of the table.
+   * Keeps what is untouched, but for sidecars so small that they join what is written anyway: then each is
+   * larger than all smaller ones together, and beside full ones their number grows with the logarithm of the
+   * table.
    *
    * @param partSize actions of a sidecar at most; one that is half full is left alone
    */

@@ -18,7 +18,9 @@ import org.apache.spark.sql.delta.actions.{Action, Metadata}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.FileNames
 
-/** Writes checkpoints: on the last one where the plan says so, else with Delta's own writer from the whole state. */
+/**
+ * Writes checkpoints: on the last one where the plan says so, else from the whole state with Delta's own writer.
+ */
 final class CheckpointWriter(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot

@@ -19,7 +19,8 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
   /**
    * Writes it, and `_last_checkpoint` once every file of it is there.
    *
-   * @throws UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table; nothing is published
+   * @throws UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table, and nothing is
+   *                         published
    */
   def write(
       session: ClassicSession,

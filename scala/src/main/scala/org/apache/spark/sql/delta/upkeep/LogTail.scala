@@ -18,8 +18,8 @@ import org.apache.spark.sql.delta.actions.{
 private[upkeep] final case class FileKey(path: String, deletionVector: Option[String])
 
 /**
- * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file with
- * statistics: a million changed files would be 1 GB, and are left to a full checkpoint.
+ * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file
+ * with statistics: a million changed files would be 1 GB, and are left to a full checkpoint.
  *
  * @param touched        every file that they name
  * @param fileActions    adds, and tombstones that have not expired

@@ -63,7 +63,7 @@ private[upkeep] object SidecarFooter {
   /** So few that a thousand changed files seldom meet one in a hundred sidecars. */
   private val FalsePositives = 1e-6
 
-  /** Settings of parquet-java that make it write Bloom filters, about five bytes for each action of a sidecar. */
+  /** Settings that make parquet-java write Bloom filters, about five bytes for each action of a sidecar. */
   def bloomFilters(adds: Long, removes: Long): Map[String, String] =
     Seq(AddPath -> adds, RemovePath -> removes).flatMap { case (column, actions) =>
       Seq(

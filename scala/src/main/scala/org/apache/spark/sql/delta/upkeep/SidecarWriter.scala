@@ -18,6 +18,7 @@ private[upkeep] final case class WrittenSidecars(files: Seq[FileStatus], schema:
 
 /** Writes file actions to sidecars that later checkpoints can tell apart by the files they name. */
 private[upkeep] final class SidecarWriter(handle: DeltaHandle) {
+
   private val snapshot = handle.snapshot
 
   /**
