@@ -37,8 +37,7 @@ def ids_by_kernel(spark: SparkSession, path: Path) -> list[int]:
     """Read the rows by Delta Kernel, Spark's engine untouched."""
     jvm = spark._jvm
     kernel = jvm.io.delta.kernel
-    engine = kernel.defaults.engine.DefaultEngine.create(spark._jsc.hadoopConfiguration())
-    snapshot = kernel.Table.forPath(engine, str(path)).getLatestSnapshot(engine)
+    engine, snapshot = _kernel_snapshot(spark, path)
     position = snapshot.getSchema().indexOf("id")
     scan = snapshot.getScanBuilder().build()
     state = scan.getScanState(engine)
@@ -70,17 +69,15 @@ def _each(iterator: Any) -> Iterator[Any]:
         yield iterator.next()
 
 
+def _kernel_snapshot(spark: SparkSession, path: Path) -> tuple[Any, Any]:
+    """Open a table by Delta Kernel; also its engine."""
+    kernel = spark._jvm.io.delta.kernel
+    engine = kernel.defaults.engine.DefaultEngine.create(spark._jsc.hadoopConfiguration())
+    return engine, kernel.Table.forPath(engine, str(path)).getLatestSnapshot(engine)
+
+
 def files_by_kernel(spark: SparkSession, path: Path) -> int:
     """Count the data files that Delta Kernel finds, from checkpoint and commits alone."""
-    jvm = spark._jvm
-    conf = spark._jsc.hadoopConfiguration()
-    engine = jvm.io.delta.kernel.defaults.engine.DefaultEngine.create(conf)
-    table = jvm.io.delta.kernel.Table.forPath(engine, str(path))
-    batches = table.getLatestSnapshot(engine).getScanBuilder().build().getScanFiles(engine)
-    count = 0
-    while batches.hasNext():
-        rows = batches.next().getRows()
-        while rows.hasNext():
-            rows.next()
-            count += 1
-    return count
+    engine, snapshot = _kernel_snapshot(spark, path)
+    batches = snapshot.getScanBuilder().build().getScanFiles(engine)
+    return sum(1 for batch in _each(batches) for _ in _each(batch.getRows()))

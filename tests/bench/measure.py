@@ -93,7 +93,9 @@ def optimize(case: Case, bench: Bench) -> OptimizeResult:
                 if engines[name].error:
                     continue
                 discard(copies.pop(name, None))
-                wake(bench, workers[name], table, f"{case.name}-{turn}-{name}-untimed")
+                # Of a process that slept while others ran, the system takes pages away.
+                before_it = f"{case.name}-{turn}-{name}-untimed"
+                untimed(bench, workers[name], table, before_it, EngineRuns())
                 copies[name] = WORK / f"{case.name}-{turn}-{name}"
                 engines[name] = bench.optimize(workers[name], table, copies[name], engines[name])
         for name in (name for name, runs in engines.items() if not runs.error):
@@ -106,16 +108,16 @@ def warm_up(bench: Bench, worker: Worker, table: Path, name: str) -> EngineRuns:
     """Compact until an engine has had its time; no runs, or the error that it met."""
     runs = EngineRuns()
     while not runs.error and sum(runs.seconds) < WARM_UP_SECONDS:
-        copy = WORK / name
-        runs = bench.optimize(worker, table, copy, runs)
-        discard(copy)
+        runs = untimed(bench, worker, table, name, runs)
     return EngineRuns(error=runs.error)
 
 
-def wake(bench: Bench, worker: Worker, table: Path, name: str) -> None:
-    """Compact once more: of a process that slept while others ran, the system takes pages away."""
-    bench.optimize(worker, table, WORK / name, EngineRuns())
-    discard(WORK / name)
+def untimed(bench: Bench, worker: Worker, table: Path, name: str, runs: EngineRuns) -> EngineRuns:
+    """Add an OPTIMIZE whose result nobody needs."""
+    copy = WORK / name
+    runs = bench.optimize(worker, table, copy, runs)
+    discard(copy)
+    return runs
 
 
 def read(

@@ -23,15 +23,15 @@ object TopLevelFormat {
 }
 
 /** Whether a checkpoint may build on the last one. */
-sealed abstract class Mode(val name: String)
+sealed abstract class Mode
 
 object Mode {
 
   /** The cheapest way that gives the same state. */
-  case object Auto extends Mode("auto")
+  case object Auto extends Mode
 
   /** From the whole state of the table. */
-  case object Full extends Mode("full")
+  case object Full extends Mode
 }
 
 /** What the user asked for; what is not said follows the table. */

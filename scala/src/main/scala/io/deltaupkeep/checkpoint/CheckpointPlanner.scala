@@ -32,7 +32,10 @@ object CheckpointPlanner {
       case Policy.Classic => request.partSize
       case Policy.V2 => Some(request.partSize.getOrElse(SidecarActions))
     }
-    def full(why: String): Build = Build.Full(fileActions, partSize.fold(1)(parts(fileActions, _)), why)
+    def full(why: String): Build = {
+      val actions = fileActions
+      Build.Full(actions, partSize.fold(1)(parts(actions, _)), why)
+    }
     val build = existing(checkpointFiles, table.version).find(_.policy == policy) match {
       case Some(found) => Build.Needless(found)
       case None if request.mode == Mode.Full => full("asked for")

@@ -100,8 +100,9 @@ private[upkeep] object CheckpointBase {
   ): Either[String, Seq[Sidecar]] = {
     val paths = tail.touched.map(_.path)
     val unexpired = handle.snapshot.minFileRetentionTimestamp
+    val conf = handle.hadoopConf
     val footers = ThreadUtils.parmap(provider.sidecarFileStatuses, "delta-upkeep-sidecars", FooterThreads) {
-      SidecarFooter.read(_, handle.hadoopConf)(_.sidecar(paths, unexpired))
+      SidecarFooter.read(_, conf)(_.base(paths, unexpired))
     }
     val known = footers.flatten
     if (known.size < footers.size) Left("sidecars of the last checkpoint have no statistics as JSON")

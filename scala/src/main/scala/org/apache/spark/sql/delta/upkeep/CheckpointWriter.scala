@@ -46,16 +46,26 @@ final class CheckpointWriter(handle: DeltaHandle) {
     lastCheckpoint.map(last => Base(last.sidecars, last.tail.fileActions.size.toLong))
 
   /** Writes the checkpoint, and `_last_checkpoint` once every file of it is there. */
-  def write(plan: CheckpointPlan): WrittenCheckpoint = plan.build match {
-    case Build.Incremental(sidecars, _, parts) =>
-      val last = lastCheckpoint.fold(why => throw new IllegalStateException(why), identity)
-      new IncrementalCheckpoint(handle, last).write(sessionFor(plan), plan.format, sidecars, parts)
-    case _ => writeInFull(plan)
-  }
-
-  private def writeInFull(plan: CheckpointPlan): WrittenCheckpoint = {
+  def write(plan: CheckpointPlan): WrittenCheckpoint = {
     val deltaLog = snapshot.deltaLog
     val session = sessionFor(plan)
+    val info = plan.build match {
+      case Build.Incremental(sidecars, _, parts) =>
+        val last = lastCheckpoint.fold(why => throw new IllegalStateException(why), identity)
+        new IncrementalCheckpoint(handle, last).write(session, plan.format, sidecars, parts)
+      case _ => writeInFull(session, plan)
+    }
+    deltaLog.writeLastCheckpointFile(deltaLog, info, LastCheckpointInfo.checksumEnabled(session))
+    WrittenCheckpoint(
+      numActions = info.size,
+      numAddFiles = info.numOfAddFiles.getOrElse(snapshot.numOfFiles),
+      parts =
+        info.parts.orElse(info.v2Checkpoint.flatMap(_.sidecarFiles).map(_.size)).getOrElse(plan.build.parts),
+      sizeInBytes = info.sizeInBytes.getOrElse(0L)
+    )
+  }
+
+  private def writeInFull(session: ClassicSession, plan: CheckpointPlan): LastCheckpointInfo = {
     if (plan.policy == Policy.V2) {
       val parts = plan.build.parts
       SidecarFooter
@@ -63,17 +73,9 @@ final class CheckpointWriter(handle: DeltaHandle) {
         .foreach { case (key, value) => session.sessionState.conf.setConfString(key, value) }
     }
     // Delta takes the settings of the files from the active session.
-    val info = session.withActive {
-      Checkpoints.writeCheckpoint(session, deltaLog, snapshotFor(plan), handle.table.catalogTable)
+    session.withActive {
+      Checkpoints.writeCheckpoint(session, snapshot.deltaLog, snapshotFor(plan), handle.table.catalogTable)
     }
-    deltaLog.writeLastCheckpointFile(deltaLog, info, LastCheckpointInfo.checksumEnabled(session))
-    WrittenCheckpoint(
-      numActions = info.size,
-      numAddFiles = snapshot.numOfFiles,
-      parts =
-        info.parts.orElse(info.v2Checkpoint.flatMap(_.sidecarFiles).map(_.size)).getOrElse(plan.build.parts),
-      sizeInBytes = info.sizeInBytes.getOrElse(0L)
-    )
   }
 
   /** Delta takes part size and format from the session: a copy of it keeps the user's settings as they are. */

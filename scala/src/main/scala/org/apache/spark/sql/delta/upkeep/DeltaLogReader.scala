@@ -23,6 +23,10 @@ final class DeltaLogReader(handle: DeltaHandle) {
       .getCommitInfoOpt(deltaLog.store, FileNames.unsafeDeltaFile(handle.logPath, version), conf)
       .flatMap(_.inCommitTimestamp)
 
+  /** The actions of a commit or of a checkpoint in JSON; null for those that Delta does not know. */
+  private[upkeep] def actions(path: Path): Seq[Action] =
+    Using.resource(deltaLog.store.readAsIterator(path, conf))(_.map(Action.fromJson).toList)
+
   /**
    * The sidecars that a checkpoint names. A checkpoint in the form of the v2 spec has a `checkpointMetadata`
    * action; a UUID-named one without it is damaged. Any failure to read is an answer, not an error: the
@@ -41,8 +45,7 @@ final class DeltaLogReader(handle: DeltaHandle) {
     }
   }
 
-  private def readJson(path: Path): Try[Seq[Action]] =
-    Using(deltaLog.store.readAsIterator(path, conf))(_.map(Action.fromJson).toList)
+  private def readJson(path: Path): Try[Seq[Action]] = Try(actions(path))
 
   private def readParquet(path: Path): Try[Seq[Action]] = Try {
     val files = Array(path.getFileSystem(conf).getFileStatus(path))

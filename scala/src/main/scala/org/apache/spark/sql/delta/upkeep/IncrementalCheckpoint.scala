@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep
 
 import io.deltaupkeep.UpkeepErrors
-import io.deltaupkeep.checkpoint.{Sidecar, SidecarPlan, TopLevelFormat, WrittenCheckpoint}
+import io.deltaupkeep.checkpoint.{Sidecar, SidecarPlan, TopLevelFormat}
 
 import org.apache.hadoop.fs.FileStatus
 
@@ -15,10 +15,12 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
 
   private val snapshot = handle.snapshot
   private val deltaLog = snapshot.deltaLog
+  private val conf = handle.hadoopConf
 
   /**
-   * Writes it, and `_last_checkpoint` once every file of it is there.
+   * Writes every file of it.
    *
+   * @return what `_last_checkpoint` is to say
    * @throws UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table, and nothing is
    *                         published
    */
@@ -27,14 +29,10 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
       format: TopLevelFormat,
       sidecars: SidecarPlan,
       parts: Int
-  ): WrittenCheckpoint = {
+  ): LastCheckpointInfo = {
     val written =
       if (parts == 0) WrittenSidecars(Nil, Action.logSchema) else writeSidecars(sidecars.replaced, parts)
-    val all = sidecars.kept ++ written.files.map { file =>
-      SidecarFooter.read(file, handle.hadoopConf) { footer =>
-        Sidecar(file.getPath.getName, file.getLen, footer.adds, footer.removes, isTouched = false)
-      }
-    }
+    val all = sidecars.kept ++ written.files.map(SidecarFooter.read(_, conf)(_.sidecar))
     val adds = all.map(_.adds).sum
     snapshot.checksumOpt.map(_.numFiles).filter(_ != adds).foreach { expected =>
       throw UpkeepErrors.checkpointMismatch(handle.name, snapshot.version, adds, expected)
@@ -59,8 +57,7 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
       files: Seq[FileStatus],
       schema: StructType,
       adds: Long
-  ): WrittenCheckpoint = {
-    val conf = handle.hadoopConf
+  ): LastCheckpointInfo = {
     snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
     val sidecarBytes = sidecars.map(_.sizeInBytes).sum
     val fileActions = sidecars.map(_.actions).sum
@@ -76,7 +73,7 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
       conf,
       useRename = deltaLog.store.isPartialWriteVisible(handle.logPath, conf)
     )
-    val info = LastCheckpointInfo(
+    LastCheckpointInfo(
       version = snapshot.version,
       size = fileActions + otherActions.size,
       parts = None,
@@ -85,8 +82,6 @@ private[upkeep] final class IncrementalCheckpoint(handle: DeltaHandle, base: Che
       v2Checkpoint = Some(pointer),
       checkpointSchema = topLevelSchema
     )
-    deltaLog.writeLastCheckpointFile(deltaLog, info, LastCheckpointInfo.checksumEnabled(session))
-    WrittenCheckpoint(info.size, adds, sidecars.size, sidecarBytes + topLevel.getLen)
   }
 }
 

@@ -2,8 +2,6 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.net.URI
 
-import scala.util.Using
-
 import org.apache.spark.sql.delta.actions.{
   Action,
   AddFile,
@@ -44,6 +42,7 @@ private[upkeep] object LogTail {
    */
   def read(handle: DeltaHandle, before: Seq[Action]): Either[String, LogTail] = {
     val snapshot = handle.snapshot
+    val reader = new DeltaLogReader(handle)
     val replay = new InMemoryLogReplay(
       Some(snapshot.minFileRetentionTimestamp),
       snapshot.minSetTransactionRetentionTimestamp
@@ -54,8 +53,7 @@ private[upkeep] object LogTail {
       s"the commits since the last checkpoint take more than ${MaxBytes >> 20} MB"
     }
     for ((file, i) <- snapshot.logSegment.deltas.zipWithIndex if obstacle.isEmpty) {
-      val lines = snapshot.deltaLog.store.readAsIterator(file, handle.hadoopConf)
-      val actions = Using.resource(lines)(_.map(Action.fromJson).toSeq)
+      val actions = reader.actions(file.getPath)
       obstacle = actions.collectFirst {
         case _: Metadata => "the table's metadata changed since the last checkpoint"
         case _: Protocol => "the table's protocol changed since the last checkpoint"

@@ -21,12 +21,14 @@ private[upkeep] final class SidecarFooter private (file: FileStatus, reader: Par
   private def chunks(column: String): Seq[ColumnChunkMetaData] =
     reader.getRowGroups.asScala.toSeq.flatMap(_.getColumns.asScala).filter(_.getPath.toDotString == column)
 
-  def adds: Long = chunks(AddPath).map(values).sum
+  private val adds = chunks(AddPath).map(values).sum
+  private val removes = chunks(RemovePath).map(values).sum
 
-  def removes: Long = chunks(RemovePath).map(values).sum
+  /** The sidecar, with nothing known of later commits. */
+  def sidecar: Sidecar = Sidecar(file.getPath.getName, file.getLen, adds, removes, isTouched = false)
 
   /** Whether add actions have their statistics as the log has them. */
-  def hasStatistics: Boolean = adds == 0 || chunks("add.stats").nonEmpty
+  private def hasStatistics: Boolean = adds == 0 || chunks("add.stats").nonEmpty
 
   /**
    * The sidecar as a base, None if its adds lack statistics.
@@ -34,9 +36,9 @@ private[upkeep] final class SidecarFooter private (file: FileStatus, reader: Par
    * @param paths     of files that later commits name
    * @param unexpired milliseconds since the epoch: tombstones that are not younger may go
    */
-  def sidecar(paths: Iterable[String], unexpired: Long): Option[Sidecar] = Option.when(hasStatistics) {
+  def base(paths: Iterable[String], unexpired: Long): Option[Sidecar] = Option.when(hasStatistics) {
     val isTouched = (paths.nonEmpty && PathColumns.exists(mayHold(_, paths))) || allExpired(unexpired)
-    Sidecar(file.getPath.getName, file.getLen, adds, removes, isTouched)
+    sidecar.copy(isTouched = isTouched)
   }
 
   private def mayHold(column: String, paths: Iterable[String]): Boolean =

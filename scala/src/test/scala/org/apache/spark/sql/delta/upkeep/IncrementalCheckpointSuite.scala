@@ -127,7 +127,7 @@ class IncrementalCheckpointSuite extends AnyFunSuite {
     val conf = spark.sparkContext.hadoopConfiguration
     val directory = new Path(path, "_delta_log/_sidecars")
     val file = directory.getFileSystem(conf).listStatus(directory).head
-    def isTouched(unexpired: Long) = SidecarFooter.read(file, conf)(_.sidecar(Nil, unexpired)).get.isTouched
+    def isTouched(unexpired: Long) = SidecarFooter.read(file, conf)(_.base(Nil, unexpired)).get.isTouched
     assert(!isTouched(unexpired = 0) && isTouched(unexpired = Long.MaxValue))
   }
 
