@@ -58,8 +58,8 @@ object CheckpointRequest {
   )
   val ModeOption: OptionEntry[Mode] = OptionEntry.oneOf[Mode](
     "mode",
-    "full builds the checkpoint from the whole state; auto builds a v2 checkpoint on the last one where that " +
-      "is possible, and costs what changed since. Default: auto."
+    "full builds the checkpoint from the whole state; auto builds it on the last one where that is possible, " +
+      "and costs what changed since. Default: auto."
   )("auto" -> Mode.Auto, "full" -> Mode.Full)
   val entries: Seq[OptionEntry[_]] = Seq(PolicyOption, FormatOption, PartSizeOption, ModeOption)
 
@@ -78,7 +78,7 @@ object CheckpointRequest {
  */
 sealed abstract class Build(val mode: String) {
 
-  /** Adds and tombstones that it holds, at most. */
+  /** Adds and tombstones that it holds, about. */
   def fileActions: Option[Long]
 
   /** Files with file actions: parts of a classic checkpoint, sidecars of a v2 one. */
@@ -96,8 +96,13 @@ object Build {
     override def reason: String = s"a complete ${existing.policy.name} checkpoint of this version is there"
   }
 
-  /** From the whole state of the table. */
-  final case class Full(actions: Long, parts: Int, why: String) extends Build("full") {
+  /**
+   * From the whole state of the table.
+   *
+   * @param actions      about: nothing is replayed for the plan
+   * @param newFragments to write
+   */
+  final case class Full(actions: Long, parts: Int, newFragments: Int, why: String) extends Build("full") {
     override def fileActions: Option[Long] = Some(actions)
     override def reason: String = s"built in full from the table's state: $why"
   }
@@ -105,14 +110,22 @@ object Build {
   /**
    * From the last checkpoint and the commits since.
    *
-   * @param newParts sidecars to write
+   * @param newFragments to write
    */
-  final case class Incremental(sidecars: SidecarPlan, changes: Long, newParts: Int)
+  final case class Incremental(policy: Policy, fragments: FragmentPlan, changes: Long, newFragments: Int)
       extends Build("incremental") {
-    override def fileActions: Option[Long] = Some(sidecars.all.map(_.actions).sum + changes)
-    override def parts: Int = sidecars.kept.size + newParts
-    override def reason: String =
-      s"built on the last one: $changes changes, ${sidecars.kept.size} of ${sidecars.all.size} sidecars kept"
+    override def fileActions: Option[Long] = Some(fragments.all.map(_.actions).sum + changes)
+    override def parts: Int = policy match {
+      case Policy.Classic => 1
+      case Policy.V2 => fragments.kept.size + newFragments
+    }
+    override def reason: String = {
+      val kind = policy match {
+        case Policy.Classic => "row groups"
+        case Policy.V2 => "sidecars"
+      }
+      s"built on the last one: $changes changes, ${fragments.kept.size} of ${fragments.all.size} $kind kept"
+    }
   }
 }
 

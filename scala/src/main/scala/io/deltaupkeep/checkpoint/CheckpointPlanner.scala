@@ -6,13 +6,13 @@ import io.deltaupkeep.cleanup.{CheckpointSet, LogFile, LogFileKind}
 /** Decides what a checkpoint at the table's version must look like, and whether one is needed. Pure. */
 object CheckpointPlanner {
 
-  /** Actions in one sidecar where nobody says otherwise: Delta's own choice. */
-  private val SidecarActions = 50000L
+  /** Actions in a sidecar or a row group where nobody says otherwise: Delta's choice for sidecars. */
+  private val FragmentActions = 50000L
 
   /**
-   * @param fileActions      adds and tombstones of this version
+   * @param fileActions      adds and tombstones of this version, about
    * @param checkpointFiles  files of the log that belong to checkpoints of this version
-   * @param base             what a v2 checkpoint can build on, or why on nothing
+   * @param base             what a checkpoint of a policy can build on, or why on nothing
    * @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2`
    */
   def plan(
@@ -20,7 +20,7 @@ object CheckpointPlanner {
       request: CheckpointRequest,
       fileActions: => Long,
       checkpointFiles: Seq[LogFile],
-      base: => Either[String, Base]
+      base: Policy => Either[String, Base]
   ): CheckpointPlan = {
     val policy = request.policy.getOrElse(if (table.prefersV2Checkpoints) Policy.V2 else Policy.Classic)
     checkRequest(table, request, policy)
@@ -30,29 +30,32 @@ object CheckpointPlanner {
     }
     val partSize = policy match {
       case Policy.Classic => request.partSize
-      case Policy.V2 => Some(request.partSize.getOrElse(SidecarActions))
+      case Policy.V2 => Some(request.partSize.getOrElse(FragmentActions))
     }
     def full(why: String): Build = {
       val actions = fileActions
-      Build.Full(actions, partSize.fold(1)(parts(actions, _)), why)
+      Build.Full(
+        actions,
+        partSize.fold(1)(parts(actions, _)),
+        newFragments = parts(actions, partSize.getOrElse(FragmentActions)),
+        why
+      )
     }
     val build = existing(checkpointFiles, table.version).find(_.policy == policy) match {
       case Some(found) => Build.Needless(found)
       case None if request.mode == Mode.Full => full("asked for")
-      case None =>
-        policy match {
-          case Policy.Classic => full("this version builds only v2 checkpoints on others")
-          case Policy.V2 => base.fold(full, incremental(_, partSize.getOrElse(SidecarActions)))
-        }
+      case None if policy == Policy.Classic && request.partSize.nonEmpty =>
+        full("parts that several drivers write fit together only so")
+      case None => base(policy).fold(full, incremental(policy, _, partSize.getOrElse(FragmentActions)))
     }
     val chosenBy = if (request.policy.nonEmpty) "asked for" else "the table's policy"
     CheckpointPlan(table.version, policy, format, partSize, build, chosenBy)
   }
 
-  private def incremental(base: Base, partSize: Long): Build = {
-    val sidecars = SidecarPlan.of(base, partSize)
-    val written = base.changes + sidecars.replaced.map(_.actions).sum
-    Build.Incremental(sidecars, base.changes, if (written == 0) 0 else parts(written, partSize))
+  private def incremental(policy: Policy, base: Base, partSize: Long): Build = {
+    val fragments = FragmentPlan.of(base, partSize)
+    val written = base.changes + fragments.replaced.map(_.actions).sum
+    Build.Incremental(policy, fragments, base.changes, if (written == 0) 0 else parts(written, partSize))
   }
 
   private def checkRequest(table: TableFacts, request: CheckpointRequest, policy: Policy): Unit =

@@ -20,7 +20,8 @@ private[parquet] object ChunkCopier {
       chunk: ColumnChunkMetaData,
       to: ParquetFileWriter
   ): Unit = {
-    val stream = FileBytes.asInputFile(bytes, StepBytes).newStream()
+    val step = math.max(1L, math.min(StepBytes, chunk.getTotalSize)).toInt
+    val stream = FileBytes.asInputFile(bytes, step).newStream()
     to.appendColumnChunk(
       column,
       stream,
@@ -62,7 +63,7 @@ private[parquet] object ChunkCopier {
       ))
     }
 
-  private val StepBytes = 4 << 20
+  private val StepBytes = 4L << 20
 
   private val MaxBloomHeader = 64
 }

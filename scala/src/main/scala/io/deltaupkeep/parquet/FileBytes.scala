@@ -71,6 +71,45 @@ private[parquet] object FileBytes {
     }
   }
 
+  /** A file that is read in blocks, of which the last few stay: for reads that jump between a few places. */
+  final class Blocks(file: InputFile, blockBytes: Int = 4 << 20, blocks: Int = 8) extends FileBytes {
+    private val ranged = new Ranged(file)
+    private val recent = new java.util.LinkedHashMap[Long, Array[Byte]](blocks, 0.75f, true) {
+      override def removeEldestEntry(eldest: java.util.Map.Entry[Long, Array[Byte]]): Boolean = size > blocks
+    }
+
+    override val length: Long = file.getLength
+    override def heldBytes: Long = math.min(length, blockBytes.toLong * blocks)
+
+    override def read(start: Long, count: Int): Slice = synchronized {
+      if (start < 0 || start + count > length)
+        throw new EOFException(s"bytes $start to ${start + count} of $length")
+      val from = (start % blockBytes).toInt
+      if (from + count <= blockBytes) Slice(block(start / blockBytes), from)
+      else {
+        val bytes = new Array[Byte](count)
+        var done = 0
+        while (done < count) {
+          val at = ((start + done) % blockBytes).toInt
+          val part = math.min(count - done, blockBytes - at)
+          System.arraycopy(block((start + done) / blockBytes), at, bytes, done, part)
+          done += part
+        }
+        Slice(bytes, 0)
+      }
+    }
+
+    private def block(index: Long): Array[Byte] = recent.computeIfAbsent(
+      index,
+      _ => {
+        val start = index * blockBytes
+        ranged.read(start, math.min(blockBytes.toLong, length - start).toInt).array
+      }
+    )
+
+    override def close(): Unit = ranged.close()
+  }
+
   /** Reads a file in one request. */
   def fetch(file: InputFile): FileBytes = {
     val length = file.getLength

@@ -1,50 +1,55 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.checkpoint.Sidecar
+import io.deltaupkeep.checkpoint.{Fragment, Policy}
+import io.deltaupkeep.parquet.{RowGroupJoiner, RowGroupsOf}
 
 import org.apache.hadoop.fs.FileStatus
+import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
 
 import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
-import org.apache.spark.sql.delta.{
-  CheckpointProvider,
-  DeltaConfigs,
-  LazyCompleteCheckpointProvider,
-  V2CheckpointProvider
-}
-import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor, FileAction, SingleAction}
-import org.apache.spark.sql.functions.{broadcast, coalesce, col}
-import org.apache.spark.util.ThreadUtils
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.CheckpointProvider
+import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
+import org.apache.spark.sql.functions.{broadcast, coalesce, col, lit}
 
 /**
  * The last checkpoint of a table and what happened since, for one that builds on it.
  *
- * @param sidecars of the last checkpoint
+ * @param fragments of the last checkpoint
  */
 private[upkeep] final class CheckpointBase private (
     handle: DeltaHandle,
-    provider: V2CheckpointProvider,
+    files: Map[String, FileStatus],
     val tail: LogTail,
-    val sidecars: Seq[Sidecar]
+    val fragments: Seq[Fragment]
 ) {
   import CheckpointBase._
 
-  private lazy val files: Map[String, FileStatus] =
-    provider.sidecarFileStatuses.map(file => file.getPath.getName -> file).toMap
+  def file(fragment: Fragment): FileStatus = files(fragment.file)
 
-  def file(sidecar: Sidecar): FileStatus = files(sidecar.name)
-
-  /** The file actions of some sidecars and of the commits since, one for each file. */
-  def fileActions(replaced: Seq[Sidecar]): DataFrame = {
-    val changes = handle.session.createDataset(tail.fileActions.map(_.wrap)).select("add", "remove")
-    if (replaced.isEmpty) changes else changes.union(survivors(replaced))
+  /** The file actions of some fragments and of the commits since, one for each file, in some partitions. */
+  def fileActions(
+      session: ClassicSession,
+      replaced: Seq[Fragment],
+      parts: Int,
+      temporary: TemporaryFiles
+  ): DataFrame = {
+    val changes = session.createDataset(tail.fileActions.map(_.wrap)).toDF().select(columns: _*)
+    val all = if (replaced.isEmpty) changes else changes.union(survivors(session, replaced, temporary))
+    if (parts == 1) all.coalesce(1)
+    else all.repartition(parts, coalesce(col("add.path"), col("remove.path")))
   }
 
-  private def survivors(replaced: Seq[Sidecar]): DataFrame = {
-    val index = CheckpointProvider.checkpointFileIndex(replaced.map(file))
-    val keys = handle.session
+  private def survivors(
+      session: ClassicSession,
+      replaced: Seq[Fragment],
+      temporary: TemporaryFiles
+  ): DataFrame = {
+    val index = CheckpointProvider.checkpointFileIndex(alone(replaced, temporary))
+    val keys = session
       .createDataset(tail.touched.toSeq.map(key => (key.path, key.deletionVector.orNull)))(KeyEncoder)
       .toDF("touchedPath", "touchedVector")
-    val before = handle.snapshot.deltaLog.loadIndex(index, Action.logSchema).select("add", "remove")
+    val before = handle.snapshot.deltaLog.loadIndex(index, Action.logSchema)
     val vector = coalesce(
       DeletionVectorDescriptor.uniqueIdExpression(col("add.deletionVector")),
       DeletionVectorDescriptor.uniqueIdExpression(col("remove.deletionVector"))
@@ -55,67 +60,47 @@ private[upkeep] final class CheckpointBase private (
       )
     val unexpired = handle.snapshot.minFileRetentionTimestamp
     before
-      .where(col("add").isNotNull || col("remove.deletionTimestamp") > unexpired)
+      .where(col("add.path").isNotNull || col("remove.deletionTimestamp") > unexpired)
       .join(broadcast(keys), isTouched, "left_anti")
+      .select(columns: _*)
+  }
+
+  /** Files that hold these fragments and no others. */
+  private def alone(replaced: Seq[Fragment], temporary: TemporaryFiles): Seq[FileStatus] = {
+    val conf = handle.hadoopConf
+    replaced.groupBy(_.file).toSeq.map { case (name, ofFile) =>
+      if (ofFile.size == fragments.count(_.file == name)) files(name)
+      else {
+        val path = temporary.newPath()
+        val rowGroups =
+          RowGroupsOf(HadoopInputFile.fromStatus(files(name), conf), ofFile.flatMap(_.rowGroup).sorted)
+        RowGroupJoiner.join(Seq(rowGroups), HadoopOutputFile.fromPath(path, conf), Map.empty)
+        path.getFileSystem(conf).getFileStatus(path)
+      }
+    }
   }
 }
 
 private[upkeep] object CheckpointBase {
 
-  private val FooterThreads = 8
   private val KeyEncoder: Encoder[(String, String)] = Encoders.tuple(Encoders.STRING, Encoders.STRING)
 
-  /** The base of a new checkpoint, or why there is none. */
-  def of(handle: DeltaHandle): Either[String, CheckpointBase] =
+  /** Those of a checkpoint, without actions that are about no file. */
+  private val columns = CheckpointShape.Columns.map { name =>
+    if (name == "add" || name == "remove") col(name)
+    else lit(null).cast(Action.logSchema(name).dataType).as(name)
+  }
+
+  /** The base of a new checkpoint of a policy, or why there is none. */
+  def of(handle: DeltaHandle, policy: Policy, shape: => CheckpointShape): Either[String, CheckpointBase] =
     for {
-      provider <- v2Checkpoint(handle.snapshot.checkpointProvider)
-      _ <- obstacleOf(handle, provider).toLeft(())
-      before <- nonFileActions(handle, provider)
-      tail <- LogTail.read(handle, before)
-      sidecars <- sidecarsOf(handle, provider, tail)
-    } yield new CheckpointBase(handle, provider, tail, sidecars)
-
-  private def v2Checkpoint(provider: CheckpointProvider): Either[String, V2CheckpointProvider] =
-    provider match {
-      case v2: V2CheckpointProvider => Right(v2)
-      case unread: LazyCompleteCheckpointProvider => v2Checkpoint(unread.underlyingCheckpointProvider)
-      case none if none.isEmpty => Left("there is no checkpoint before it")
-      case _ => Left("the last checkpoint is a classic one")
+      last <- LastCheckpoint.of(handle, policy)
+      _ <- last.obstacle(shape).toLeft(())
+      others <- last.otherActions
+      tail <- LogTail.read(handle, others)
+      fragments = last.fragments(tail.touched.map(_.path))
+    } yield {
+      val files = last.files.map(file => file.getPath.getName -> file).toMap
+      new CheckpointBase(handle, files, tail, fragments)
     }
-
-  private def obstacleOf(handle: DeltaHandle, provider: V2CheckpointProvider): Option[String] = {
-    val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
-    if (!DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(handle.snapshot.metadata))
-      Some("checkpoints of the table have no statistics as JSON")
-    // A cleanup that runs now may take the sidecars of a checkpoint that has expired.
-    else if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
-    else None
-  }
-
-  /** By their footers and Bloom filters: two small requests each. */
-  private def sidecarsOf(
-      handle: DeltaHandle,
-      provider: V2CheckpointProvider,
-      tail: LogTail
-  ): Either[String, Seq[Sidecar]] = {
-    val paths = tail.touched.map(_.path)
-    val unexpired = handle.snapshot.minFileRetentionTimestamp
-    val conf = handle.hadoopConf
-    val footers = ThreadUtils.parmap(provider.sidecarFileStatuses, "delta-upkeep-sidecars", FooterThreads) {
-      SidecarFooter.read(_, conf)(_.base(paths, unexpired))
-    }
-    val known = footers.flatten
-    if (known.size < footers.size) Left("sidecars of the last checkpoint have no statistics as JSON")
-    else Right(known)
-  }
-
-  private def nonFileActions(
-      handle: DeltaHandle,
-      provider: V2CheckpointProvider
-  ): Either[String, Seq[Action]] = {
-    val topLevel = handle.snapshot.deltaLog.loadIndex(provider.topLevelFileIndex.get, Action.logSchema)
-    val actions = topLevel.as[SingleAction].collect().map(_.unwrap).toSeq
-    if (actions.exists(_.isInstanceOf[FileAction])) Left("the last checkpoint has files outside its sidecars")
-    else Right(actions)
-  }
 }

@@ -1,32 +1,51 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.checkpoint.{Base, Build, CheckpointPlan, Policy, TopLevelFormat, WrittenCheckpoint}
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.checkpoint.{
+  Base,
+  Build,
+  CheckpointPlan,
+  Fragment,
+  Policy,
+  TopLevelFormat,
+  WrittenCheckpoint
+}
 import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
 
-import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.delta.{
-  Checkpoints,
-  CheckpointPolicy,
-  DeltaConfigs,
-  LastCheckpointInfo,
-  Snapshot,
-  V2Checkpoint,
-  SnapshotState
-}
-import org.apache.spark.sql.delta.actions.{Action, Metadata}
-import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.util.FileNames
+import org.apache.hadoop.fs.FileStatus
 
-/**
- * Writes checkpoints: on the last one where the plan says so, else from the whole state with Delta's own writer.
- */
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.sql.internal.SQLConf
+
+/** Writes checkpoints: on the last one where the plan says so, else from the whole state of the table. */
 final class CheckpointWriter(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot
 
-  /** Adds and tombstones of this version; replays the log where Delta has not done so yet. */
-  def fileActions: Long = snapshot.numOfFiles + snapshot.numOfRemoves
+  /** A copy keeps the user's settings as they are. */
+  private lazy val session: ClassicSession = {
+    val copy = handle.session.asInstanceOf[ClassicSession].cloneSession()
+    // The number of partitions is the number of files.
+    copy.sessionState.conf.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false)
+    copy
+  }
+  private lazy val shape = new CheckpointShape(session, snapshot)
+  private lazy val parts = new PartWriter(handle, session, shape)
+
+  /**
+   * Adds and tombstones of this version, about: the files that the version's checksum counts, or what the log's
+   * bytes come to.
+   */
+  def fileActions: Long = snapshot.checksumOpt.map(_.numFiles).getOrElse {
+    snapshot.deltaFileSizeInBytes() / CheckpointWriter.BytesOfAction +
+      snapshot.checkpointSizeInBytes() / CheckpointWriter.BytesInCheckpoint
+  }
 
   /** Files of the log that belong to checkpoints of this version. One listing from that version on. */
   def checkpointFiles: Seq[LogFile] = {
@@ -39,91 +58,112 @@ final class CheckpointWriter(handle: DeltaHandle) {
       .toSeq
   }
 
-  private lazy val lastCheckpoint: Either[String, CheckpointBase] = CheckpointBase.of(handle)
+  private val bases = mutable.Map.empty[Policy, Either[String, CheckpointBase]]
 
-  /** What a v2 checkpoint can build on, or why on nothing. Reads the commits since the last checkpoint. */
-  def base: Either[String, Base] =
-    lastCheckpoint.map(last => Base(last.sidecars, last.tail.fileActions.size.toLong))
+  private def baseOf(policy: Policy): Either[String, CheckpointBase] =
+    bases.getOrElseUpdate(policy, session.withActive(CheckpointBase.of(handle, policy, shape)))
 
-  /** Writes the checkpoint, and `_last_checkpoint` once every file of it is there. */
-  def write(plan: CheckpointPlan): WrittenCheckpoint = {
+  /** What a checkpoint of a policy can build on, or why on nothing. Reads the commits since the last one. */
+  def base(policy: Policy): Either[String, Base] =
+    baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
+
+  /**
+   * Writes the checkpoint, and `_last_checkpoint` once every file of it is there.
+   *
+   * @throws UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table, and nothing is
+   *                         published
+   */
+  def write(plan: CheckpointPlan): WrittenCheckpoint = session.withActive {
+    val temporary = new TemporaryFiles(handle)
+    val (contents, pointer) =
+      try {
+        val contents = collect(plan, temporary)
+        verify(contents)
+        (contents, publish(plan, contents, temporary))
+      } catch {
+        case NonFatal(e) =>
+          temporary.deleteAll()
+          throw e
+      }
+    temporary.delete()
     val deltaLog = snapshot.deltaLog
-    val session = sessionFor(plan)
-    val info = plan.build match {
-      case Build.Incremental(sidecars, _, parts) =>
-        val last = lastCheckpoint.fold(why => throw new IllegalStateException(why), identity)
-        new IncrementalCheckpoint(handle, last).write(session, plan.format, sidecars, parts)
-      case _ => writeInFull(session, plan)
-    }
-    deltaLog.writeLastCheckpointFile(deltaLog, info, LastCheckpointInfo.checksumEnabled(session))
+    deltaLog.writeLastCheckpointFile(deltaLog, pointer, LastCheckpointInfo.checksumEnabled(session))
     WrittenCheckpoint(
-      numActions = info.size,
-      numAddFiles = info.numOfAddFiles.getOrElse(snapshot.numOfFiles),
-      parts =
-        info.parts.orElse(info.v2Checkpoint.flatMap(_.sidecarFiles).map(_.size)).getOrElse(plan.build.parts),
-      sizeInBytes = info.sizeInBytes.getOrElse(0L)
+      numActions = pointer.size,
+      numAddFiles = contents.adds,
+      parts = if (plan.policy == Policy.V2) contents.fragments.size else plan.build.parts,
+      sizeInBytes = pointer.sizeInBytes.getOrElse(0L)
     )
   }
 
-  private def writeInFull(session: ClassicSession, plan: CheckpointPlan): LastCheckpointInfo = {
-    if (plan.policy == Policy.V2) {
-      val parts = plan.build.parts
-      SidecarFooter
-        .bloomFilters(snapshot.numOfFiles / parts, snapshot.numOfRemoves / parts)
-        .foreach { case (key, value) => session.sessionState.conf.setConfString(key, value) }
+  private def collect(plan: CheckpointPlan, temporary: TemporaryFiles): CheckpointContents = {
+    val kind = plan.policy match {
+      case Policy.V2 => PartKind.Sidecar
+      case Policy.Classic if plan.build.parts > 1 => PartKind.Part(plan.build.parts)
+      case Policy.Classic => PartKind.RowGroups(temporary)
     }
-    // Delta takes the settings of the files from the active session.
-    session.withActive {
-      Checkpoints.writeCheckpoint(session, snapshot.deltaLog, snapshotFor(plan), handle.table.catalogTable)
+    plan.build match {
+      case build: Build.Incremental =>
+        val last = baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
+        val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
+        val actions = build.changes + build.fragments.replaced.map(_.actions).sum
+        val written = if (build.newFragments == 0) Nil
+        else {
+          val changed = last.fileActions(session, build.fragments.replaced, build.newFragments, temporary)
+          parts.write(changed, kind, actions / build.newFragments).fragments
+        }
+        contents(kind, kept ++ written, last.tail.nonFileActions)
+      case build: Build.Full =>
+        val state = new LogReplay(session, snapshot).actions(build.newFragments)
+        val written = parts.write(state, kind, build.actions / build.newFragments)
+        contents(kind, written.fragments, written.others)
+      case _: Build.Needless => throw new IllegalStateException("There is nothing to write")
     }
   }
 
-  /** Delta takes part size and format from the session: a copy of it keeps the user's settings as they are. */
-  private def sessionFor(plan: CheckpointPlan): ClassicSession = {
-    val session = handle.session.asInstanceOf[ClassicSession].cloneSession()
-    val conf = session.sessionState.conf
-    plan.partSize match {
-      case Some(size) => conf.setConf(DeltaSQLConf.DELTA_CHECKPOINT_PART_SIZE, Some(size))
-      case None => conf.unsetConf(DeltaSQLConf.DELTA_CHECKPOINT_PART_SIZE)
-    }
-    val format = CheckpointWriter.deltaFormat(plan.format)
-    conf.setConfString(DeltaSQLConf.CHECKPOINT_V2_TOP_LEVEL_FILE_FORMAT.key, format.name)
-    session
+  /** A classic checkpoint has its other actions in a row group of their own, which is replaced every time. */
+  private def contents(
+      kind: PartKind,
+      fragments: Seq[(Fragment, FileStatus)],
+      others: Seq[Action]
+  ): CheckpointContents = kind match {
+    case PartKind.RowGroups(temporary) =>
+      val rows = session.createDataset(others.map(_.wrap)).toDF().coalesce(1)
+      val written = parts.write(rows, PartKind.Others(temporary), others.size.toLong)
+      CheckpointContents(fragments ++ written.fragments, others)
+    case _ => CheckpointContents(fragments, others)
   }
 
-  /** Delta takes the policy from the table's metadata; another one needs a view of the snapshot that has it. */
-  private def snapshotFor(plan: CheckpointPlan): Snapshot = {
-    val policy = plan.policy match {
-      case Policy.Classic => CheckpointPolicy.Classic
-      case Policy.V2 => CheckpointPolicy.V2
+  private def verify(contents: CheckpointContents): Unit =
+    snapshot.checksumOpt.map(_.numFiles).filter(_ != contents.adds).foreach { expected =>
+      throw UpkeepErrors.checkpointMismatch(handle.name, snapshot.version, contents.adds, expected)
     }
-    if (DeltaConfigs.CHECKPOINT_POLICY.fromMetaData(snapshot.metadata) == policy) snapshot
-    else new SnapshotWithPolicy(snapshot, policy)
+
+  private def publish(
+      plan: CheckpointPlan,
+      contents: CheckpointContents,
+      temporary: TemporaryFiles
+  ): LastCheckpointInfo = {
+    snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
+    val publisher = new CheckpointPublisher(handle, session, shape)
+    plan.policy match {
+      case Policy.V2 => publisher.v2(contents, plan.format)
+      case Policy.Classic if plan.build.parts > 1 => publisher.parts(contents)
+      case Policy.Classic => publisher.classic(contents, temporary)
+    }
   }
 }
 
 private[upkeep] object CheckpointWriter {
 
+  /** Of a commit, about, where nothing else tells how many actions there are. */
+  private val BytesOfAction = 512L
+
+  /** The same of a checkpoint. */
+  private val BytesInCheckpoint = 64L
+
   def deltaFormat(format: TopLevelFormat): V2Checkpoint.Format = format match {
     case TopLevelFormat.Json => V2Checkpoint.Format.JSON
     case TopLevelFormat.Parquet => V2Checkpoint.Format.PARQUET
   }
-}
-
-/**
- * The same version of the table, seen with another checkpoint policy. What goes into the checkpoint is the
- * table's real metadata. It has no checksum to be validated against: that one names the real policy.
- */
-private final class SnapshotWithPolicy(original: Snapshot, policy: CheckpointPolicy.Policy)
-    extends Snapshot(original.path, original.version, original.logSegment, original.deltaLog, None) {
-
-  override def metadata: Metadata = {
-    val real = original.metadata
-    real.copy(configuration = real.configuration + (DeltaConfigs.CHECKPOINT_POLICY.key -> policy.name))
-  }
-
-  override protected def extractComputedState(state: DataFrame): SnapshotState =
-    super.extractComputedState(state).copy(metadata = metadata)
-
-  override private[delta] lazy val nonFileActions: Seq[Action] = original.nonFileActions
 }

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import java.net.URI
-
+import org.apache.spark.sql.Column
 import org.apache.spark.sql.delta.actions.{
   Action,
   AddFile,
@@ -14,6 +13,19 @@ import org.apache.spark.sql.delta.actions.{
 
 /** A file of the table, as reconciliation tells files apart (protocol, 'Action Reconciliation'). */
 private[upkeep] final case class FileKey(path: String, deletionVector: Option[String])
+
+private[upkeep] object FileKey {
+
+  /** In paths that may have several spellings, which reconciliation takes for the same: absolute ones, say. */
+  private val UnusualParts = Seq(":", "//", "/.")
+  private val UnusualStarts = Seq("/", ".")
+
+  def isUnusual(path: String): Boolean =
+    UnusualParts.exists(path.contains) || UnusualStarts.exists(path.startsWith)
+
+  def isUnusual(path: Column): Column =
+    (UnusualParts.map(path.contains(_)) ++ UnusualStarts.map(path.startsWith(_: String))).reduce(_ || _)
+}
 
 /**
  * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file
@@ -57,7 +69,8 @@ private[upkeep] object LogTail {
       obstacle = actions.collectFirst {
         case _: Metadata => "the table's metadata changed since the last checkpoint"
         case _: Protocol => "the table's protocol changed since the last checkpoint"
-        case action: FileAction if !isRelative(action.path) => "commits name files by absolute paths"
+        case action: FileAction if FileKey.isUnusual(action.path) =>
+          "commits name files by absolute paths"
       }
       touched ++= actions.collect {
         case add: AddFile => FileKey(add.path, add.getDeletionVectorUniqueId)
@@ -72,11 +85,5 @@ private[upkeep] object LogTail {
       }
       LogTail(touched.result(), files, others)
     }
-  }
-
-  // Of these one file may have several spellings, which reconciliation takes for the same.
-  private def isRelative(path: String): Boolean = {
-    val uri = new URI(path)
-    !uri.isAbsolute && !path.startsWith("/")
   }
 }

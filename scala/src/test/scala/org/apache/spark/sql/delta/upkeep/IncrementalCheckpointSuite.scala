@@ -127,14 +127,17 @@ class IncrementalCheckpointSuite extends AnyFunSuite {
     val conf = spark.sparkContext.hadoopConfiguration
     val directory = new Path(path, "_delta_log/_sidecars")
     val file = directory.getFileSystem(conf).listStatus(directory).head
-    def isTouched(unexpired: Long) = SidecarFooter.read(file, conf)(_.base(Nil, unexpired)).get.isTouched
-    assert(!isTouched(unexpired = 0) && isTouched(unexpired = Long.MaxValue))
+    def isExpired(unexpired: Long) =
+      CheckpointFooter.read(file, conf)(footer => footer.isExpired(footer.whole, unexpired))
+    assert(!isExpired(unexpired = 0) && isExpired(unexpired = Long.MaxValue))
   }
 
-  test("sidecars without Bloom filters, such as Delta's, are replaced") {
+  test("sidecars without Bloom filters, such as Delta's, are looked into") {
     val path = newTable("foreign", 3, "delta.checkpointPolicy" -> "v2", "delta.checkpointInterval" -> "3")
     append(path, 100)
-    assert(checkpoint(path)._2.contains("1 changes, 0 of 1 sidecars kept"))
+    assert(checkpoint(path)._2.contains("1 changes, 1 of 1 sidecars kept"))
+    spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
+    assert(checkpoint(path)._2.contains("1 changes, 0 of 2 sidecars kept"))
     assertHoldsTheTable(path)
   }
 

@@ -5,13 +5,13 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-class SidecarPlanSuite extends AnyFunSuite with TableDrivenPropertyChecks with ScalaCheckPropertyChecks {
+class FragmentPlanSuite extends AnyFunSuite with TableDrivenPropertyChecks with ScalaCheckPropertyChecks {
 
-  private def sidecars(actions: Long*): Seq[Sidecar] =
-    actions.zipWithIndex.map { case (n, i) => Sidecar(s"s$i", n * 100, n, 0, isTouched = false) }
+  private def sidecars(actions: Long*): Seq[Fragment] =
+    actions.zipWithIndex.map { case (n, i) => Fragment(s"s$i", None, n * 100, n, 0, isTouched = false) }
 
   private def kept(base: Base, partSize: Long = 100): Seq[Long] =
-    SidecarPlan.of(base, partSize).kept.map(_.actions).sorted
+    FragmentPlan.of(base, partSize).kept.map(_.actions).sorted
 
   test("what joins and what stays") {
     val cases = Table(
@@ -34,21 +34,21 @@ class SidecarPlanSuite extends AnyFunSuite with TableDrivenPropertyChecks with S
 
   test("a touched sidecar is replaced, however large, and takes smaller ones along") {
     val base = sidecars(100, 30, 20).zip(Seq(true, false, false)).map { case (s, t) => s.copy(isTouched = t) }
-    val plan = SidecarPlan.of(Base(base, 1), partSize = 1000)
-    assert(plan.replaced.map(_.name).toSet == Set("s0", "s1", "s2") && plan.kept.isEmpty)
-    val full = SidecarPlan.of(Base(base, 1), partSize = 50)
-    assert(full.replaced.map(_.name).toSet == Set("s0", "s2") && full.kept.map(_.name).toSet == Set("s1"))
+    val plan = FragmentPlan.of(Base(base, 1), partSize = 1000)
+    assert(plan.replaced.map(_.file).toSet == Set("s0", "s1", "s2") && plan.kept.isEmpty)
+    val full = FragmentPlan.of(Base(base, 1), partSize = 50)
+    assert(full.replaced.map(_.file).toSet == Set("s0", "s2") && full.kept.map(_.file).toSet == Set("s1"))
   }
 
   test("beside full ones, the number of sidecars grows with the logarithm of what they hold") {
     val partSize = 1L << 16
     forAll(Gen.listOfN(200, Gen.choose(1L, 2000L))) { changes =>
-      var base = Seq.empty[Sidecar]
+      var base = Seq.empty[Fragment]
       changes.zipWithIndex.foreach { case (n, i) =>
-        val plan = SidecarPlan.of(Base(base, n), partSize)
+        val plan = FragmentPlan.of(Base(base, n), partSize)
         assert(plan.all.toSet == base.toSet && plan.all.size == base.size)
         val written = n + plan.replaced.map(_.actions).sum
-        base = plan.kept :+ Sidecar(s"v$i", written, written, 0, isTouched = false)
+        base = plan.kept :+ Fragment(s"v$i", None, written, written, 0, isTouched = false)
         val small = base.map(_.actions).filter(_ * 2 < partSize)
         assert(small.size <= 1 + math.log(partSize.toDouble) / math.log(2))
       }

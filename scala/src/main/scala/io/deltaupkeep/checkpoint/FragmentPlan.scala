@@ -1,0 +1,64 @@
+package io.deltaupkeep.checkpoint
+
+/**
+ * What a new checkpoint takes from the last one as it is or not at all: a sidecar, or a row group of a classic
+ * checkpoint.
+ *
+ * @param file        name of the file
+ * @param rowGroup    counted from 0; None for all of the file
+ * @param sizeInBytes compressed
+ * @param adds        file actions of active files
+ * @param removes     tombstones
+ * @param isTouched   whether it holds an action that must not stay: one that a later commit replaces, say
+ */
+final case class Fragment(
+    file: String,
+    rowGroup: Option[Int],
+    sizeInBytes: Long,
+    adds: Long,
+    removes: Long,
+    isTouched: Boolean
+) {
+  def actions: Long = adds + removes
+}
+
+/**
+ * The last checkpoint, as far as a new one can build on it.
+ *
+ * @param changes file actions of the commits since
+ */
+final case class Base(fragments: Seq[Fragment], changes: Long)
+
+/**
+ * What becomes of the fragments of the last checkpoint.
+ *
+ * @param kept     in the new checkpoint as they are: sidecars by name (protocol, 'Sidecar files': checkpoints
+ *                 may share them), row groups byte for byte
+ * @param replaced whose actions are written again, without those that later commits replace
+ */
+final case class FragmentPlan(kept: Seq[Fragment], replaced: Seq[Fragment]) {
+  def all: Seq[Fragment] = kept ++ replaced
+}
+
+object FragmentPlan {
+
+  /**
+   * Keeps what is untouched, but for fragments so small that they join what is written anyway: then each is
+   * larger than all smaller ones together, and beside full ones their number grows with the logarithm of the
+   * table.
+   *
+   * @param partSize actions of a fragment at most; one that is half full is left alone
+   */
+  def of(base: Base, partSize: Long): FragmentPlan = {
+    val (touched, untouched) = base.fragments.partition(_.isTouched)
+    val (small, full) = untouched.partition(_.actions * 2 < partSize)
+    val ascending = small.sortBy(_.actions)
+    // What would be written once the first 0, 1, 2, ... join.
+    val written = ascending.scanLeft(base.changes + touched.map(_.actions).sum)(_ + _.actions)
+    val joins = ascending.zip(written).takeWhile { case (fragment, beside) =>
+      fragment.actions <= beside
+    }.size
+    val (joining, apart) = ascending.splitAt(joins)
+    FragmentPlan(kept = full ++ apart, replaced = touched ++ joining)
+  }
+}

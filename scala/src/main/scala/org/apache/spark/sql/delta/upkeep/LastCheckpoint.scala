@@ -1,0 +1,131 @@
+package org.apache.spark.sql.delta.upkeep
+
+import io.deltaupkeep.checkpoint.{Fragment, Policy}
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.delta.{
+  CheckpointProvider,
+  DeltaConfigs,
+  LazyCompleteCheckpointProvider,
+  PreloadedCheckpointProvider,
+  V2CheckpointProvider
+}
+import org.apache.spark.sql.delta.actions.{Action, FileAction}
+import org.apache.spark.util.ThreadUtils
+
+/** The checkpoint that Delta reads a table from, as another one sees it that could build on it. */
+private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
+
+  protected val snapshot = handle.snapshot
+  protected val conf = handle.hadoopConf
+
+  /** The files that hold its file actions. */
+  def files: Seq[FileStatus]
+
+  /** What a file gives: its fragments. */
+  protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
+
+  /** Why a checkpoint of some shape cannot take fragments of it. Reads the footers. */
+  def obstacle(shape: CheckpointShape): Option[String]
+
+  /** Actions that are about no file, or why they are not all that is left. */
+  def otherActions: Either[String, Seq[Action]]
+
+  /**
+   * Its fragments; touched are those that a new checkpoint cannot keep. By footers and Bloom filters, two small
+   * requests for each file.
+   *
+   * @param paths of the files that later commits name
+   */
+  def fragments(paths: Set[String]): Seq[Fragment] = {
+    val unexpired = snapshot.minFileRetentionTimestamp
+    eachFooter { footer =>
+      fragmentsOf(footer).map { fragment =>
+        val isTouched = footer.hasOtherActions(fragment) || footer.isExpired(fragment, unexpired) ||
+          footer.names(fragment, paths)
+        fragment.copy(isTouched = isTouched)
+      }
+    }.flatten
+  }
+
+  protected def eachFooter[T](look: CheckpointFooter => T): Seq[T] =
+    ThreadUtils.parmap(files, "delta-upkeep-footers", LastCheckpoint.FooterThreads) {
+      CheckpointFooter.read(_, conf)(look)
+    }
+}
+
+private[upkeep] object LastCheckpoint {
+
+  private val FooterThreads = 8
+
+  /** The last checkpoint if it is of a policy, or why there is none such. */
+  def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] = {
+    def complete(provider: CheckpointProvider): Either[String, LastCheckpoint] = (provider, policy) match {
+      case (unread: LazyCompleteCheckpointProvider, _) => complete(unread.underlyingCheckpointProvider)
+      case (v2: V2CheckpointProvider, Policy.V2) => Right(new LastV2Checkpoint(handle, v2))
+      case (classic: PreloadedCheckpointProvider, Policy.Classic) =>
+        Right(new LastClassicCheckpoint(handle, classic))
+      case (none, _) if none.isEmpty => Left("there is no checkpoint before it")
+      case _ => Left("the last checkpoint is one of another policy")
+    }
+    complete(handle.snapshot.checkpointProvider)
+  }
+}
+
+/** Its fragments are its sidecars. */
+private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2CheckpointProvider)
+    extends LastCheckpoint(handle) {
+
+  override val files: Seq[FileStatus] = provider.sidecarFileStatuses
+
+  override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
+
+  override def obstacle(shape: CheckpointShape): Option[String] = {
+    val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
+    if (!DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
+      Some("checkpoints of the table have no statistics as JSON")
+    // A cleanup that runs now may take the sidecars of a checkpoint that has expired.
+    else if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
+    else if (!eachFooter(_.hasStatistics).forall(identity))
+      Some("sidecars of the last checkpoint have no statistics as JSON")
+    else None
+  }
+
+  override def otherActions: Either[String, Seq[Action]] = {
+    val topLevel = provider.v2CheckpointFile
+    val (others, files) =
+      if (topLevel.getPath.getName.endsWith(".json"))
+        new DeltaLogReader(handle)
+          .actions(topLevel.getPath)
+          .filter(_ != null)
+          .partition(!_.isInstanceOf[FileAction])
+      else {
+        val index = provider.topLevelFileIndex.get
+        val others = OtherActions.in(snapshot.deltaLog.loadIndex(index, Action.logSchema))
+        (others, CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0)))
+      }
+    Either.cond(files.isEmpty, others, "the last checkpoint has files outside its sidecars")
+  }
+}
+
+/** Its fragments are the row groups of its parts. */
+private final class LastClassicCheckpoint(handle: DeltaHandle, provider: PreloadedCheckpointProvider)
+    extends LastCheckpoint(handle) {
+
+  override val files: Seq[FileStatus] = provider.topLevelFiles
+
+  override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = footer.rowGroups
+
+  override def obstacle(shape: CheckpointShape): Option[String] = {
+    val schema = shape.parquetSchema
+    val isSame = eachFooter { footer =>
+      // Dates and times of old versions of Spark would need to be said to be such.
+      footer.schema == schema && !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
+    }
+    Option.when(!isSame.forall(identity))("the last checkpoint has other columns")
+  }
+
+  override def otherActions: Either[String, Seq[Action]] =
+    Right(OtherActions.in(snapshot.deltaLog.loadIndex(provider.topLevelFileIndex.get, Action.logSchema)))
+}

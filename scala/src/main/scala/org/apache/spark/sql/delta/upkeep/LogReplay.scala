@@ -1,0 +1,113 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.util.Objects
+
+import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.{DeltaLogFileIndex, Snapshot}
+import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
+import org.apache.spark.sql.functions._
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * The state of a table from its last checkpoint and the commits since, in one Spark job: actions are spread by
+ * path and sorted, and of each file, application, domain the newest one stays (protocol, 'Action
+ * Reconciliation'). Sorting spills, so memory does not grow with the table.
+ */
+private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapshot) {
+  import LogReplay._
+
+  private val deltaLog = snapshot.deltaLog
+  private val canonical = deltaLog.getCanonicalPathUdf()
+
+  /**
+   * All actions that a checkpoint holds, with the columns of [[CheckpointShape]].
+   *
+   * @param parts partitions of the result; a path is in the one that its Murmur3 hash says
+   */
+  def actions(parts: Int): DataFrame = {
+    val keyed = everything
+      .select(
+        canonicalOf(coalesce(col("add.path"), col("remove.path"))).as(Path) +: Detail +: col(Version) +:
+          CheckpointShape.Columns.map(col): _*
+      )
+      .where(col(Path).isNotNull || col(DetailName).isNotNull)
+      .repartition(parts, col(Path))
+      // Paths have long beginnings in common: most of them are told apart by a number.
+      .select(xxhash64(col(Path), col(DetailName)).as(Hash), col("*"))
+      .sortWithinPartitions(col(Hash), col(Path), col(DetailName), col(Version).desc)
+    val newest = keyed.queryExecution.executedPlan.execute().mapPartitions(firstOfEach)
+    val unexpired = snapshot.minFileRetentionTimestamp
+    session
+      .internalCreateDataFrame(newest, keyed.schema)
+      .where(col("remove").isNull || col("remove.deletionTimestamp") > unexpired)
+      .where(snapshot.minSetTransactionRetentionTimestamp.fold(lit(true)) { oldest =>
+        col("txn").isNull || col("txn.lastUpdated") > oldest
+      })
+      .where(col("domainMetadata").isNull || !col("domainMetadata.removed"))
+      .withColumn("add", atItsPath(col("add")))
+      .withColumn("remove", atItsPath(col("remove")))
+  }
+
+  /** Every action of the checkpoint and the commits, with its version. */
+  private def everything: DataFrame = {
+    val commits = DeltaLogFileIndex(DeltaLogFileIndex.COMMIT_FILE_FORMAT, snapshot.logSegment.deltas)
+      .map(deltaLog.loadIndex(_, Action.logSchema))
+    val checkpoint = snapshot.checkpointProvider
+      .loadActionsForStateReconstruction(session, deltaLog)
+      .map { actions =>
+        // Where it has statistics only as a struct, these are the same as JSON.
+        val add = col("add").withField("stats", col(Snapshot.ADD_STATS_TO_USE_COL_NAME))
+        actions.withColumn("add", when(col("add.path").isNotNull, add))
+      }
+    (checkpoint.toSeq ++ commits).map(_.select(columns: _*)).reduce(_ union _)
+  }
+
+  private def canonicalOf(path: Column): Column =
+    when(FileKey.isUnusual(path), canonical(path)).otherwise(path)
+
+  private def atItsPath(action: Column): Column = when(
+    action("path").isNotNull,
+    action.withField("path", col(Path)).withField("dataChange", lit(false))
+  )
+}
+
+private object LogReplay {
+
+  private val Path = "canonicalPath"
+  private val DetailName = "detail"
+  private val Version = "version"
+  private val Hash = "hash"
+
+  private val columns = (Version +: CheckpointShape.Columns).map(col)
+
+  /** What tells apart the actions of a path, and those that have none. */
+  private val Detail: Column = coalesce(
+    DeletionVectorDescriptor.uniqueIdExpression(col("add.deletionVector")),
+    DeletionVectorDescriptor.uniqueIdExpression(col("remove.deletionVector")),
+    when(col("metaData.id").isNotNull, lit("metaData")),
+    when(col("protocol.minReaderVersion").isNotNull, lit("protocol")),
+    concat(lit("txn "), col("txn.appId")),
+    concat(lit("domain "), col("domainMetadata.domain"))
+  ).as(DetailName)
+
+  /** The first row of each run of rows with the same hash, path and detail. */
+  private def firstOfEach(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
+    var started = false
+    var hash = 0L
+    var path, detail: UTF8String = null
+    rows.filter { row =>
+      val isSame = started && row.getLong(0) == hash &&
+        Objects.equals(row.getUTF8String(1), path) && Objects.equals(row.getUTF8String(2), detail)
+      if (!isSame) {
+        started = true
+        hash = row.getLong(0)
+        // The row is used again for the next one.
+        path = Option(row.getUTF8String(1)).map(_.copy()).orNull
+        detail = Option(row.getUTF8String(2)).map(_.copy()).orNull
+      }
+      !isSame
+    }
+  }
+}
