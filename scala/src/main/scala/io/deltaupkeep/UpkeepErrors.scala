@@ -253,6 +253,16 @@ object UpkeepErrors {
     Map("table" -> table, "version" -> version.toString)
   )
 
+  def checkpointDamaged(table: String, version: Long, damage: String): UpkeepException = error(
+    "CHECKPOINT_DAMAGED",
+    SqlState.ObjectState,
+    s"CHECKPOINT cannot read $table: $damage.",
+    s"No older checkpoint is whole, and commits before version $version are gone.",
+    "Restore the missing or damaged file of the checkpoint, from a copy of the table say; without it this version " +
+      "of the table cannot be read.",
+    Map("table" -> table, "version" -> version.toString)
+  )
+
   def formatNeedsV2(table: String, format: String): UpkeepException = error(
     "FORMAT_NEEDS_V2",
     SqlState.InvalidParameter,

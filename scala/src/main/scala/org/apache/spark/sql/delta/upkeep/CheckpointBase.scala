@@ -36,7 +36,8 @@ private[upkeep] final class CheckpointBase private (
   ): DataFrame = {
     val changes = session.createDataset(tail.fileActions.map(_.wrap)).toDF().select(columns: _*)
     val all = if (replaced.isEmpty) changes else changes.union(survivors(session, replaced, temporary))
-    if (parts == 1) all.coalesce(1)
+    // What is on the driver already is written there.
+    if (parts == 1) { if (replaced.isEmpty) changes else all.coalesce(1) }
     else all.repartition(parts, coalesce(col("add.path"), col("remove.path")))
   }
 

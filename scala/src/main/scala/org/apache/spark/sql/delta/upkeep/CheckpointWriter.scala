@@ -37,6 +37,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
   }
   private lazy val shape = new CheckpointShape(session, snapshot)
   private lazy val parts = new PartWriter(handle, session, shape)
+  private lazy val log = new ReadableLog(handle)
 
   /**
    * Adds and tombstones of this version, about: the files that the version's checksum counts, or what the log's
@@ -61,7 +62,10 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private val bases = mutable.Map.empty[Policy, Either[String, CheckpointBase]]
 
   private def baseOf(policy: Policy): Either[String, CheckpointBase] =
-    bases.getOrElseUpdate(policy, session.withActive(CheckpointBase.of(handle, policy, shape)))
+    bases.getOrElseUpdate(
+      policy,
+      session.withActive(log.damage.toLeft(()).flatMap(_ => CheckpointBase.of(handle, policy, shape)))
+    )
 
   /** What a checkpoint of a policy can build on, or why on nothing. Reads the commits since the last one. */
   def base(policy: Policy): Either[String, Base] =
@@ -114,7 +118,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
         }
         contents(kind, kept ++ written, last.tail.nonFileActions)
       case build: Build.Full =>
-        val state = new LogReplay(session, snapshot).actions(build.newFragments)
+        val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
         val written = parts.write(state, kind, build.actions / build.newFragments)
         contents(kind, written.fragments, written.others)
       case _: Build.Needless => throw new IllegalStateException("There is nothing to write")
@@ -128,7 +132,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       others: Seq[Action]
   ): CheckpointContents = kind match {
     case PartKind.RowGroups(temporary) =>
-      val rows = session.createDataset(others.map(_.wrap)).toDF().coalesce(1)
+      val rows = session.createDataset(others.map(_.wrap)).toDF()
       val written = parts.write(rows, PartKind.Others(temporary), others.size.toLong)
       CheckpointContents(fragments ++ written.fragments, others)
     case _ => CheckpointContents(fragments, others)

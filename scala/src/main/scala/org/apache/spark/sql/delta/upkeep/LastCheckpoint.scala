@@ -60,16 +60,24 @@ private[upkeep] object LastCheckpoint {
   private val FooterThreads = 8
 
   /** The last checkpoint if it is of a policy, or why there is none such. */
-  def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] = {
-    def complete(provider: CheckpointProvider): Either[String, LastCheckpoint] = (provider, policy) match {
-      case (unread: LazyCompleteCheckpointProvider, _) => complete(unread.underlyingCheckpointProvider)
+  def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =
+    (read(handle.snapshot.checkpointProvider), policy) match {
       case (v2: V2CheckpointProvider, Policy.V2) => Right(new LastV2Checkpoint(handle, v2))
       case (classic: PreloadedCheckpointProvider, Policy.Classic) =>
         Right(new LastClassicCheckpoint(handle, classic))
       case (none, _) if none.isEmpty => Left("there is no checkpoint before it")
       case _ => Left("the last checkpoint is one of another policy")
     }
-    complete(handle.snapshot.checkpointProvider)
+
+  /** The Parquet files that hold the file actions of a checkpoint. Reads a top-level file. */
+  def filesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = read(checkpoint) match {
+    case v2: V2CheckpointProvider => v2.sidecarFileStatuses
+    case other => other.topLevelFiles
+  }
+
+  private def read(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
+    case unread: LazyCompleteCheckpointProvider => read(unread.underlyingCheckpointProvider)
+    case complete => complete
   }
 }
 

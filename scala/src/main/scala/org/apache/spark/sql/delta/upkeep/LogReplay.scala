@@ -1,14 +1,10 @@
 package org.apache.spark.sql.delta.upkeep
 
-import java.util.Objects
-
 import org.apache.spark.sql.{Column, DataFrame}
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{DeltaLogFileIndex, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
 import org.apache.spark.sql.functions._
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The state of a table from its last checkpoint and the commits since, in one Spark job: actions are spread by
@@ -27,7 +23,7 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
    * @param parts partitions of the result; a path is in the one that its Murmur3 hash says
    */
   def actions(parts: Int): DataFrame = {
-    val keyed = everything
+    val sorted = everything
       .select(
         canonicalOf(coalesce(col("add.path"), col("remove.path"))).as(Path) +: Detail +: col(Version) +:
           CheckpointShape.Columns.map(col): _*
@@ -37,10 +33,9 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
       // Paths have long beginnings in common: most of them are told apart by a number.
       .select(xxhash64(col(Path), col(DetailName)).as(Hash), col("*"))
       .sortWithinPartitions(col(Hash), col(Path), col(DetailName), col(Version).desc)
-    val newest = keyed.queryExecution.executedPlan.execute().mapPartitions(firstOfEach)
     val unexpired = snapshot.minFileRetentionTimestamp
-    session
-      .internalCreateDataFrame(newest, keyed.schema)
+    sorted
+      .where(FirstOfRun(col(Hash), col(Path), col(DetailName)))
       .where(col("remove").isNull || col("remove.deletionTimestamp") > unexpired)
       .where(snapshot.minSetTransactionRetentionTimestamp.fold(lit(true)) { oldest =>
         col("txn").isNull || col("txn.lastUpdated") > oldest
@@ -91,23 +86,4 @@ private object LogReplay {
     concat(lit("txn "), col("txn.appId")),
     concat(lit("domain "), col("domainMetadata.domain"))
   ).as(DetailName)
-
-  /** The first row of each run of rows with the same hash, path and detail. */
-  private def firstOfEach(rows: Iterator[InternalRow]): Iterator[InternalRow] = {
-    var started = false
-    var hash = 0L
-    var path, detail: UTF8String = null
-    rows.filter { row =>
-      val isSame = started && row.getLong(0) == hash &&
-        Objects.equals(row.getUTF8String(1), path) && Objects.equals(row.getUTF8String(2), detail)
-      if (!isSame) {
-        started = true
-        hash = row.getLong(0)
-        // The row is used again for the next one.
-        path = Option(row.getUTF8String(1)).map(_.copy()).orNull
-        detail = Option(row.getUTF8String(2)).map(_.copy()).orNull
-      }
-      !isSame
-    }
-  }
 }
