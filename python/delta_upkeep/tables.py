@@ -85,8 +85,8 @@ class UpkeepTable(DeltaTable):
             policy: Layout; the table property ``delta.checkpointPolicy`` otherwise.
             format: Of the top-level file of a v2 checkpoint.
             partSize: File actions in one part (classic) or one sidecar (v2).
-            mode: ``full`` builds it from the whole state of the table; ``auto`` builds a v2
-                checkpoint on the last one where that is possible.
+            mode: ``full`` builds it from the whole state of the table; ``auto`` builds it on the
+                last one where that is possible.
             dryRun: Return the plan and write nothing.
 
         Returns:
@@ -95,8 +95,8 @@ class UpkeepTable(DeltaTable):
 
         Raises:
             AnalysisException: ``V2_CHECKPOINT_NOT_ENABLED``, ``MULTI_PART_ON_V2_TABLE``,
-                ``FORMAT_NEEDS_V2``, ``LOG_NOT_WRITABLE``, ``CHECKPOINT_MISMATCH``, or the table's
-                features forbid it.
+                ``FORMAT_NEEDS_V2``, ``LOG_NOT_WRITABLE``, ``CHECKPOINT_MISMATCH``,
+                ``CHECKPOINT_DAMAGED``, or the table's features forbid it.
         """
         options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
         chosen = {key: value for key, value in options.items() if value is not None}

@@ -242,11 +242,17 @@ object UpkeepErrors {
     Map("table" -> table)
   )
 
-  def checkpointMismatch(table: String, version: Long, holds: Long, expected: Long): UpkeepException = error(
+  /** `holds` and `expected`: a number of files and their bytes. */
+  def checkpointMismatch(
+      table: String,
+      version: Long,
+      holds: (Long, Long),
+      expected: (Long, Long)
+  ): UpkeepException = error(
     "CHECKPOINT_MISMATCH",
     SqlState.ObjectState,
-    s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold $holds files, and the " +
-      s"checksum of the version counts $expected.",
+    s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold ${holds._1} files of " +
+      s"${holds._2} bytes, and the checksum of the version counts ${expected._1} of ${expected._2}.",
     "The last checkpoint or one of its sidecars is damaged, or the checksum is.",
     "Run CHECKPOINT with OPTIONS (mode = 'full'); if that fails too, remove the damaged checkpoint, so that " +
       "an older one is read.",

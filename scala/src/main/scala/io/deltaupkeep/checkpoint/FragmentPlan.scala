@@ -10,6 +10,7 @@ package io.deltaupkeep.checkpoint
  * @param adds        file actions of active files
  * @param removes     tombstones
  * @param isTouched   whether it holds an action that must not stay: one that a later commit replaces, say
+ * @param addBytes    sizes of the active files together; 0 where the fragment does not stay
  */
 final case class Fragment(
     file: String,
@@ -17,7 +18,8 @@ final case class Fragment(
     sizeInBytes: Long,
     adds: Long,
     removes: Long,
-    isTouched: Boolean
+    isTouched: Boolean,
+    addBytes: Long = 0
 ) {
   def actions: Long = adds + removes
 }

@@ -105,16 +105,20 @@ class RowGroupJoinerSuite extends AnyFunSuite {
   }
 
   for (dictionary <- Seq(true, false))
-    test(s"a chunk of strings is looked through, with a dictionary: $dictionary") {
+    test(s"values of a chunk are looked through, with a dictionary: $dictionary") {
       withDirectory { directory =>
         val file = write(directory.resolve("a"), 0 until 250, dictionary)
         Using.resource(ParquetFileReader.open(file)) { reader =>
           val column = schema.getColumnDescription(Array("add", "path"))
           def found(rowGroup: Int, value: String) = {
             val chunk = reader.getRowGroups.get(rowGroup).getColumns.get(0)
-            ChunkStrings.exists(file, column, chunk, new Configuration(false))(_ == value)
+            new ChunkValues(file, column, chunk, new Configuration(false)).existsString(_ == value)
           }
           assert(found(0, "file-1") && found(0, "file-99") && found(2, "file-249"))
+          val sizes = reader.getRowGroups.get(1).getColumns.get(1)
+          val size = schema.getColumnDescription(Array("add", "size"))
+          val sum = new ChunkValues(file, size, sizes, new Configuration(false)).sumLongs()
+          assert(sum == (100 until 200).filter(_ % 7 != 0).sum)
           assert(!found(0, "file-100") && !found(1, "file-99") && !found(0, "file-7") && !found(0, ""))
         }
       }

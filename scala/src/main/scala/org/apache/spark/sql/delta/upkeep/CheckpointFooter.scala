@@ -4,7 +4,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.deltaupkeep.checkpoint.Fragment
-import io.deltaupkeep.parquet.ChunkStrings
+import io.deltaupkeep.parquet.ChunkValues
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
@@ -35,6 +35,11 @@ private[upkeep] final class CheckpointFooter private (
   /** All of it, with nothing known of later commits. */
   def whole: Fragment = fragment(blocks, None, file.getLen)
 
+  /** The fragment with the sizes of its files. Reads their column. */
+  def summed(of: Fragment): Fragment = of.copy(addBytes =
+    chunks(blocksOf(of), AddSize).filter(values(_) > 0).map(valuesOf(_).sumLongs()).sum
+  )
+
   def rowGroups: Seq[Fragment] = blocks.indices.map { i =>
     fragment(Seq(blocks(i)), Some(i), blocks(i).getColumns.asScala.map(_.getTotalSize).sum)
   }
@@ -64,7 +69,7 @@ private[upkeep] final class CheckpointFooter private (
   def names(fragment: Fragment, paths: Set[String]): Boolean = paths.nonEmpty &&
     PathColumns.exists { column =>
       chunks(blocksOf(fragment), column).filter(values(_) > 0).exists { chunk =>
-        mayHold(chunk, paths) && holds(chunk, paths)
+        mayHold(chunk, paths) && valuesOf(chunk).existsString(paths.contains)
       }
     }
 
@@ -73,9 +78,9 @@ private[upkeep] final class CheckpointFooter private (
     filter == null || paths.exists(path => filter.findHash(filter.hash(Binary.fromString(path))))
   }
 
-  private def holds(chunk: ColumnChunkMetaData, paths: Set[String]): Boolean = {
+  private def valuesOf(chunk: ColumnChunkMetaData): ChunkValues = {
     val column = schema.getColumnDescription(chunk.getPath.toArray)
-    ChunkStrings.exists(HadoopInputFile.fromStatus(file, conf), column, chunk, conf)(paths.contains)
+    new ChunkValues(HadoopInputFile.fromStatus(file, conf), column, chunk, conf)
   }
 
   /**
@@ -97,6 +102,7 @@ private[upkeep] final class CheckpointFooter private (
 private[upkeep] object CheckpointFooter {
 
   private val AddPath = "add.path"
+  private val AddSize = "add.size"
   private val RemovePath = "remove.path"
   private val Stats = Array("add", "stats")
 

@@ -22,6 +22,7 @@ private[upkeep] final case class CheckpointContents(
     otherActions: Seq[Action]
 ) {
   val adds: Long = fragments.map(_._1.adds).sum
+  val addBytes: Long = fragments.map(_._1.addBytes).sum
   val fileActions: Long = fragments.map(_._1.actions).sum
 }
 

@@ -139,8 +139,11 @@ final class CheckpointWriter(handle: DeltaHandle) {
   }
 
   private def verify(contents: CheckpointContents): Unit =
-    snapshot.checksumOpt.map(_.numFiles).filter(_ != contents.adds).foreach { expected =>
-      throw UpkeepErrors.checkpointMismatch(handle.name, snapshot.version, contents.adds, expected)
+    snapshot.checksumOpt.foreach { checksum =>
+      val (holds, expected) =
+        ((contents.adds, contents.addBytes), (checksum.numFiles, checksum.tableSizeBytes))
+      if (holds != expected)
+        throw UpkeepErrors.checkpointMismatch(handle.name, snapshot.version, holds, expected)
     }
 
   private def publish(

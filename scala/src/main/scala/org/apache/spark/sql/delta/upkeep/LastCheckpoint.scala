@@ -33,8 +33,8 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   def otherActions: Either[String, Seq[Action]]
 
   /**
-   * Its fragments; touched are those that a new checkpoint cannot keep. By footers and Bloom filters, two small
-   * requests for each file.
+   * Its fragments; touched are those that a new checkpoint cannot keep. Of each file the footer is read, then
+   * Bloom filters, and the column of the sizes.
    *
    * @param paths of the files that later commits name
    */
@@ -44,7 +44,7 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
       fragmentsOf(footer).map { fragment =>
         val isTouched = footer.hasOtherActions(fragment) || footer.isExpired(fragment, unexpired) ||
           footer.names(fragment, paths)
-        fragment.copy(isTouched = isTouched)
+        if (isTouched) fragment.copy(isTouched = true) else footer.summed(fragment)
       }
     }.flatten
   }

@@ -84,7 +84,9 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
       case PartKind.Others(temporary) => files.foreach(file => temporary.add(file.getPath))
       case PartKind.Sidecar | _: PartKind.Part =>
     }
-    val fragments = files.map(file => CheckpointFooter.read(file, conf.value)(_.whole) -> file)
+    val fragments = files.map(file =>
+      CheckpointFooter.read(file, conf.value)(footer => footer.summed(footer.whole)) -> file
+    )
     WrittenParts(fragments, OtherActions.of(results.flatMap(_.others), shape.schema))
   }
 
