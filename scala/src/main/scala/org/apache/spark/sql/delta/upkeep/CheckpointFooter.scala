@@ -16,6 +16,8 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.MessageType
 
+import org.apache.spark.util.ThreadUtils
+
 /** What a Parquet file of a checkpoint tells without its rows being read. */
 private[upkeep] final class CheckpointFooter private (
     file: FileStatus,
@@ -120,6 +122,8 @@ private[upkeep] object CheckpointFooter {
       "sidecar.path"
     )
 
+  private val Threads = 8
+
   /** So few that a thousand changed files seldom meet one in a hundred fragments. */
   private val FalsePositives = 1e-6
 
@@ -154,6 +158,10 @@ private[upkeep] object CheckpointFooter {
       look(new CheckpointFooter(file, reader, conf))
     }
   }
+
+  /** Looks at the footers of several files, a few at a time. */
+  def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
+    ThreadUtils.parmap(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
 
   private def chunks(of: Seq[BlockMetaData], column: String): Seq[ColumnChunkMetaData] =
     of.flatMap(_.getColumns.asScala).filter(_.getPath.toDotString == column)

@@ -40,12 +40,16 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private lazy val log = new ReadableLog(handle)
 
   /**
-   * Adds and tombstones of this version, about: the files that the version's checksum counts, or what the log's
-   * bytes come to.
+   * Adds and tombstones of this version, about: the files that its checksum counts, or more where the log's
+   * bytes say that there must be tombstones. Nothing is replayed for it.
    */
-  def fileActions: Long = snapshot.checksumOpt.map(_.numFiles).getOrElse {
-    snapshot.deltaFileSizeInBytes() / CheckpointWriter.BytesOfAction +
-      snapshot.checkpointSizeInBytes() / CheckpointWriter.BytesInCheckpoint
+  def fileActions: Long = {
+    def byBytes(ofCommit: Long, ofCheckpoint: Long): Long =
+      snapshot.deltaFileSizeInBytes() / ofCommit + snapshot.checkpointSizeInBytes() / ofCheckpoint
+    snapshot.checksumOpt match {
+      case Some(checksum) => math.max(checksum.numFiles, byBytes(ofCommit = 2048, ofCheckpoint = 256))
+      case None => byBytes(ofCommit = 512, ofCheckpoint = 64)
+    }
   }
 
   /** Files of the log that belong to checkpoints of this version. One listing from that version on. */
@@ -64,7 +68,10 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private def baseOf(policy: Policy): Either[String, CheckpointBase] =
     bases.getOrElseUpdate(
       policy,
-      session.withActive(log.damage.toLeft(()).flatMap(_ => CheckpointBase.of(handle, policy, shape)))
+      session.withActive {
+        try CheckpointBase.of(handle, policy, shape)
+        catch { case NonFatal(e) => Left(log.damage.getOrElse(throw e)) }
+      }
     )
 
   /** What a checkpoint of a policy can build on, or why on nothing. Reads the commits since the last one. */
@@ -162,12 +169,6 @@ final class CheckpointWriter(handle: DeltaHandle) {
 }
 
 private[upkeep] object CheckpointWriter {
-
-  /** Of a commit, about, where nothing else tells how many actions there are. */
-  private val BytesOfAction = 512L
-
-  /** The same of a checkpoint. */
-  private val BytesInCheckpoint = 64L
 
   def deltaFormat(format: TopLevelFormat): V2Checkpoint.Format = format match {
     case TopLevelFormat.Json => V2Checkpoint.Format.JSON

@@ -12,7 +12,6 @@ import org.apache.spark.sql.delta.{
   V2CheckpointProvider
 }
 import org.apache.spark.sql.delta.actions.{Action, FileAction}
-import org.apache.spark.util.ThreadUtils
 
 /** The checkpoint that Delta reads a table from, as another one sees it that could build on it. */
 private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
@@ -50,14 +49,10 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   }
 
   protected def eachFooter[T](look: CheckpointFooter => T): Seq[T] =
-    ThreadUtils.parmap(files, "delta-upkeep-footers", LastCheckpoint.FooterThreads) {
-      CheckpointFooter.read(_, conf)(look)
-    }
+    CheckpointFooter.readAll(files, conf)(look)
 }
 
 private[upkeep] object LastCheckpoint {
-
-  private val FooterThreads = 8
 
   /** The last checkpoint if it is of a policy, or why there is none such. */
   def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =

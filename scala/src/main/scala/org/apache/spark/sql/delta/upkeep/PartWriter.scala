@@ -84,9 +84,8 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
       case PartKind.Others(temporary) => files.foreach(file => temporary.add(file.getPath))
       case PartKind.Sidecar | _: PartKind.Part =>
     }
-    val fragments = files.map(file =>
-      CheckpointFooter.read(file, conf.value)(footer => footer.summed(footer.whole)) -> file
-    )
+    val fragments =
+      CheckpointFooter.readAll(files, conf.value)(footer => footer.summed(footer.whole)).zip(files)
     WrittenParts(fragments, OtherActions.of(results.flatMap(_.others), shape.schema))
   }
 

@@ -38,7 +38,7 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) extends Logging {
   private def damageOf(checkpoint: CheckpointProvider): Option[String] =
     if (checkpoint.isEmpty) None
     else
-      Try(LastCheckpoint.filesOf(checkpoint).foreach(CheckpointFooter.read(_, conf)(_ => ()))) match {
+      Try(CheckpointFooter.readAll(LastCheckpoint.filesOf(checkpoint), conf)(_ => ())) match {
         case Success(_) => None
         case Failure(NonFatal(e)) =>
           logWarning(s"The checkpoint of version ${checkpoint.version} of ${handle.name} cannot be read", e)
