@@ -11,11 +11,11 @@ import org.apache.parquet.io.{InputFile, OutputFile}
 import org.apache.parquet.schema.MessageType
 
 /**
- * Some row groups of a file.
+ * Row groups of a file.
  *
- * @param ordinals of the row groups, counted from 0
+ * @param ordinals of the row groups, counted from 0; None for all
  */
-final case class RowGroupsOf(file: InputFile, ordinals: Seq[Int])
+final case class RowGroupsOf(file: InputFile, ordinals: Option[Seq[Int]])
 
 /**
  * Writes row groups of several files to one file as bytes, with their indexes and Bloom filters: nothing is
@@ -24,27 +24,28 @@ final case class RowGroupsOf(file: InputFile, ordinals: Seq[Int])
 object RowGroupJoiner {
 
   /**
-   * Writes them in their order.
+   * Writes them in their order, with the key-value metadata of the last file.
    *
-   * @param output    is replaced if it exists
-   * @param keyValues metadata of the new file
+   * @param output is replaced if it exists
    * @throws IllegalArgumentException the files differ in their schemas
    */
-  def join(inputs: Seq[RowGroupsOf], output: OutputFile, keyValues: Map[String, String]): Unit = {
+  def join(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
     var opened = Option.empty[(MessageType, ParquetFileWriter)]
+    var keyValues = Map.empty[String, String].asJava
     var complete = false
     try {
-      inputs.filter(_.ordinals.nonEmpty).foreach { input =>
+      inputs.foreach { input =>
         Using.resource(new FileBytes.Blocks(input.file)) { bytes =>
           val metadata = footer(input.file, bytes)
           val schema = metadata.getFileMetaData.getSchema
           val (first, to) = opened.getOrElse((schema, open(output, schema)))
           opened = Some((first, to))
           require(schema == first, s"${input.file} has another schema than the files before it")
+          keyValues = metadata.getFileMetaData.getKeyValueMetaData
           copy(input, bytes, metadata, to)
         }
       }
-      opened.foreach { case (_, writer) => writer.end(keyValues.asJava) }
+      opened.foreach { case (_, writer) => writer.end(keyValues) }
       complete = true
     } finally if (!complete) opened.foreach { case (_, writer) =>
         writer.abort()
@@ -59,7 +60,7 @@ object RowGroupJoiner {
       to: ParquetFileWriter
   ): Unit = {
     val schema = metadata.getFileMetaData.getSchema
-    input.ordinals.foreach { ordinal =>
+    input.ordinals.getOrElse(metadata.getBlocks.asScala.indices).foreach { ordinal =>
       val group = metadata.getBlocks.get(ordinal)
       to.startBlock(group.getRowCount)
       group.getColumns.asScala.foreach { chunk =>

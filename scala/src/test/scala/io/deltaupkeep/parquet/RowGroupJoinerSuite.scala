@@ -70,13 +70,20 @@ class RowGroupJoinerSuite extends AnyFunSuite {
       val b = write(directory.resolve("b"), 1000 until 1300)
       val joined = directory.resolve("joined")
       val output = new LocalOutputFile(joined)
-      val inputs = Seq(RowGroupsOf(b, Seq(1)), RowGroupsOf(a, Nil), RowGroupsOf(a, Seq(0, 2)))
-      RowGroupJoiner.join(inputs, output, Map("made" -> "here"))
+      val c = write(directory.resolve("c"), 2000 until 2010)
+      val inputs = Seq(
+        RowGroupsOf(b, Some(Seq(1))),
+        RowGroupsOf(a, Some(Nil)),
+        RowGroupsOf(a, Some(Seq(0, 2))),
+        RowGroupsOf(c, None)
+      )
+      RowGroupJoiner.join(inputs, output)
       val all = rows(directory.resolve("a"))
-      assert(rows(joined) == rows(directory.resolve("b")).slice(100, 200) ++ all.take(100) ++ all.drop(200))
+      val kept = Seq(rows(directory.resolve("b")).slice(100, 200), all.take(100), all.drop(200))
+      assert(rows(joined) == kept.flatten ++ rows(directory.resolve("c")))
 
       Using.resource(ParquetFileReader.open(new LocalInputFile(joined))) { reader =>
-        assert(reader.getFileMetaData.getKeyValueMetaData.get("made") == "here")
+        assert(reader.getFileMetaData.getKeyValueMetaData.get("writer.model.name") == "example")
         val chunks = reader.getRowGroups.asScala.map(_.getColumns.get(0))
         assert(chunks.forall(chunk => reader.readColumnIndex(chunk) != null))
         assert(chunks.forall(chunk => reader.readOffsetIndex(chunk) != null))
@@ -84,7 +91,7 @@ class RowGroupJoinerSuite extends AnyFunSuite {
           val filter = reader.readBloomFilter(chunk)
           filter.findHash(filter.hash(Binary.fromString("file-1101")))
         }
-        assert(holders == Seq(true, false, false))
+        assert(holders == Seq(true, false, false, false))
       }
     }
   }
@@ -98,7 +105,7 @@ class RowGroupJoinerSuite extends AnyFunSuite {
       val b = write(directory.resolve("b"), 0 until 10, columns = other)
       val output = new LocalOutputFile(directory.resolve("joined"))
       val e = intercept[IllegalArgumentException] {
-        RowGroupJoiner.join(Seq(RowGroupsOf(a, Seq(0)), RowGroupsOf(b, Seq(0))), output, Map.empty)
+        RowGroupJoiner.join(Seq(RowGroupsOf(a, None), RowGroupsOf(b, None)), output)
       }
       assert(e.getMessage.contains("another schema"))
     }

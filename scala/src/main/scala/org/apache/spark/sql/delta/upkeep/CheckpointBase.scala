@@ -74,8 +74,8 @@ private[upkeep] final class CheckpointBase private (
       else {
         val path = temporary.newPath()
         val rowGroups =
-          RowGroupsOf(HadoopInputFile.fromStatus(files(name), conf), ofFile.flatMap(_.rowGroup).sorted)
-        RowGroupJoiner.join(Seq(rowGroups), HadoopOutputFile.fromPath(path, conf), Map.empty)
+          RowGroupsOf(HadoopInputFile.fromStatus(files(name), conf), Some(ofFile.flatMap(_.rowGroup).sorted))
+        RowGroupJoiner.join(Seq(rowGroups), HadoopOutputFile.fromPath(path, conf))
         path.getFileSystem(conf).getFileStatus(path)
       }
     }

@@ -68,8 +68,7 @@ private[upkeep] final class CheckpointPublisher(
   def classic(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
     val finalPath = FileNames.checkpointFileSingular(handle.logPath, snapshot.version)
     val writePath = if (useRename) temporary.newPath() else finalPath
-    val keyValues = CheckpointFooter.read(contents.fragments.last._2, conf)(_.keyValues)
-    RowGroupJoiner.join(rowGroups(contents), HadoopOutputFile.fromPath(writePath, conf), keyValues)
+    RowGroupJoiner.join(rowGroups(contents), HadoopOutputFile.fromPath(writePath, conf))
     val fs = finalPath.getFileSystem(conf)
     if (useRename) Checkpoints.renameAndCleanupTempPartFile(writePath, finalPath, fs)
     classicInfo(
@@ -87,14 +86,12 @@ private[upkeep] final class CheckpointPublisher(
     classicInfo(contents, rows, Some(files.size), files.map(_.getLen).sum)
   }
 
+  /** Fragments of one file are read in one go. */
   private def rowGroups(contents: CheckpointContents): Seq[RowGroupsOf] = {
-    // Fragments of one file are read in one go.
-    val files = contents.fragments.map(_._2).distinctBy(_.getPath)
     val byFile = contents.fragments.groupMap(_._2.getPath)(_._1)
-    files.map { file =>
-      val all = CheckpointFooter.read(file, conf)(_.rowGroups.flatMap(_.rowGroup))
-      val of = byFile(file.getPath).flatMap(fragment => fragment.rowGroup.fold(all)(Seq(_)))
-      RowGroupsOf(HadoopInputFile.fromStatus(file, conf), of.sorted)
+    contents.fragments.map(_._2).distinctBy(_.getPath).map { file =>
+      val ordinals = byFile(file.getPath).flatMap(_.rowGroup)
+      RowGroupsOf(HadoopInputFile.fromStatus(file, conf), Option.when(ordinals.nonEmpty)(ordinals.sorted))
     }
   }
 
