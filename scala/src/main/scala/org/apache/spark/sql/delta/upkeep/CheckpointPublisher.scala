@@ -3,13 +3,14 @@ package org.apache.spark.sql.delta.upkeep
 import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
 import io.deltaupkeep.parquet.{RowGroupJoiner, RowGroupsOf}
 
-import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
 
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.util.ThreadUtils
 
 /**
  * What makes up a checkpoint.
@@ -64,26 +65,32 @@ private[upkeep] final class CheckpointPublisher(
     )
   }
 
-  /** One file of the fragments, copied as bytes. */
+  /** One file of the fragments. */
   def classic(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
-    val finalPath = FileNames.checkpointFileSingular(handle.logPath, snapshot.version)
-    val writePath = if (useRename) temporary.newPath() else finalPath
-    RowGroupJoiner.join(rowGroups(contents), HadoopOutputFile.fromPath(writePath, conf))
-    val fs = finalPath.getFileSystem(conf)
-    if (useRename) Checkpoints.renameAndCleanupTempPartFile(writePath, finalPath, fs)
-    classicInfo(
-      contents,
-      contents.fileActions + contents.otherActions.size,
-      parts = None,
-      fs.getFileStatus(finalPath).getLen
-    )
+    val path = FileNames.checkpointFileSingular(handle.logPath, snapshot.version)
+    val file = write(rowGroups(contents), path, temporary)
+    classicInfo(contents, contents.fileActions + contents.otherActions.size, parts = None, file.getLen)
   }
 
-  /** The files as they are, which are all parts of it. */
-  def parts(contents: CheckpointContents): LastCheckpointInfo = {
-    val files = contents.fragments.map(_._2)
-    val rows = files.map(CheckpointFooter.read(_, conf)(_.rows)).sum
-    classicInfo(contents, rows, Some(files.size), files.map(_.getLen).sum)
+  /** A part of each fragment; the fragments hold the other actions too. */
+  def multiPart(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
+    val paths = FileNames.checkpointFileWithParts(handle.logPath, snapshot.version, contents.fragments.size)
+    val parts = contents.fragments.map(_._2).zip(paths)
+    val files = ThreadUtils.parmap(parts, "delta-upkeep-parts", CheckpointPublisher.Threads) {
+      case (part, path) =>
+        write(Seq(RowGroupsOf(HadoopInputFile.fromStatus(part, conf), None)), path, temporary)
+    }
+    val actions = CheckpointFooter.readAll(files, conf)(_.rows).sum
+    classicInfo(contents, actions, Some(files.size), files.map(_.getLen).sum)
+  }
+
+  /** Copies row groups as bytes. Where the file is there already, another driver was faster. */
+  private def write(rowGroups: Seq[RowGroupsOf], path: Path, temporary: TemporaryFiles): FileStatus = {
+    val writePath = if (useRename) temporary.newPath() else path
+    RowGroupJoiner.join(rowGroups, HadoopOutputFile.fromPath(writePath, conf))
+    val fs = path.getFileSystem(conf)
+    if (useRename) Checkpoints.renameAndCleanupTempPartFile(writePath, path, fs)
+    fs.getFileStatus(path)
   }
 
   /** Fragments of one file are read in one go. */
@@ -110,6 +117,10 @@ private[upkeep] final class CheckpointPublisher(
       v2Checkpoint = None,
       checkpointSchema = Checkpoints.checkpointSchemaToWriteInLastCheckpointFile(session, shape.schema)
     )
+}
+
+private object CheckpointPublisher {
+  val Threads = 8
 }
 
 /** The same version of the table, with the parts of its state that a checkpoint tells: nothing is replayed. */

@@ -110,7 +110,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private def collect(plan: CheckpointPlan, temporary: TemporaryFiles): CheckpointContents = {
     val kind = plan.policy match {
       case Policy.V2 => PartKind.Sidecar
-      case Policy.Classic if plan.build.parts > 1 => PartKind.Part(plan.build.parts)
+      case Policy.Classic if plan.build.parts > 1 => PartKind.AllActions(temporary)
       case Policy.Classic => PartKind.RowGroups(temporary)
     }
     plan.build match {
@@ -140,7 +140,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
   ): CheckpointContents = kind match {
     case PartKind.RowGroups(temporary) =>
       val rows = session.createDataset(others.map(_.wrap)).toDF()
-      val written = parts.write(rows, PartKind.Others(temporary), others.size.toLong)
+      val written = parts.write(rows, PartKind.AllActions(temporary), others.size.toLong)
       CheckpointContents(fragments ++ written.fragments, others)
     case _ => CheckpointContents(fragments, others)
   }
@@ -162,7 +162,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
     val publisher = new CheckpointPublisher(handle, session, shape)
     plan.policy match {
       case Policy.V2 => publisher.v2(contents, plan.format)
-      case Policy.Classic if plan.build.parts > 1 => publisher.parts(contents)
+      case Policy.Classic if plan.build.parts > 1 => publisher.multiPart(contents, temporary)
       case Policy.Classic => publisher.classic(contents, temporary)
     }
   }

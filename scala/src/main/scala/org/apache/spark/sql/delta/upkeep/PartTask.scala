@@ -17,41 +17,24 @@ import org.apache.spark.sql.execution.datasources.OutputWriterFactory
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-/** Where a part is written. Called by each attempt, so that no two write the same file. */
+/** Where a part is written. Asked by each attempt, so that no two write the same file; nobody reads it yet. */
 private[upkeep] sealed trait PartPlace extends Serializable {
-
-  /** What is written, and what it is renamed to where that is another path. */
-  def paths(conf: Configuration, part: Int): (Path, Path)
+  def path(conf: Configuration, part: Int): Path
 }
 
 private[upkeep] object PartPlace {
 
-  /** Nobody reads a sidecar before a checkpoint names it. */
   final case class Sidecar(log: URI, version: Long) extends PartPlace {
-    override def paths(conf: Configuration, part: Int): (Path, Path) = {
-      val path = FileNames.newV2CheckpointSidecarFile(new Path(log), version, numParts = 1, part + 1)
-      (path, path)
-    }
-  }
-
-  final case class Part(log: URI, version: Long, parts: Int, useRename: Boolean) extends PartPlace {
-    override def paths(conf: Configuration, part: Int): (Path, Path) = Checkpoints.getCheckpointWritePath(
-      conf,
-      new Path(log),
-      version,
-      parts,
-      part,
-      useRename,
-      v2CheckpointEnabled = false
-    )
+    override def path(conf: Configuration, part: Int): Path =
+      FileNames.newV2CheckpointSidecarFile(new Path(log), version, numParts = 1, part + 1)
   }
 
   final case class Temporary(stem: String) extends PartPlace {
-    override def paths(conf: Configuration, part: Int): (Path, Path) = {
+    override def path(conf: Configuration, part: Int): Path = {
       val path = new Path(s"$stem-$part-${UUID.randomUUID}${TemporaryFiles.End}")
       if (TaskContext.get() != null)
         DeltaFileOperations.registerTempFileDeletionTaskFailureListener(conf, path)
-      (path, path)
+      path
     }
   }
 }
@@ -90,16 +73,16 @@ private[upkeep] final class PartTask(
       case PartContents.FileActions => fileActions
       case PartContents.FileColumns => fileActions.map(fileColumns)
     }
-    // Of files with all actions, such as the parts of a checkpoint, none may be missing.
+    // Of the parts of a checkpoint none may be missing.
     val file = Option.when(contents == PartContents.All || toWrite.hasNext) {
-      val (writePath, finalPath) = place.paths(conf.value, part)
+      val path = place.path(conf.value, part)
       Checkpoints.writeSingleFileOnExecutor(
         conf.value,
         factory,
         stored,
-        writePath,
-        finalPath,
-        useRename = writePath != finalPath,
+        path,
+        path,
+        useRename = false,
         part,
         parts,
         toWrite,

@@ -31,11 +31,8 @@ private[upkeep] object PartKind {
   /** Row groups of a classic checkpoint to be, in files that do not stay; other actions come back too. */
   final case class RowGroups(temporary: TemporaryFiles) extends PartKind(PartContents.FileActions)
 
-  /** The row group for the actions that came back. */
-  final case class Others(temporary: TemporaryFiles) extends PartKind(PartContents.All)
-
-  /** Parts of a classic checkpoint, with all actions. */
-  final case class Part(parts: Int) extends PartKind(PartContents.All)
+  /** The same with all actions: a part of a checkpoint to be, or the row group of those that came back. */
+  final case class AllActions(temporary: TemporaryFiles) extends PartKind(PartContents.All)
 }
 
 /**
@@ -81,26 +78,19 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
     val files = results.flatMap(_.file).map(_.toFileStatus)
     kind match {
       case PartKind.RowGroups(temporary) => files.foreach(file => temporary.add(file.getPath))
-      case PartKind.Others(temporary) => files.foreach(file => temporary.add(file.getPath))
-      case PartKind.Sidecar | _: PartKind.Part =>
+      case PartKind.AllActions(temporary) => files.foreach(file => temporary.add(file.getPath))
+      case PartKind.Sidecar =>
     }
     val fragments =
       CheckpointFooter.readAll(files, conf.value)(footer => footer.summed(footer.whole)).zip(files)
     WrittenParts(fragments, OtherActions.of(results.flatMap(_.others), shape.schema))
   }
 
-  private def placeOf(kind: PartKind): PartPlace = {
-    val log = handle.logPath.toUri
-    kind match {
-      case PartKind.Sidecar => PartPlace.Sidecar(log, snapshot.version)
-      case PartKind.Part(parts) => PartPlace.Part(log, snapshot.version, parts, useRename)
-      case PartKind.RowGroups(temporary) => PartPlace.Temporary(temporary.stem)
-      case PartKind.Others(temporary) => PartPlace.Temporary(temporary.stem)
-    }
+  private def placeOf(kind: PartKind): PartPlace = kind match {
+    case PartKind.Sidecar => PartPlace.Sidecar(handle.logPath.toUri, snapshot.version)
+    case PartKind.RowGroups(temporary) => PartPlace.Temporary(temporary.stem)
+    case PartKind.AllActions(temporary) => PartPlace.Temporary(temporary.stem)
   }
-
-  private def useRename: Boolean =
-    snapshot.deltaLog.store.isPartialWriteVisible(handle.logPath, handle.hadoopConf)
 
   private def confWithFilters(actionsOfPart: Long): Configuration = {
     val conf = handle.hadoopConf

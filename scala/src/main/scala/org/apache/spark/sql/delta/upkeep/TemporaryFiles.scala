@@ -3,11 +3,14 @@ package org.apache.spark.sql.delta.upkeep
 import java.util.UUID
 
 import scala.collection.mutable
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.Path
 
+import org.apache.spark.internal.Logging
+
 /** Files in the log that are of no use once a checkpoint is written; CLEANUP LOG knows them by their names. */
-private[upkeep] final class TemporaryFiles(handle: DeltaHandle) {
+private[upkeep] final class TemporaryFiles(handle: DeltaHandle) extends Logging {
 
   private val prefix = s".${handle.snapshot.version}.checkpoint.${UUID.randomUUID}"
 
@@ -20,20 +23,25 @@ private[upkeep] final class TemporaryFiles(handle: DeltaHandle) {
 
   def newPath(): Path = {
     val path = new Path(s"$stem-${UUID.randomUUID}${TemporaryFiles.End}")
-    known += path
+    add(path)
     path
   }
 
   /** Says that a task has written a file. */
-  def add(path: Path): Unit = known += path
+  def add(path: Path): Unit = synchronized(known += path)
 
-  def delete(): Unit = known.foreach(fs.delete(_, false))
+  def delete(): Unit = leaveAtWorst(known.foreach(fs.delete(_, false)))
 
   /** For after a failure: lists the log, which takes long where it has many files. */
-  def deleteAll(): Unit =
+  def deleteAll(): Unit = leaveAtWorst {
     fs.listStatus(handle.logPath, (path: Path) => path.getName.startsWith(prefix)).foreach { file =>
       fs.delete(file.getPath, false)
     }
+  }
+
+  private def leaveAtWorst(delete: => Unit): Unit =
+    try delete
+    catch { case NonFatal(e) => logWarning(s"Temporary files $stem* are left to CLEANUP LOG", e) }
 }
 
 private[upkeep] object TemporaryFiles {
