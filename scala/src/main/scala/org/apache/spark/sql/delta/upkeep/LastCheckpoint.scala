@@ -25,8 +25,13 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   /** What a file gives: its fragments. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
 
-  /** Why a checkpoint of some shape cannot take fragments of it. Reads the footers. */
-  def obstacle(shape: CheckpointShape): Option[String]
+  /** Why a checkpoint of some shape cannot take fragments of it, if so. Reads the footers. */
+  def obstacle(shape: CheckpointShape): Option[String] =
+    // Those as a struct are not read back.
+    if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata)) obstacleOfLayout(shape)
+    else Some("checkpoints of the table have no statistics as JSON")
+
+  protected def obstacleOfLayout(shape: CheckpointShape): Option[String]
 
   /** Actions that are about no file, or why they are not all that is left. */
   def otherActions: Either[String, Seq[Action]]
@@ -84,12 +89,10 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
 
-  override def obstacle(shape: CheckpointShape): Option[String] = {
+  override protected def obstacleOfLayout(shape: CheckpointShape): Option[String] = {
     val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
-    if (!DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
-      Some("checkpoints of the table have no statistics as JSON")
     // A cleanup that runs now may take the sidecars of a checkpoint that has expired.
-    else if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
+    if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
     else if (!eachFooter(_.hasStatistics).forall(identity))
       Some("sidecars of the last checkpoint have no statistics as JSON")
     else None
@@ -120,7 +123,7 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = footer.rowGroups
 
-  override def obstacle(shape: CheckpointShape): Option[String] = {
+  override protected def obstacleOfLayout(shape: CheckpointShape): Option[String] = {
     val schema = shape.parquetSchema
     val isSame = eachFooter { footer =>
       // Dates and times of old versions of Spark would need to be said to be such.
