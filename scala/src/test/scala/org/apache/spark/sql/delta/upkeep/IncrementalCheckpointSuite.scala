@@ -3,19 +3,16 @@ package org.apache.spark.sql.delta.upkeep
 import java.io.File
 import java.nio.file.Files
 
-import scala.util.Random
-
 import io.deltaupkeep.UpkeepException
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations, Snapshot}
+import org.apache.spark.sql.delta.DeltaLog
 
 /** A checkpoint that builds on the last one holds what the commits say. */
-class IncrementalCheckpointSuite extends AnyFunSuite {
+class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
   import TestSession._
-  import spark.implicits._
 
   private val v2 = Seq(
     "delta.checkpointPolicy" -> "v2",
@@ -24,89 +21,48 @@ class IncrementalCheckpointSuite extends AnyFunSuite {
     "delta.checkpointInterval" -> "1000"
   )
 
-  /** The mode and the reason of a checkpoint. */
-  private def checkpoint(path: String, options: String = ""): (String, String) = {
-    val (mode, reason) = spark.sql(s"CHECKPOINT delta.`$path` $options")
-      .select("mode", "reason").as[(String, String)].head()
-    info(s"$mode: $reason")
-    (mode, reason)
-  }
+  for (seed <- 1 to 3) {
+    lazy val history = new RandomHistory(seed, bothPolicies)
 
-  /** A copy of the log without some files, as Delta reads it. */
-  private def state(path: String)(isKept: String => Boolean): Set[String] = {
-    val copy = Files.createTempDirectory(root.toPath, "copy").toFile
-    def copyLog(below: String): Unit = {
-      new File(copy, below).mkdirs()
-      new File(path, below).listFiles().foreach { file =>
-        if (file.isDirectory) copyLog(s"$below/${file.getName}")
-        else if (isKept(file.getName) && !file.getName.startsWith("."))
-          Files.copy(file.toPath, new File(copy, s"$below/${file.getName}").toPath)
-      }
+    def assertHold(policy: String, options: String): Unit = {
+      val modes =
+        checkpointsAt(history.path, history.stages, s"OPTIONS (policy = '$policy'$options)").map(_._1)
+      // The schema changes in the second stage, and RESTORE writes the metadata again.
+      assert(modes.head == "full" && modes(2) == "full" && modes.contains("incremental"))
     }
-    copyLog("_delta_log")
-    DeltaLog.clearCache()
-    actions(DeltaLog.forTable(spark, copy.toString).update())
-  }
 
-  /** What a checkpoint holds: of tombstones no statistics and tags. No tags and empty ones are the same. */
-  private def actions(snapshot: Snapshot): Set[String] = {
-    val adds = snapshot.allFiles.collect().toSeq.map(add =>
-      add.copy(tags = Option(add.tags).filter(_.nonEmpty).orNull)
-    )
-    val tombstones = snapshot.tombstones.collect().toSeq.map(_.copy(tags = null, stats = null))
-    (adds ++ tombstones ++ snapshot.nonFileActions).map(_.json).toSet
-  }
-
-  private def assertHoldsTheTable(path: String): Unit = {
-    val version = DeltaLog.forTable(spark, path).update().version
-    val fromCommits = state(path)(_.matches("\\d{20}\\.json"))
-    val fromCheckpoint = state(path) { name =>
-      val isOlder = name.matches("\\d{20}\\.json") && name.take(20).toLong < version
-      !isOlder && !name.endsWith(".crc")
+    test(s"histories, classic: seed $seed") {
+      assertHold("classic", "")
+      val full = checkpointsAt(history.path, history.stages.takeRight(1), "OPTIONS (mode = 'full')")
+      assert(full.map(_._1) == Seq("full"))
     }
-    assert((fromCheckpoint -- fromCommits, fromCommits -- fromCheckpoint) == (Set.empty, Set.empty))
-  }
 
-  private def change(path: String, random: Random): Unit = {
-    def id = random.nextInt(40)
-    val version = DeltaLog.forTable(spark, path).update().version
-    random.nextInt(10) match {
-      case 0 | 1 | 2 => append(path, id)
-      case 3 =>
-        Seq((id.toLong, id % 2)).toDF("id", "p").write.format("delta").mode("append")
-          .option("txnAppId", s"app${id % 3}").option("txnVersion", version).save(path)
-      case 4 | 5 => spark.sql(s"DELETE FROM delta.`$path` WHERE id = $id")
-      case 6 => spark.sql(s"UPDATE delta.`$path` SET id = id + 1 WHERE id % 7 = ${id % 7}")
-      case 7 => spark.sql(s"OPTIMIZE delta.`$path` OPTIONS (minInputFiles = 2)")
-      case 8 => spark.sql(s"RESTORE TABLE delta.`$path` TO VERSION AS OF ${math.max(1, version - 3)}")
-      case 9 => addAgain(path, random)
+    test(s"histories, v2: seed $seed") {
+      val format = if (seed % 2 == 0) "json" else "parquet"
+      assertHold("v2", s", partSize = 4, format = '$format'")
     }
   }
 
-  /** Files that are there already, with nothing removed: so statistics are recomputed. */
-  private def addAgain(path: String, random: Random): Unit = {
-    val transaction = DeltaLog.forTable(spark, path).startTransaction(catalogTableOpt = None)
-    val again = transaction.snapshot.allFiles.collect().filter(_ => random.nextBoolean())
-    transaction.commit(
-      again.map(_.copy(dataChange = false, tags = Map("again" -> s"${random.nextInt()}"))).toSeq,
-      DeltaOperations.ManualUpdate
-    )
-  }
+  private lazy val fewFiles = new FileHistory(seed = 1, bothPolicies)
 
-  for (seed <- 1 to 3)
-    test(s"histories: seed $seed") {
-      val random = new Random(seed)
-      val path = newTable(s"history$seed", 6, v2: _*)
-      checkpoint(path, "OPTIONS (partSize = 4)")
-      val modes = (1 to 4).map { _ =>
-        (1 to 3).foreach(_ => change(path, random))
-        val format = if (random.nextBoolean()) "json" else "parquet"
-        val (mode, _) = checkpoint(path, s"OPTIONS (partSize = 4, format = '$format')")
-        assertHoldsTheTable(path)
-        mode
-      }
-      assert(modes.contains("incremental"))
+  for (policy <- Seq("classic", "v2"))
+    test(s"commits that touch few files, $policy") {
+      val (modes, reasons) =
+        checkpointsAt(fewFiles.path, fewFiles.stages, s"OPTIONS (policy = '$policy')").unzip
+      assert(modes == "full" +: Seq.fill(modes.size - 1)("incremental"))
+      assert(reasons.exists(_.matches(".* [1-9]\\d* of \\d+ (row groups|sidecars) kept")))
     }
+
+  test("of a classic checkpoint, row groups stay that no commit touches") {
+    val path = newTable("rowGroups", 6, "delta.checkpointInterval" -> "1000")
+    assert(checkpoint(path)._1 == "full")
+    append(path, 101)
+    assert(checkpoint(path)._2.contains("1 changes, 1 of 2 row groups kept"))
+    spark.sql(s"DELETE FROM delta.`$path` WHERE id = 101")
+    // One of six files and one of a file, which is written again; so are the other actions, a third.
+    assert(checkpoint(path)._2.contains("1 changes, 1 of 3 row groups kept"))
+    assertHoldsTheTable(path)
+  }
 
   test("appends keep every full sidecar, and the next checkpoint asks only Bloom filters") {
     val path = newTable("appends", 8, v2: _*)
