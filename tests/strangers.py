@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,18 @@ from pyspark.sql import SparkSession
 def ids_by_delta_rs(path: Path, version: int | None = None) -> list[int]:
     query = QueryBuilder().register("t", DeltaRs(str(path), version=version))
     return sorted(pyarrow.table(query.execute("SELECT id FROM t"))["id"].to_pylist())
+
+
+def adds_by_delta_rs(path: Path) -> dict[str, dict[str, Any]]:
+    """Read all that delta-rs knows of the data files, statistics and partition values too."""
+    rows = pyarrow.table(DeltaRs(str(path)).get_add_actions(flatten=True)).to_pylist()
+    return {row["path"]: row for row in rows}
+
+
+def tombstones_by_delta_rs(path: Path) -> list[str]:
+    """List the files that VACUUM would delete: those that tombstones name."""
+    table = DeltaRs(str(path))
+    return sorted(table.vacuum(retention_hours=0, enforce_retention_duration=False))
 
 
 def _live_files(path: Path) -> list[str]:
@@ -81,3 +94,37 @@ def files_by_kernel(spark: SparkSession, path: Path) -> int:
     engine, snapshot = _kernel_snapshot(spark, path)
     batches = snapshot.getScanBuilder().build().getScanFiles(engine)
     return sum(1 for batch in _each(batches) for _ in _each(batch.getRows()))
+
+
+def adds_by_kernel(spark: SparkSession, path: Path) -> dict[str, dict[str, Any]]:
+    """Read all that Delta Kernel knows of the data files, statistics and partition values too."""
+    engine, snapshot = _kernel_snapshot(spark, path)
+    batches = snapshot.getScanBuilder().build().getScanFiles(engine, True)
+    adds = [row["add"] for batch in _each(batches) for row in _rows(spark, batch)]
+    return {add["path"]: _of_table(add) for add in adds}
+
+
+def tombstones_by_kernel(spark: SparkSession, path: Path) -> dict[str, dict[str, Any]]:
+    """Read the tombstones of all files of the log that Delta Kernel reads."""
+    engine, snapshot = _kernel_snapshot(spark, path)
+    internal = spark._jvm.io.delta.kernel.internal
+    actions = internal.replay.ActionsIterator(
+        engine,
+        snapshot.getLogSegment().allLogFilesReversed(),
+        internal.actions.SingleAction.CHECKPOINT_SCHEMA,
+        spark._jvm.java.util.Optional.empty(),
+    )
+    rows = [row for batch in _each(actions) for row in _rows(spark, batch.getColumnarBatch())]
+    removes = [row["remove"] for row in rows if "remove" in row]
+    return {remove["path"]: _of_table(remove) for remove in removes}
+
+
+def _of_table(action: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what only a commit says; no tags and empty ones are the same."""
+    unsaid = {"dataChange"} if action.get("tags") else {"dataChange", "tags"}
+    return {key: value for key, value in action.items() if key not in unsaid}
+
+
+def _rows(spark: SparkSession, batch: Any) -> Iterator[dict[str, Any]]:
+    to_json = spark._jvm.io.delta.kernel.defaults.internal.json.JsonUtils.rowToJson
+    return (json.loads(to_json(row)) for row in _each(batch.getRows()))

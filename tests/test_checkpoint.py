@@ -1,13 +1,24 @@
 """CHECKPOINT: a state that others read without the commits before it."""
 
 import json
+import shutil
+from pathlib import Path
 
+import duckdb
+import pyarrow.parquet
 import pytest
 from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
-from strangers import files_by_kernel, ids_by_delta_rs
+from strangers import (
+    adds_by_delta_rs,
+    adds_by_kernel,
+    files_by_kernel,
+    ids_by_delta_rs,
+    tombstones_by_delta_rs,
+    tombstones_by_kernel,
+)
 
 
 def hide_older_commits(t: Table) -> None:
@@ -74,6 +85,56 @@ def test_one_built_on_the_last_is_read_by_others(
     pointer = json.loads((t.log / "_last_checkpoint").read_text())
     assert (pointer["version"], pointer["numOfAddFiles"]) == (7, 5)
     assert_others_read_it(spark, t, files=5, ids=[1, 3, 4, 5, 6])
+
+
+def log_of(t: Table, to: Path, *, commits: bool) -> Path:
+    """Copy the log: its commits alone, or the newest checkpoint without any commit before it."""
+    shutil.copytree(t.path, to)
+    for file in (to / "_delta_log").rglob("*"):
+        is_commit = file.suffix == ".json" and file.stem.isdigit()
+        is_kept = is_commit if commits else not is_commit or int(file.stem) == t.version
+        if file.is_file() and (not is_kept or file.suffix == ".crc"):
+            file.unlink()
+    return to
+
+
+def assert_others_read_the_same_state(spark: SparkSession, t: Table, directory: Path) -> None:
+    """Delta Kernel and delta-rs read from the newest checkpoint what they read from the commits."""
+    commits = log_of(t, directory / f"commits{t.version}", commits=True)
+    alone = log_of(t, directory / f"alone{t.version}", commits=False)
+    assert adds_by_kernel(spark, alone) == adds_by_kernel(spark, commits)
+    assert tombstones_by_kernel(spark, alone) == tombstones_by_kernel(spark, commits)
+    assert adds_by_delta_rs(alone) == adds_by_delta_rs(commits)
+    assert tombstones_by_delta_rs(alone) == tombstones_by_delta_rs(commits)
+
+
+@pytest.mark.parametrize("policy", ["classic", "v2"])
+def test_others_read_the_whole_state(
+    spark: SparkSession, table: TableFactory, tmp_path: Path, policy: str
+):
+    t = table(1, 2, 3, 4, 5, 6, checkpointPolicy=policy, checkpointInterval="1000")
+    spark.sql(f"INSERT INTO {t.sql_name} VALUES (7, NULL, NULL)")
+    spark.sql(f"UPDATE {t.sql_name} SET text = 'other' WHERE id = 3")
+    assert spark.sql(f"CHECKPOINT {t.sql_name}").first().mode == "full"
+    assert_others_read_the_same_state(spark, t, tmp_path)
+    t.append(8)
+    assert "1 of " in spark.sql(f"CHECKPOINT {t.sql_name}").first().reason
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 8")
+    t.append(9)
+    row = spark.sql(f"CHECKPOINT {t.sql_name}").first()
+    # The first of them names no file that changed since, and the others are written again.
+    assert row.mode == "incremental" and "1 of " in row.reason
+    assert_others_read_the_same_state(spark, t, tmp_path)
+    if policy == "classic":
+        file = str(t.log / f"{t.version:020}.checkpoint.parquet")
+        rows = in_order(spark.read.parquet(file).toArrow())
+        assert in_order(pyarrow.parquet.read_table(file)) == rows
+        found = duckdb.sql("SELECT * FROM read_parquet($1)", params=[file])
+        assert in_order(found.to_arrow_table()) == rows
+
+
+def in_order(actions: pyarrow.Table) -> list[str]:
+    return sorted(map(str, actions.to_pylist()))
 
 
 def test_again_is_a_no_op_that_says_so(spark: SparkSession, table: TableFactory):
