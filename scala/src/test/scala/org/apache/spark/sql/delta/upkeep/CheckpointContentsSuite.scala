@@ -226,6 +226,14 @@ private object CheckpointContentsSuite {
       Seq(delete(2), unusualValues(5))
     ),
     Feature(
+      "statistics as a struct alone",
+      "",
+      Seq("delta.checkpoint.writeStatsAsJson" -> "false", "delta.checkpoint.writeStatsAsStruct" -> "true"),
+      Seq("full"),
+      Seq(insert(1), insert(2), insert(3)),
+      Seq(delete(1), insert(4))
+    ),
+    Feature(
       "statistics as JSON alone",
       "PARTITIONED BY (day)",
       Seq("delta.checkpoint.writeStatsAsStruct" -> "false"),
