@@ -1,1 +1,1 @@
-"""Measures Delta Upkeep against Delta and delta-rs; `make bench` runs it."""
+"""Measures Delta Upkeep against Delta, Delta Kernel and delta-rs; `make bench` runs it."""

@@ -1,4 +1,4 @@
-"""Draws the seconds of each case, a bar for each engine."""
+"""Draws the seconds of each case of OPTIMIZE, a bar for each engine."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib import pyplot
 from matplotlib.patches import Patch
-from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from bench.engines import UPKEEP
-from bench.report import LABELS, median, ratio, times
+from bench.canvas import COLOURS, FAINT, SECONDS, canvas, tidy, under
+from bench.engines import LABELS, UPKEEP
+from bench.figures import median, ratio, times
 from bench.results import FirstResult, OptimizeResult, Result
 
-COLOURS = {"upkeep": "#0b7a75", "delta": "#9aa5b1", "delta-rs": "#d08c60"}
 BAR = 0.26
-INK, FAINT = "#1f2933", "#e4e7eb"
 
 
 def draw(results: Mapping[str, Result], file: Path) -> None:
@@ -25,14 +21,10 @@ def draw(results: Mapping[str, Result], file: Path) -> None:
     cases = {n: r for n, r in results.items() if isinstance(r, OptimizeResult | FirstResult)}
     if not cases:
         return
-    mpl.use("Agg")
-    with mpl.rc_context({"font.family": "DejaVu Sans", "font.size": 10, "text.color": INK}):
-        figure, axes = pyplot.subplots(figsize=(10, 1.6 + 0.95 * len(cases)))
+    with canvas(file, (10, 1.6 + 0.95 * len(cases))) as [axes]:
         for row, result in enumerate(cases.values()):
             draw_case(axes, row, result)
         dress(axes, cases)
-        figure.savefig(file, dpi=160, bbox_inches="tight", facecolor="white")
-        pyplot.close(figure)
 
 
 def draw_case(axes: Any, row: int, result: OptimizeResult | FirstResult) -> None:
@@ -69,11 +61,9 @@ def dress(axes: Any, cases: Mapping[str, OptimizeResult | FirstResult]) -> None:
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     axes.set_xlim(low * 0.8, high * 2.2)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda s, _: f"{s:g} s"))
+    axes.xaxis.set_major_formatter(SECONDS)
     axes.grid(axis="x", color=FAINT, zorder=0)
-    axes.tick_params(which="both", length=0)
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    tidy(axes)
     axes.set_title(title(cases), loc="left", fontsize=11, pad=30)
     shown = {engine for case in cases.values() for engine in case.engines}
     handles = [
@@ -84,7 +74,5 @@ def dress(axes: Any, cases: Mapping[str, OptimizeResult | FirstResult]) -> None:
 
 def title(cases: Mapping[str, OptimizeResult | FirstResult]) -> str:
     """Say what is drawn, and under which settings."""
-    kinds = {(s.runs, s.scale, s.cores) for s in (case.setting for case in cases.values())}
-    under = [f"median of {r}, scale factor {s:g}, {c} processors" for r, s, c in sorted(kinds)]
-    text = under[0] if len(under) == 1 else "cases differ in settings: see the table"
-    return f"Seconds to OPTIMIZE: log scale, shorter is better\n{text}"
+    settings = under(case.setting for case in cases.values())
+    return f"Seconds to OPTIMIZE: log scale, shorter is better\n{settings}"

@@ -13,8 +13,16 @@ from typing import Any
 
 from bench.paths import DRIVER_MEMORY, LOGS
 
-UPKEEP, DELTA, DELTA_RS = "upkeep", "delta", "delta-rs"
+UPKEEP, DELTA, KERNEL, DELTA_RS = "upkeep", "delta", "kernel", "delta-rs"
 ENGINES = (UPKEEP, DELTA, DELTA_RS)
+"""Which of them compact."""
+CHECKPOINTERS = (UPKEEP, DELTA, KERNEL, DELTA_RS)
+LABELS = {
+    UPKEEP: "Delta Upkeep",
+    DELTA: "Delta",
+    KERNEL: "Delta Kernel",
+    DELTA_RS: "delta-rs",
+}
 STOP_SECONDS = 60
 
 

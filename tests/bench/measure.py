@@ -1,4 +1,4 @@
-"""The benchmarks: each takes a bench and returns its result.
+"""The benchmarks of OPTIMIZE: each takes a bench and returns its result.
 
 A new one is a function here, its result in `results`, and its section in `report`.
 """
@@ -6,11 +6,12 @@ A new one is a function here, its result in `results`, and its section in `repor
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from bench.cases import CASE_OF, CASES, Case
 from bench.engines import DELTA, ENGINES, UPKEEP, EngineError, Worker, rotated
@@ -18,12 +19,12 @@ from bench.environment import Setting
 from bench.layout import Layout, fresh_copy, layout_of
 from bench.paths import TABLES, WORK
 from bench.results import (
+    Compaction,
     EngineRuns,
     FirstResult,
     HeapResult,
     HeapRun,
     OptimizeResult,
-    Result,
 )
 
 FIRST_ENGINES = (UPKEEP, DELTA)
@@ -33,6 +34,7 @@ READS, READS_BEFORE = 9, 3
 """Of each result by one and the same session, and how many go before that do not count."""
 HEAP_MEMORY = "1g"
 HEAP_GROWTH = 4.5
+Figure = TypeVar("Figure")
 
 
 @dataclass(frozen=True)
@@ -189,7 +191,7 @@ def heap_run(bench: Bench, table: Path, name: str) -> HeapRun:
     return HeapRun(before, runs)
 
 
-def appended(figures: tuple[float, ...], figure: float | None) -> tuple[float, ...]:
+def appended(figures: tuple[Figure, ...], figure: Figure | None) -> tuple[Figure, ...]:
     """Add a figure where there is one."""
     return figures if figure is None else (*figures, figure)
 
@@ -208,22 +210,8 @@ def discard(copy: Path | None) -> None:
         shutil.rmtree(copy, ignore_errors=True)
 
 
-BENCHMARKS: dict[str, Callable[[Bench], Result]] = {
+BENCHMARKS: dict[str, Callable[[Bench], Compaction]] = {
     **{case.name: partial(optimize, case) for case in CASES},
     "first": first,
     "heap": heap,
 }
-
-
-def chosen(names: Sequence[str]) -> dict[str, Callable[[Bench], Result]]:
-    """Choose benchmarks by name, in their own order; all where there is no name.
-
-    Raises:
-        ValueError: A name is unknown.
-    """
-    unknown = sorted(set(names) - set(BENCHMARKS))
-    if unknown:
-        raise ValueError(
-            f"There is no case {', '.join(unknown)}. The cases are: {', '.join(BENCHMARKS)}."
-        )
-    return {name: run for name, run in BENCHMARKS.items() if not names or name in names}

@@ -1,17 +1,21 @@
-"""Writes results as Markdown. Pure: results in, text out."""
+"""Writes results of OPTIMIZE as Markdown. Pure: results in, text out."""
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from bench.engines import DELTA, DELTA_RS, UPKEEP
-from bench.environment import Setting
+from bench.engines import DELTA, DELTA_RS, ENGINES, LABELS, UPKEEP
+from bench.figures import NONE, failures, median, number, ratio, settings, spread, table, times
 from bench.layout import Layout
-from bench.results import EngineRuns, FirstResult, HeapResult, HeapRun, OptimizeResult, Result
-
-LABELS = {UPKEEP: "Delta Upkeep", DELTA: "Delta", DELTA_RS: "delta-rs"}
-NONE = "-"
+from bench.results import (
+    Compaction,
+    EngineRuns,
+    FirstResult,
+    HeapResult,
+    HeapRun,
+    OptimizeResult,
+    Result,
+)
 
 RULES = """\
 Seconds are medians of the timed runs. All engines ran in one go and in turns, each in its own
@@ -38,33 +42,19 @@ def markdown(results: Mapping[str, Result]) -> str:
         parts += ["## Memory\n", summary_of_heaps(heaps)]
     if optimized or firsts:
         parts += ["## Every engine\n", details({**optimized, **firsts})]
-    parts += failures(results)
+    parts += failures(errors_of({**optimized, **firsts, **heaps}))
     return "\n".join(parts)
-
-
-def settings(results: Mapping[str, Result]) -> str:
-    """Say where each case was measured: one paragraph where all share it."""
-    names: dict[Setting, list[str]] = {}
-    for name, result in results.items():
-        names.setdefault(result.setting, []).append(name)
-    return "\n".join(
-        f"{', '.join(cases)}: scale factor {s.scale:g}, {s.runs} runs, {s.date}. "
-        f"{s.cpu}, {s.cpus} processors of which {s.cores} are used, {s.memory_gib:g} GiB, "
-        f"{s.kernel}. Java {s.java}, Spark {s.spark} with {s.driver_memory} of driver memory, "
-        f"Delta {s.delta}, delta-rs {s.delta_rs}, Delta Upkeep {s.upkeep}.\n"
-        for s, cases in names.items()
-    )
 
 
 def summary(results: Mapping[str, OptimizeResult]) -> str:
     """Compare the seconds, a row for each case."""
     head = ["case", "", "files", "row groups", "MB"]
-    head += [f"{LABELS[e]} s" for e in LABELS]
+    head += [f"{LABELS[e]} s" for e in ENGINES]
     head += [f"speed-up over {LABELS[e]}" for e in (DELTA, DELTA_RS)]
     rows = []
     for name, result in results.items():
         ours = result.engines[UPKEEP]
-        seconds = [median(result.engines[e].seconds) for e in LABELS]
+        seconds = [median(result.engines[e].seconds) for e in ENGINES]
         rows.append(
             [
                 name,
@@ -164,32 +154,20 @@ def details(results: Mapping[str, OptimizeResult | FirstResult]) -> str:
     return table(head, rows)
 
 
-def failures(results: Mapping[str, Result]) -> list[str]:
-    """Say why an engine has no figures."""
-    errors = {
-        f"{name}, {label}": runs.error.splitlines()[0]
+def errors_of(results: Mapping[str, Compaction]) -> dict[str, str | None]:
+    """Name the errors of all runs."""
+    return {
+        f"{name}, {label}": runs.error
         for name, result in results.items()
         for label, runs in runs_of(result).items()
-        if runs.error
     }
-    return ["## Failures\n", *(f"- {who}: {why}" for who, why in errors.items())] if errors else []
 
 
-def runs_of(result: Result) -> dict[str, EngineRuns]:
+def runs_of(result: Compaction) -> dict[str, EngineRuns]:
     """Name all runs of a result."""
     if isinstance(result, HeapResult):
         return {"the small table": result.small.runs, "the large table": result.large.runs}
     return {LABELS[engine]: runs for engine, runs in result.engines.items()}
-
-
-def median(figures: Sequence[float]) -> float | None:
-    """Take the median, None of nothing."""
-    return statistics.median(figures) if figures else None
-
-
-def ratio(figure: float | None, base: float | None) -> float | None:
-    """Divide what there is: 3.0 to 2.0 is 1.5."""
-    return None if figure is None or not base else figure / base
 
 
 def size(runs: EngineRuns) -> float | None:
@@ -200,24 +178,3 @@ def size(runs: EngineRuns) -> float | None:
 def change(before: Layout, after: Layout | None, what: str) -> str:
     """Write a count before and after."""
     return f"{getattr(before, what):,} -> {f'{getattr(after, what):,}' if after else NONE}"
-
-
-def number(figure: float | None, digits: int = 2) -> str:
-    """Write a figure."""
-    return NONE if figure is None else f"{figure:.{digits}f}"
-
-
-def times(figure: float | None) -> str:
-    """Write a ratio."""
-    return NONE if figure is None else f"{figure:.2f}x"
-
-
-def spread(figures: Sequence[float]) -> str:
-    """Write the least and the most."""
-    return f"{min(figures):.2f} to {max(figures):.2f}" if figures else NONE
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

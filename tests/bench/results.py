@@ -79,7 +79,59 @@ class HeapResult:
     kind: str = field(default="heap", init=False)
 
 
-Result = OptimizeResult | FirstResult | HeapResult
+@dataclass(frozen=True)
+class CheckpointRuns:
+    """The checkpoints that one engine made at one and the same version of a table.
+
+    Attributes:
+        seconds: Of each timed checkpoint.
+        bytes_written: Of all files in the log that each made or replaced.
+        bytes_read: By the process of the engine during each, where the system tells it.
+        peak_heap_mb: Of each, garbage included, where the engine has a JVM.
+        modes: How ours built them.
+        layouts: Of what files they are.
+        error: Why there is none.
+    """
+
+    seconds: tuple[float, ...] = ()
+    bytes_written: tuple[int, ...] = ()
+    bytes_read: tuple[int, ...] = ()
+    peak_heap_mb: tuple[float, ...] = ()
+    modes: tuple[str, ...] = ()
+    layouts: tuple[str, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The first checkpoints of copies of a table, and those after later commits."""
+
+    first: CheckpointRuns = CheckpointRuns()
+    after: CheckpointRuns = CheckpointRuns()
+
+
+@dataclass(frozen=True)
+class CheckpointResult:
+    """A table checkpointed by every engine, in warm processes.
+
+    Attributes:
+        what: One line for the reader of the results.
+        setting: Where and how it was measured.
+        files: In the table at the first checkpoint.
+        later_files: That the later commits add.
+        policies: What each engine did, by policy of the table and then by engine.
+    """
+
+    what: str
+    setting: Setting
+    files: int
+    later_files: int
+    policies: Mapping[str, Mapping[str, Checkpoints]]
+    kind: str = field(default="checkpoint", init=False)
+
+
+Compaction = OptimizeResult | FirstResult | HeapResult
+Result = Compaction | CheckpointResult
 
 
 def save(results: Mapping[str, Result], file: Path) -> None:
@@ -99,6 +151,12 @@ def load(file: Path) -> dict[str, Result]:
 
 def _result(value: dict[str, Any]) -> Result:
     what, setting = value["what"], Setting(**value["setting"])
+    if value["kind"] == "checkpoint":
+        policies = {
+            policy: {name: _checkpoints(made) for name, made in engines.items()}
+            for policy, engines in value["policies"].items()
+        }
+        return CheckpointResult(what, setting, value["files"], value["later_files"], policies)
     if value["kind"] == "heap":
         small, large = _heap_run(value["small"]), _heap_run(value["large"])
         return HeapResult(what, setting, value["memory"], small, large)
@@ -113,5 +171,16 @@ def _heap_run(value: dict[str, Any]) -> HeapRun:
 
 def _runs(value: dict[str, Any]) -> EngineRuns:
     output = value["output"]
-    lists = {k: tuple(v) for k, v in value.items() if isinstance(v, list)}
-    return EngineRuns(**lists, output=output and Layout(**output), error=value["error"])
+    return EngineRuns(**_figures(value), output=output and Layout(**output), error=value["error"])
+
+
+def _checkpoints(value: dict[str, Any]) -> Checkpoints:
+    first, after = (
+        CheckpointRuns(**_figures(value[phase]), error=value[phase]["error"])
+        for phase in ("first", "after")
+    )
+    return Checkpoints(first, after)
+
+
+def _figures(value: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+    return {k: tuple(v) for k, v in value.items() if isinstance(v, list)}

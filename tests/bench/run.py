@@ -7,11 +7,10 @@ import shutil
 import time
 from pathlib import Path
 
-from bench.chart import draw
 from bench.environment import setting_of
-from bench.measure import BENCHMARKS, Bench, chosen
+from bench.families import BENCHMARKS, chosen, family_of
+from bench.measure import Bench
 from bench.paths import LOGS, RESULTS, WORK
-from bench.report import markdown
 from bench.results import Result, load, save
 
 
@@ -38,18 +37,22 @@ def main() -> None:
         result = benchmark(Bench(setting, say))
         publish(name, result, arguments.results)
     shutil.rmtree(WORK, ignore_errors=True)
-    print(f"\n{arguments.results}/optimize.md after {time.monotonic() - started:.0f} s")
+    pages = sorted({f"{family_of(name).name}.md" for name in benchmarks})
+    seconds = time.monotonic() - started
+    print(f"\n{' and '.join(pages)} in {arguments.results} after {seconds:.0f} s")
 
 
 def publish(name: str, result: Result, directory: Path) -> None:
-    """Add a result to those that are there, and write table and chart anew."""
+    """Add a result to those of its family, and write their page and chart anew."""
     directory.mkdir(parents=True, exist_ok=True)
-    raw = directory / "optimize.json"
+    family = family_of(name)
+    files = directory / family.name
+    raw = files.with_suffix(".json")
     known = {**load(raw), name: result}
-    results = {name: known[name] for name in BENCHMARKS if name in known}
+    results = {name: known[name] for name in family.benchmarks if name in known}
     save(results, raw)
-    (directory / "optimize.md").write_text(markdown(results))
-    draw(results, directory / "optimize.png")
+    files.with_suffix(".md").write_text(family.markdown(results))
+    family.draw(results, files.with_suffix(".png"))
 
 
 def say(text: str) -> None:

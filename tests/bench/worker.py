@@ -13,11 +13,17 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Protocol
 
+from pyspark.sql import Row, SparkSession
+
+from bench.engines import CHECKPOINTERS
+from bench.meter import JvmMeter, Meter
 from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES
+from delta_upkeep import configure_spark_with_delta_upkeep
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 COLLECTION_SECONDS = 0.1
@@ -26,66 +32,65 @@ Reply = dict[str, Any]
 
 
 class Engine(Protocol):
-    """What carries out the commands."""
+    """What carries out the commands: more than this one where it can."""
 
-    def optimize(self, path: str) -> Reply:
-        """Compact the table and say how long it took."""
+    def checkpoint(self, path: str) -> Reply:
+        """Make a checkpoint of the newest version and say what that cost."""
+
+
+def session(memory: str, ours: bool = False) -> SparkSession:
+    """Start a session with Delta's extension, and ours where it is asked for."""
+    builder = (
+        SparkSession.builder.appName("Delta Upkeep bench")
+        .master(f"local[{CORES}]")
+        .config("spark.driver.memory", memory)
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", str(CORES))
+        .config("spark.databricks.delta.snapshotPartitions", str(CORES))
+        .config("spark.sql.session.timeZone", "UTC")
+    )
+    builder = configure_spark_with_delta_upkeep(builder)
+    if not ours:
+        # The sessions differ in this and nothing else.
+        builder.config("spark.sql.extensions", DELTA_EXTENSION)
+    return builder.getOrCreate()
 
 
 class SparkEngine:
     """A Spark session, with Delta Upkeep's extension or with Delta's alone."""
 
     def __init__(self, ours: bool, memory: str) -> None:
-        from pyspark.sql import SparkSession
-
-        from delta_upkeep import configure_spark_with_delta_upkeep
-
         self._ours = ours
-        builder = (
-            SparkSession.builder.appName("Delta Upkeep bench")
-            .master(f"local[{CORES}]")
-            .config("spark.driver.memory", memory)
-            .config("spark.ui.enabled", "false")
-            .config("spark.ui.showConsoleProgress", "false")
-            .config("spark.sql.shuffle.partitions", str(CORES))
-            .config("spark.databricks.delta.snapshotPartitions", str(CORES))
-            .config("spark.sql.session.timeZone", "UTC")
-        )
-        builder = configure_spark_with_delta_upkeep(builder)
-        if not ours:
-            # The sessions differ in this and nothing else.
-            builder.config("spark.sql.extensions", DELTA_EXTENSION)
-        self._spark = builder.getOrCreate()
+        self._spark = session(memory, ours)
+        self._jvm: Any = self._spark._jvm
+        self._meter = JvmMeter(self._spark)
+        self._checkpointed = ""
 
     def optimize(self, path: str) -> Reply:
         """Run the statement, and check that it was the engine's own."""
-        pools = self._heap_pools()
-        self._collect_garbage()
-        for pool in pools:
-            pool.resetPeakUsage()
-        started = time.perf_counter()
-        result = self._spark.sql(f"OPTIMIZE delta.`{path}`")
-        row = result.collect()[0]
-        seconds = time.perf_counter() - started
-        peak = sum(pool.getPeakUsage().getUsed() for pool in pools)
-        if ("bins" in result.columns) != self._ours:
-            raise RuntimeError(f"OPTIMIZE was another engine's: it returned {result.columns}.")
+
+        def run() -> tuple[list[str], Row]:
+            result = self._spark.sql(f"OPTIMIZE delta.`{path}`")
+            return result.columns, result.collect()[0]
+
+        (columns, row), cost = self._meter.measure(run)
+        if ("bins" in columns) != self._ours:
+            raise RuntimeError(f"OPTIMIZE was another engine's: it returned {columns}.")
         return {
-            "seconds": seconds,
-            "peak_heap_mb": peak / 2**20,
+            **asdict(cost),
             "tiers": sorted({bin.tier for bin in row.bins}) if self._ours else [],
         }
 
     def optimize_collecting(self, path: str) -> Reply:
         """Run the statement with one full collection of garbage after another beside it."""
-        pools = self._heap_pools()
-        live = 0
+        live = 0.0
 
         def collect(ended: Event) -> None:
             nonlocal live
             while not ended.wait(COLLECTION_SECONDS):
-                self._collect_garbage()
-                live = max(live, sum(pool.getCollectionUsage().getUsed() for pool in pools))
+                self._meter.collect_garbage()
+                live = max(live, self._meter.live_mb())
 
         ended = Event()
         collector = Thread(target=collect, args=(ended,))
@@ -95,7 +100,29 @@ class SparkEngine:
         finally:
             ended.set()
             collector.join()
-        return {**reply, "live_heap_mb": live / 2**20}
+        return {**reply, "live_heap_mb": live}
+
+    def checkpoint(self, path: str) -> Reply:
+        """Make a checkpoint, with nothing cached of other tables."""
+        if path != self._checkpointed:
+            self._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+            self._checkpointed = path
+        make = self._checkpoint if self._ours else self._checkpoint_by_delta
+        mode, cost = self._meter.measure(lambda: make(path))
+        return {**asdict(cost), "mode": mode}
+
+    def _checkpoint(self, path: str) -> str:
+        row = self._spark.sql(f"CHECKPOINT delta.`{path}`").collect()[0]
+        if row.status != "written":
+            raise RuntimeError(f"CHECKPOINT wrote nothing: {row.status}, {row.reason}.")
+        mode: str = row.mode
+        return mode
+
+    def _checkpoint_by_delta(self, path: str) -> None:
+        none = self._jvm.scala.Option.empty()
+        logs = self._jvm.org.apache.spark.sql.delta.DeltaLog
+        log = logs.forTable(self._spark._jsparkSession, path)
+        log.checkpoint(log.update(False, none, none), none)
 
     def scan(self, path: str) -> Reply:
         """Read every column of every row."""
@@ -109,8 +136,7 @@ class SparkEngine:
         """Write the table of a case; it appears at the path when it is complete."""
         from bench.cases import CASE_OF
 
-        unfinished = Path(f"{path}.tmp")
-        shutil.rmtree(unfinished, ignore_errors=True)
+        unfinished = unfinished_at(path)
         CASE_OF[case].write(self._spark, unfinished, scale)
         unfinished.rename(path)
         return {}
@@ -121,14 +147,42 @@ class SparkEngine:
         rows.write.format("noop").mode("overwrite").save()
         return {"seconds": time.perf_counter() - started}
 
-    def _collect_garbage(self) -> None:
-        jvm: Any = self._spark._jvm
-        jvm.java.lang.System.gc()
+    def write_log(self, path: str, files: int, policy: str) -> Reply:
+        """Write the log of a table to checkpoint; it appears at the path when it is complete."""
+        from bench.checkpoint_table import write_log
 
-    def _heap_pools(self) -> list[Any]:
+        unfinished = unfinished_at(path)
+        write_log(self._spark, unfinished, files, policy)
+        unfinished.rename(path)
+        return {}
+
+
+def unfinished_at(path: str) -> Path:
+    """Make way for a table that is to be written."""
+    unfinished = Path(f"{path}.tmp")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    return unfinished
+
+
+class KernelEngine:
+    """Delta Kernel: of a Spark session it needs only the JVM that has its classes."""
+
+    def __init__(self, memory: str) -> None:
+        self._spark = session(memory)
+        self._meter = JvmMeter(self._spark)
         jvm: Any = self._spark._jvm
-        beans = jvm.java.lang.management.ManagementFactory.getMemoryPoolMXBeans()
-        return [pool for pool in beans if pool.getType().name() == "HEAP"]
+        self._kernel = jvm.io.delta.kernel
+        hadoop = self._spark._jsc.hadoopConfiguration()
+        self._engine = self._kernel.defaults.engine.DefaultEngine.create(hadoop)
+
+    def checkpoint(self, path: str) -> Reply:
+        """Load the newest version and have it written."""
+
+        def run() -> None:
+            table = self._kernel.Table.forPath(self._engine, path)
+            table.getLatestSnapshot(self._engine).writeCheckpoint(self._engine)
+
+        return asdict(self._meter.measure(run)[1])
 
 
 class RustEngine:
@@ -144,6 +198,12 @@ class RustEngine:
         table.optimize.compact(target_size=TARGET_BYTES, writer_properties=properties)
         return {"seconds": time.perf_counter() - started}
 
+    def checkpoint(self, path: str) -> Reply:
+        """Open the table and have it written."""
+        from deltalake import DeltaTable
+
+        return asdict(Meter().measure(lambda: DeltaTable(path).create_checkpoint())[1])
+
 
 def codec_of(path: str) -> Any:
     """Name the codec of the table's first file."""
@@ -157,6 +217,8 @@ def start(engine: str, memory: str) -> Engine:
     """Start an engine by its name."""
     if engine == "delta-rs":
         return RustEngine()
+    if engine == "kernel":
+        return KernelEngine(memory)
     return SparkEngine(ours=engine == "upkeep", memory=memory)
 
 
@@ -179,7 +241,7 @@ def serve(engine: Engine, answer: Callable[[Reply], None]) -> None:
 def main() -> None:
     """Start the engine, say that it is ready, and serve."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("engine", choices=("upkeep", "delta", "delta-rs"))
+    parser.add_argument("engine", choices=CHECKPOINTERS)
     parser.add_argument("--memory", default=DRIVER_MEMORY)
     arguments = parser.parse_args()
     # The JVM and libraries may print: only answers go to the stdout that the caller reads.

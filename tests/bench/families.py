@@ -1,0 +1,61 @@
+"""All benchmarks, by the page and the chart that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench import chart, checkpoint_chart, checkpoint_measure, checkpoint_report, measure, report
+from bench.measure import Bench
+from bench.results import Result
+
+Benchmark = Callable[[Bench], Result]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Benchmarks that share their files of results.
+
+    Attributes:
+        name: Of those files.
+        benchmarks: By name, in the order of the page.
+        markdown: Writes their page.
+        draw: Draws their chart into a file.
+    """
+
+    name: str
+    benchmarks: Mapping[str, Benchmark]
+    markdown: Callable[[Mapping[str, Result]], str]
+    draw: Callable[[Mapping[str, Result], Path], None]
+
+
+FAMILIES = (
+    Family("optimize", measure.BENCHMARKS, report.markdown, chart.draw),
+    Family(
+        "checkpoint",
+        checkpoint_measure.BENCHMARKS,
+        checkpoint_report.markdown,
+        checkpoint_chart.draw,
+    ),
+)
+BENCHMARKS = {name: run for family in FAMILIES for name, run in family.benchmarks.items()}
+
+
+def family_of(name: str) -> Family:
+    """Find the family of a benchmark."""
+    return next(family for family in FAMILIES if name in family.benchmarks)
+
+
+def chosen(names: Sequence[str]) -> dict[str, Benchmark]:
+    """Choose benchmarks by name, in their own order; all where there is no name.
+
+    Raises:
+        ValueError: A name is unknown.
+    """
+    unknown = sorted(set(names) - set(BENCHMARKS))
+    if unknown:
+        raise ValueError(
+            f"There is no case {', '.join(unknown)}. The cases are: {', '.join(BENCHMARKS)}."
+        )
+    return {name: run for name, run in BENCHMARKS.items() if not names or name in names}
