@@ -34,11 +34,15 @@ private[upkeep] final class CheckpointBase private (
       parts: Int,
       temporary: TemporaryFiles
   ): DataFrame = {
-    val changes = session.createDataset(tail.fileActions.map(_.wrap)).toDF().select(columns: _*)
-    val all = if (replaced.isEmpty) changes else changes.union(survivors(session, replaced, temporary))
+    val changes = session.createDataset(tail.fileActions.map(_.wrap)).toDF()
+    val withFiles = replaced.filter(_.actions > 0)
+    val all =
+      if (withFiles.isEmpty) changes
+      else changes.select(columns: _*).union(survivors(session, withFiles, temporary))
+    if (parts > 1) all.repartition(parts, coalesce(col("add.path"), col("remove.path")))
     // What is on the driver already is written there.
-    if (parts == 1) { if (replaced.isEmpty) changes else all.coalesce(1) }
-    else all.repartition(parts, coalesce(col("add.path"), col("remove.path")))
+    else if (withFiles.isEmpty) all
+    else all.coalesce(1)
   }
 
   private def survivors(
