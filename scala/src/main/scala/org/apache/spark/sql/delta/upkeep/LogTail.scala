@@ -67,8 +67,11 @@ private[upkeep] object LogTail {
     for ((file, i) <- snapshot.logSegment.deltas.zipWithIndex if obstacle.isEmpty) {
       val actions = reader.actions(file.getPath)
       obstacle = actions.collectFirst {
-        case _: Metadata => "the table's metadata changed since the last checkpoint"
-        case _: Protocol => "the table's protocol changed since the last checkpoint"
+        // RESTORE says again what is so already.
+        case metadata: Metadata if !before.contains(metadata) =>
+          "the table's metadata changed since the last checkpoint"
+        case protocol: Protocol if !before.contains(protocol) =>
+          "the table's protocol changed since the last checkpoint"
         case action: FileAction if FileKey.isUnusual(action.path) =>
           "commits name files by absolute paths"
       }
