@@ -20,8 +20,8 @@ the one of that Delta. Each process made untimed checkpoints before, and quick t
 twice, of which the second counts. The policy is the table's; an engine that writes one file for v2
 has made no sidecars. Bytes written are those of all files that came into the log, checksums
 included; bytes read are those of the process, from files in the page cache and its own temporary
-ones. Every checkpoint was read by another program, and named as many files as the table has. Log clean-up is
-off. A ratio to ours above 1 means that Delta Upkeep is better.
+ones. Every checkpoint was read by another program, and named as many files as the table has. Log
+clean-up is off. A ratio to ours above 1 means that Delta Upkeep is better.
 """
 
 
