@@ -159,7 +159,7 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
   }
 
   test("several parts, and one file built on them") {
-    val path = newTable("parts", 7, "delta.checkpointInterval" -> "1000")
+    val path = newTable("severalParts", 7, "delta.checkpointInterval" -> "1000")
     val inParts = "OPTIONS (partSize = 3)"
     assert(checkpoint(path, inParts)._1 == "full")
     assertHoldsTheTable(path)
