@@ -7,8 +7,8 @@ import pytest
 
 from bench.engines import ENGINES, rotated
 from bench.environment import Setting
+from bench.families import chosen
 from bench.layout import Layout
-from bench.measure import chosen
 from bench.report import change, markdown, median, number, ratio, table, times
 from bench.results import EngineRuns, FirstResult, HeapResult, HeapRun, OptimizeResult, load, save
 
