@@ -28,6 +28,17 @@ object UpkeepConf {
     .checkValue(_ >= 1024 * 1024, "must be at least 1m")
     .createWithDefaultString("128m")
 
+  val CheckpointDriverBytes = SQLConf
+    .buildConf("spark.deltaUpkeep.checkpoint.driverBytes")
+    .doc(
+      "Bytes of commits that CHECKPOINT replays on the driver, which takes a few times as much memory where they " +
+        "change an existing checkpoint, and about a third where there is none. Of more it makes a Spark job."
+    )
+    .version("0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .checkValue(_ >= 0, "must not be negative")
+    .createWithDefaultString("128m")
+
   val OptimizeFetches = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.fetches")
     .doc("Input files that a task of OPTIMIZE fetches at the same time.")

@@ -269,6 +269,15 @@ object UpkeepErrors {
     Map("table" -> table, "version" -> version.toString)
   )
 
+  def commitDamaged(file: String, cause: Throwable): UpkeepException = error(
+    "COMMIT_DAMAGED",
+    SqlState.ObjectState,
+    s"CHECKPOINT cannot read $file.",
+    s"A line of it is not an action: ${cause.getMessage}.",
+    "Restore the file, from a copy of the table say. No checkpoint was written, so that none lacks what the line said.",
+    Map("file" -> file)
+  )
+
   def formatNeedsV2(table: String, format: String): UpkeepException = error(
     "FORMAT_NEEDS_V2",
     SqlState.InvalidParameter,

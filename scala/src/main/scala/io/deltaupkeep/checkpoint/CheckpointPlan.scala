@@ -71,6 +71,24 @@ object CheckpointRequest {
   )
 }
 
+/** Where a full checkpoint finds the state of the table. */
+sealed abstract class Replay {
+  def reason: String
+}
+
+object Replay {
+
+  /** On the driver, from the commits. */
+  case object OnDriver extends Replay {
+    override def reason: String = "on the driver"
+  }
+
+  /** By a Spark job that sorts. */
+  final case class AsJob(why: String) extends Replay {
+    override def reason: String = s"by a Spark job: $why"
+  }
+}
+
 /**
  * How the checkpoint comes about.
  *
@@ -102,9 +120,10 @@ object Build {
    * @param actions      about: nothing is replayed for the plan
    * @param newFragments to write
    */
-  final case class Full(actions: Long, parts: Int, newFragments: Int, why: String) extends Build("full") {
+  final case class Full(actions: Long, parts: Int, newFragments: Int, replay: Replay, why: String)
+      extends Build("full") {
     override def fileActions: Option[Long] = Some(actions)
-    override def reason: String = s"built in full from the table's state: $why"
+    override def reason: String = s"built in full from the table's state: $why; replayed ${replay.reason}"
   }
 
   /**
@@ -147,7 +166,16 @@ final case class CheckpointPlan(
     case _ => None
   }
 
+  /** File actions of a part, a sidecar, a row group at most. */
+  def fragmentSize: Long = partSize.getOrElse(CheckpointPlan.FragmentActions)
+
   def reason: String = if (isEmpty) build.reason else s"${policy.name} is $chosenBy; ${build.reason}"
+}
+
+object CheckpointPlan {
+
+  /** Actions in a sidecar or a row group where nobody says otherwise: Delta's choice for sidecars. */
+  val FragmentActions: Long = 50000L
 }
 
 /** A complete checkpoint in the log; `sizeInBytes` does not count sidecars. */

@@ -5,14 +5,13 @@ import io.deltaupkeep.cleanup.{CheckpointSet, LogFile, LogFileKind}
 
 /** Decides what a checkpoint at the table's version must look like, and whether one is needed. Pure. */
 object CheckpointPlanner {
-
-  /** Actions in a sidecar or a row group where nobody says otherwise: Delta's choice for sidecars. */
-  private val FragmentActions = 50000L
+  import CheckpointPlan.FragmentActions
 
   /**
    * @param fileActions      adds and tombstones of this version, about
    * @param checkpointFiles  files of the log that belong to checkpoints of this version
    * @param base             what a checkpoint of a policy can build on, or why on nothing
+   * @param replay           where the driver can replay the whole log, or why a job has to
    * @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2`
    */
   def plan(
@@ -20,7 +19,8 @@ object CheckpointPlanner {
       request: CheckpointRequest,
       fileActions: => Long,
       checkpointFiles: Seq[LogFile],
-      base: Policy => Either[String, Base]
+      base: Policy => Either[String, Base],
+      replay: => Replay
   ): CheckpointPlan = {
     val policy = request.policy.getOrElse(if (table.prefersV2Checkpoints) Policy.V2 else Policy.Classic)
     checkRequest(table, request, policy)
@@ -34,10 +34,13 @@ object CheckpointPlanner {
     }
     def full(why: String): Build = {
       val actions = fileActions
+      val fileParts = partSize.fold(1)(parts(actions, _))
       Build.Full(
         actions,
-        partSize.fold(1)(parts(actions, _)),
+        fileParts,
         newFragments = parts(actions, partSize.getOrElse(FragmentActions)),
+        if (policy == Policy.Classic && fileParts > 1) Replay.AsJob("it spreads files over parts")
+        else replay,
         why
       )
     }

@@ -9,9 +9,14 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  * The hashes of a chunk's values, for a Bloom filter that is sized by their number (Parquet format, 'Bloom
  * Filter'). Holds eight bytes a value: only columns whose inputs have a filter get one.
  *
- * @param maxBytes of the filter (parquet-java: `parquet.bloom.filter.max.bytes`)
+ * @param maxBytes       of the filter (parquet-java: `parquet.bloom.filter.max.bytes`)
+ * @param falsePositives as a share of the values that are not there
  */
-private[parquet] final class BloomValues(primitive: PrimitiveType, maxBytes: Int) {
+private[parquet] final class BloomValues(
+    primitive: PrimitiveType,
+    maxBytes: Int,
+    falsePositives: Double = BlockSplitBloomFilter.DEFAULT_FPP
+) {
 
   private val hasher = new BlockSplitBloomFilter(BlockSplitBloomFilter.LOWER_BOUND_BYTES)
   private val shape = ValueShape.of(primitive)
@@ -42,7 +47,7 @@ private[parquet] final class BloomValues(primitive: PrimitiveType, maxBytes: Int
   def result(): BloomFilter = {
     val distinct = distinctHashes()
     val bits =
-      BlockSplitBloomFilter.optimalNumOfBits(math.max(1, distinct).toLong, BlockSplitBloomFilter.DEFAULT_FPP)
+      BlockSplitBloomFilter.optimalNumOfBits(math.max(1, distinct).toLong, falsePositives)
     val filter = new BlockSplitBloomFilter(math.min(bits / 8, maxBytes), maxBytes)
     (0 until distinct).foreach(i => filter.insertHash(hashes(i)))
     filter

@@ -20,12 +20,12 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  * @param column as in the file that the chunk is of
  */
 private[parquet] final class ChunkReader(
-    column: ColumnDescriptor,
+    override val column: ColumnDescriptor,
     chunk: ChunkMeta,
     bytes: Array[Byte],
     from: Int,
     scratch: ChunkScratch
-) {
+) extends PageData {
   import ChunkReader._
 
   private val shape = ValueShape.of(column.getPrimitiveType)
@@ -34,31 +34,13 @@ private[parquet] final class ChunkReader(
   private var valuesRead = 0L
   private val head = new PageHead
 
-  val repetition: LevelBuffer = scratch.repetition
-  val definition: LevelBuffer = scratch.definition
-
-  /** Levels of the page: its values, those that are null included. */
+  override val repetition: LevelBuffer = scratch.repetition
+  override val definition: LevelBuffer = scratch.definition
   var levels: Int = 0
-
-  /** Values of the page that are not null. */
   var nonNull: Int = 0
-
-  /** Whether the page holds `ids` of the dictionary, or else `values`. */
   var isDictionaryEncoded: Boolean = false
-
-  val values: Values = scratch.values
-
-  def maxRepetition: Int = column.getMaxRepetitionLevel
-
-  def maxDefinition: Int = column.getMaxDefinitionLevel
-
-  /** About the PLAIN bytes of a value of this page. */
-  def meanValueBytes: Double = {
-    val plain = if (isDictionaryEncoded) dictionary.getOrElse(values) else values
-    if (plain.size == 0) 0d else plain.encodedLength(0, plain.size).toDouble / plain.size
-  }
-
-  def ids: Array[Int] = scratch.ids
+  override val values: Values = scratch.values
+  override def ids: Array[Int] = scratch.ids
 
   /** Whether the page is stored as one of version 1 with PLAIN values, compressed so, would be. */
   def isStoredAs(codec: CompressionCodecName): Boolean =
@@ -73,7 +55,7 @@ private[parquet] final class ChunkReader(
 
   def uncompressedSize: Int = head.uncompressedSize
 
-  val dictionary: Option[Values] = readDictionary()
+  override val dictionary: Option[Values] = readDictionary()
 
   /** Moves to the next data page; false where there is none. */
   def next(): Boolean = valuesRead < chunk.values && {

@@ -52,7 +52,12 @@ private[parquet] final class ChunkSplicer(
       if (isKept(input, levels)) keep(input) else appendPage(input, levels, mapping)
   }
 
-  private def appendPage(input: ChunkReader, levels: LevelMap, mapping: Option[Array[Int]]): Unit = {
+  /** Appends values that were never in a file. */
+  def append(input: ColumnBuffer): Unit =
+    if (input.levels > 0)
+      appendPage(input.complete(), LevelMap(0 to maxDefinition, maxRepetition), None)
+
+  private def appendPage(input: PageData, levels: LevelMap, mapping: Option[Array[Int]]): Unit = {
     var level = 0
     var value = 0
     while (level < input.levels) {
@@ -152,7 +157,7 @@ private[parquet] final class ChunkSplicer(
     else plain.length.toLong
 
   /** Where the rows from `level` on stop fitting into this page: after one row at least, and never within one. */
-  private def endOfSlice(input: ChunkReader, level: Int): Int = {
+  private def endOfSlice(input: PageData, level: Int): Int = {
     val bytesPerLevel = input.meanValueBytes * input.nonNull / input.levels
     val levelsLeft = math.max(1d, (layout.pageBytes - pageBytes) / math.max(bytesPerLevel, 1e-3))
     val rowsLeft = math.max(1, layout.pageRows - rows)
@@ -174,7 +179,7 @@ private[parquet] final class ChunkSplicer(
     }
   }
 
-  private def appendLevels(input: ChunkReader, levels: LevelMap, from: Int, to: Int): Unit = {
+  private def appendLevels(input: PageData, levels: LevelMap, from: Int, to: Int): Unit = {
     rows += input.repetition.occurrences(0, from, to)
     if (levels.isIdentity && !leavesOut(input, levels)) {
       repetition.add(input.repetition, from, to)
@@ -191,10 +196,10 @@ private[parquet] final class ChunkSplicer(
     }
   }
 
-  private def leavesOut(input: ChunkReader, levels: LevelMap): Boolean =
+  private def leavesOut(input: PageData, levels: LevelMap): Boolean =
     levels.maxRepetition < input.maxRepetition
 
-  private def appendValues(input: ChunkReader, mapping: Option[Array[Int]], from: Int, to: Int): Unit = {
+  private def appendValues(input: PageData, mapping: Option[Array[Int]], from: Int, to: Int): Unit = {
     nonNull += to - from
     if (to > from) {
       if (usesDictionary && input.isDictionaryEncoded) appendIds(input.ids, mapping.get, from, to)
@@ -391,12 +396,3 @@ private[parquet] final class ChunkSplicer(
     new DictionaryPage(BytesInput.from(bytes), dictionary.byteSize, dictionary.size, Encoding.PLAIN)
   }
 }
-
-/**
- * The limits of a page, as parquet-java's writer keeps them.
- *
- * @param pageRows        rows of a page at most
- * @param pageBytes       about the uncompressed bytes of its values
- * @param dictionaryBytes of a dictionary page at most
- */
-private[parquet] final case class PageLayout(pageRows: Int, pageBytes: Int, dictionaryBytes: Int)

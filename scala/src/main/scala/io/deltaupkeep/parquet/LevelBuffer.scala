@@ -15,6 +15,9 @@ private[parquet] final class LevelBuffer {
 
   def isMixed: Boolean = mixed
 
+  /** Levels that take memory. */
+  def stored: Int = if (mixed) count else 0
+
   def apply(i: Int): Int = if (mixed) levels(i) else constant
 
   /** The storage, where levels differ. */

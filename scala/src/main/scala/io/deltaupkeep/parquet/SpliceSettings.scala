@@ -13,9 +13,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param fetches          files that are fetched at the same time
  * @param threads          that splice the columns of a bin side by side
  * @param codec            of new pages
- * @param pageRows         rows of a page, at most
- * @param pageBytes        uncompressed size of a page, about
- * @param dictionaryBytes  of a dictionary page, at most; 0 for none
+ * @param layout           of new pages
  * @param bloomFilterBytes of a Bloom filter, at most
  * @param maxPadding       bytes that may align a row group to a block of the file system
  * @param matchById        whether the table maps columns by field id, not by name
@@ -28,12 +26,8 @@ final case class SpliceSettings(
     fetches: Int,
     threads: Int,
     codec: CompressionCodecName,
-    pageRows: Int,
-    pageBytes: Int,
-    dictionaryBytes: Int,
+    layout: PageLayout,
     bloomFilterBytes: Int,
     maxPadding: Int,
     matchById: Boolean
-) {
-  private[parquet] def layout: PageLayout = PageLayout(pageRows, pageBytes, dictionaryBytes)
-}
+)

@@ -49,7 +49,14 @@ private[sql] final case class Checkpoint(table: DeltaHandle, request: Checkpoint
   private val writer = new CheckpointWriter(table)
 
   lazy val plan: CheckpointPlan =
-    CheckpointPlanner.plan(facts, request, writer.fileActions, writer.checkpointFiles, writer.base)
+    CheckpointPlanner.plan(
+      facts,
+      request,
+      writer.fileActions,
+      writer.checkpointFiles,
+      writer.base,
+      writer.replay
+    )
 
   def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
 

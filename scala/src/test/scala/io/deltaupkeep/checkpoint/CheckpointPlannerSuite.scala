@@ -37,7 +37,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       (v2WithClassicPolicy, default.copy(policy = Some(Policy.V2)), 100L, "v2", "json", 1)
     )
     forAll(cases) { (table, request, actions, policy, format, parts) =>
-      val plan = CheckpointPlanner.plan(table, request, actions, Nil, _ => Left("none"))
+      val plan = CheckpointPlanner.plan(table, request, actions, Nil, _ => Left("none"), Replay.OnDriver)
       assert((plan.policy.name, plan.format.name, plan.build.parts) == ((policy, format, parts)))
       assert(!plan.isEmpty)
     }
@@ -55,7 +55,14 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       (classic, default.copy(format = Some(TopLevelFormat.Json)), "DELTA_UPKEEP.FORMAT_NEEDS_V2")
     )
     forAll(cases) { (table, request, condition) =>
-      val e = intercept[UpkeepException](CheckpointPlanner.plan(table, request, 1, Nil, _ => Left("none")))
+      val e = intercept[UpkeepException](CheckpointPlanner.plan(
+        table,
+        request,
+        1,
+        Nil,
+        _ => Left("none"),
+        Replay.OnDriver
+      ))
       assert(e.getCondition == condition)
     }
   }
@@ -80,7 +87,9 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       (v2WithClassicPolicy, log(json), false)
     )
     forAll(cases) { (table, files, needless) =>
-      assert(CheckpointPlanner.plan(table, default, 1, files, _ => Left("none")).isEmpty == needless)
+      assert(
+        CheckpointPlanner.plan(table, default, 1, files, _ => Left("none"), Replay.OnDriver).isEmpty == needless
+      )
     }
   }
 }

@@ -116,7 +116,7 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("settings", "page v2"),
       (settings, false),
       (settings, true),
-      (settings.copy(dictionaryBytes = 0), false),
+      (settings.copy(layout = settings.layout.copy(dictionaryBytes = 0)), false),
       (settings.copy(threads = 1, fetches = 1), true),
       (settings.copy(heldFileBytes = 0), false),
       (settings.copy(bytesInFlight = 1 << 14, heldFileBytes = 1 << 13), false),

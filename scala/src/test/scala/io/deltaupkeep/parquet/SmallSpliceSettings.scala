@@ -12,9 +12,7 @@ object SmallSpliceSettings {
     fetches = 2,
     threads = 2,
     codec = CompressionCodecName.SNAPPY,
-    pageRows = 100,
-    pageBytes = 1 << 12,
-    dictionaryBytes = 1 << 12,
+    layout = PageLayout(pageRows = 100, pageBytes = 1 << 12, dictionaryBytes = 1 << 12),
     bloomFilterBytes = 1 << 20,
     maxPadding = 0,
     matchById = false

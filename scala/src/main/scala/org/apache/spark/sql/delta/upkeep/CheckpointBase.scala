@@ -35,13 +35,8 @@ private[upkeep] final class CheckpointBase private (
       temporary: TemporaryFiles
   ): DataFrame = {
     val changes = session.createDataset(tail.fileActions.map(_.wrap)).toDF()
-    val withFiles = replaced.filter(_.actions > 0)
-    val all =
-      if (withFiles.isEmpty) changes
-      else changes.select(columns: _*).union(survivors(session, withFiles, temporary))
+    val all = changes.select(columns: _*).union(survivors(session, replaced, temporary))
     if (parts > 1) all.repartition(parts, coalesce(col("add.path"), col("remove.path")))
-    // What is on the driver already is written there.
-    else if (withFiles.isEmpty) all
     else all.coalesce(1)
   }
 

@@ -4,7 +4,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.deltaupkeep.checkpoint.Fragment
-import io.deltaupkeep.parquet.ChunkValues
+import io.deltaupkeep.parquet.{BloomFilterSpec, ChunkValues}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
@@ -60,8 +60,16 @@ private[upkeep] final class CheckpointFooter private (
   def hasStatistics: Boolean = chunks(blocks, AddPath).map(values).sum == 0 || schema.containsPath(Stats)
 
   /** Whether there is an action that is about no file. */
-  def hasOtherActions(fragment: Fragment): Boolean =
-    OtherColumns.exists(chunks(blocksOf(fragment), _).exists(values(_) > 0))
+  def hasOtherActions(fragment: Fragment): Boolean = hasOthers(blocksOf(fragment))
+
+  private def hasOthers(of: Seq[BlockMetaData]): Boolean =
+    OtherColumns.exists(chunks(of, _).exists(values(_) > 0))
+
+  /** Where row groups with such actions start, and their bytes. */
+  def rowGroupsOfOthers: Seq[(Long, Long)] =
+    blocks.filter(block => hasOthers(Seq(block))).map(block =>
+      (block.getStartingPos, block.getCompressedSize)
+    )
 
   /**
    * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns.
@@ -144,8 +152,15 @@ private[upkeep] object CheckpointFooter {
     }.toMap ++ Map(
       // Of filters of several sizes, the smallest that serves is kept.
       "parquet.bloom.filter.adaptive.enabled" -> "true",
-      "parquet.bloom.filter.max.bytes" -> math.min(math.max(actions * 8, 512L << 10), 64L << 20).toString
+      "parquet.bloom.filter.max.bytes" -> maxFilterBytes(actions).toString
     )
+
+  /** The same for our own writer. */
+  def bloomFilterSpecs(actions: Long): Seq[BloomFilterSpec] =
+    PathColumns.map(BloomFilterSpec(_, FalsePositives, maxFilterBytes(actions)))
+
+  private def maxFilterBytes(actions: Long): Int =
+    math.min(math.max(actions * 8, 512L << 10), 64L << 20).toInt
 
   /**
    * Looks at the footer of a file.

@@ -30,7 +30,11 @@ private[upkeep] final class CheckpointShape(session: ClassicSession, snapshot: S
 
   lazy val sidecarSchema: StructType = StructType(Seq("add", "remove").map(schema(_)))
 
-  lazy val parquetSchema: MessageType =
+  lazy val parquetSchema: MessageType = stored(schema)
+
+  lazy val sidecarParquetSchema: MessageType = stored(sidecarSchema)
+
+  private def stored(schema: StructType): MessageType =
     new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema)
 }
 

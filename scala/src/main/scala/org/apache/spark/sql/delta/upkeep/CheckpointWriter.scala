@@ -3,13 +3,14 @@ package org.apache.spark.sql.delta.upkeep
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.{ByteText, UpkeepConf, UpkeepErrors}
 import io.deltaupkeep.checkpoint.{
   Base,
   Build,
   CheckpointPlan,
   Fragment,
   Policy,
+  Replay,
   TopLevelFormat,
   WrittenCheckpoint
 }
@@ -20,6 +21,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
 import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.schema.SchemaUtils
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.internal.SQLConf
 
@@ -35,6 +37,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
     copy.sessionState.conf.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false)
     copy
   }
+  private def sqlConf = session.sessionState.conf
   private lazy val shape = new CheckpointShape(session, snapshot)
   private lazy val parts = new PartWriter(handle, session, shape)
   private lazy val log = new ReadableLog(handle)
@@ -78,6 +81,18 @@ final class CheckpointWriter(handle: DeltaHandle) {
   def base(policy: Policy): Either[String, Base] =
     baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
 
+  /** Where a full checkpoint would find the state. */
+  def replay: Replay = {
+    val bytes = log.snapshot.logSegment.deltas.map(_.getLen).sum
+    val most = sqlConf.getConf(UpkeepConf.CheckpointDriverBytes)
+    if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
+    else if (bytes > most)
+      Replay.AsJob(s"the commits take ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
+    else if (SchemaUtils.checkForVariantTypeColumnsRecursively(snapshot.statsSchema))
+      Replay.AsJob("statistics of variants are read by a query")
+    else Replay.OnDriver
+  }
+
   /**
    * Writes the checkpoint, and `_last_checkpoint` once every file of it is there.
    *
@@ -118,12 +133,21 @@ final class CheckpointWriter(handle: DeltaHandle) {
         val last = baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
         val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
         val actions = build.changes + build.fragments.replaced.map(_.actions).sum
-        val written = if (build.newFragments == 0) Nil
-        else {
-          val changed = last.fileActions(session, build.fragments.replaced, build.newFragments, temporary)
-          parts.write(changed, kind, actions / build.newFragments).fragments
-        }
+        val reread = build.fragments.replaced.filter(_.actions > 0)
+        val written =
+          if (build.newFragments == 0) Nil
+          else if (reread.isEmpty) {
+            val changes = new ActionRows().ofFiles(last.tail.fileActions, shape.sidecarSchema, sqlConf)
+            parts.write(kind, plan.fragmentSize, changes).fragments
+          } else {
+            val changed = last.fileActions(session, reread, build.newFragments, temporary)
+            parts.write(changed, kind, actions / build.newFragments).fragments
+          }
         contents(kind, kept ++ written, last.tail.nonFileActions)
+      case build: Build.Full if build.replay == Replay.OnDriver =>
+        val written =
+          new DriverReplay(handle, session, shape, log.snapshot).write(parts, kind, plan.fragmentSize)
+        contents(kind, written.fragments, written.others)
       case build: Build.Full =>
         val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
         val written = parts.write(state, kind, build.actions / build.newFragments)
@@ -139,8 +163,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
       others: Seq[Action]
   ): CheckpointContents = kind match {
     case PartKind.RowGroups(temporary) =>
-      val rows = session.createDataset(others.map(_.wrap)).toDF()
-      val written = parts.write(rows, PartKind.AllActions(temporary), others.size.toLong)
+      val rows = new ActionRows().ofOthers(others, shape.schema)
+      val written = parts.write(PartKind.AllActions(temporary), others.size.toLong, rows)
       CheckpointContents(fragments ++ written.fragments, others)
     case _ => CheckpointContents(fragments, others)
   }

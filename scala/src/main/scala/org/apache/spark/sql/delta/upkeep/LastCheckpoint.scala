@@ -4,6 +4,7 @@ import io.deltaupkeep.checkpoint.{Fragment, Policy}
 
 import org.apache.hadoop.fs.FileStatus
 
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{
   CheckpointProvider,
   DeltaConfigs,
@@ -18,6 +19,7 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   protected val snapshot = handle.snapshot
   protected val conf = handle.hadoopConf
+  protected val session = handle.session.asInstanceOf[ClassicSession]
 
   /** The files that hold its file actions. */
   def files: Seq[FileStatus]
@@ -107,9 +109,10 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
           .filter(_ != null)
           .partition(!_.isInstanceOf[FileAction])
       else {
-        val index = provider.topLevelFileIndex.get
-        val others = OtherActions.in(snapshot.deltaLog.loadIndex(index, Action.logSchema))
-        (others, CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0)))
+        (
+          OtherActions.in(Seq(topLevel), session, conf),
+          CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0))
+        )
       }
     Either.cond(files.isEmpty, others, "the last checkpoint has files outside its sidecars")
   }
@@ -133,5 +136,5 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
   }
 
   override def otherActions: Either[String, Seq[Action]] =
-    Right(OtherActions.in(snapshot.deltaLog.loadIndex(provider.topLevelFileIndex.get, Action.logSchema)))
+    Right(OtherActions.in(files, session, conf))
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep
 
+import io.deltaupkeep.{ByteText, UpkeepConf}
+
 import org.apache.spark.sql.Column
 import org.apache.spark.sql.delta.actions.{
   Action,
@@ -29,7 +31,7 @@ private[upkeep] object FileKey {
 
 /**
  * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file
- * with statistics: a million changed files would be 1 GB, and are left to a full checkpoint.
+ * with statistics; commits of more than `spark.deltaUpkeep.checkpoint.driverBytes` are left to a full checkpoint.
  *
  * @param touched        every file that they name
  * @param fileActions    adds, and tombstones that have not expired
@@ -42,9 +44,6 @@ private[upkeep] final case class LogTail(
 )
 
 private[upkeep] object LogTail {
-
-  /** Of the commits, as JSON: what the driver replays takes a few times as much memory. */
-  private val MaxBytes = 128L << 20
 
   /**
    * Replays the commits of a snapshot that its checkpoint does not hold.
@@ -61,8 +60,9 @@ private[upkeep] object LogTail {
     )
     replay.append(0, before.iterator)
     val touched = Set.newBuilder[FileKey]
-    var obstacle = Option.when(snapshot.logSegment.deltas.map(_.getLen).sum > MaxBytes) {
-      s"the commits since the last checkpoint take more than ${MaxBytes >> 20} MB"
+    val most = handle.session.sessionState.conf.getConf(UpkeepConf.CheckpointDriverBytes)
+    var obstacle = Option.when(snapshot.logSegment.deltas.map(_.getLen).sum > most) {
+      s"the commits since the last checkpoint take more than ${ByteText.of(most)}"
     }
     for ((file, i) <- snapshot.logSegment.deltas.zipWithIndex if obstacle.isEmpty) {
       val actions = reader.actions(file.getPath)

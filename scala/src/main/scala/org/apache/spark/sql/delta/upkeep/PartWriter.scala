@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep
 
+import scala.util.Using
+
 import io.deltaupkeep.checkpoint.Fragment
 
 import org.apache.hadoop.conf.Configuration
@@ -7,17 +9,12 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.mapreduce.Job
 
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.{DataFrame, Encoders}
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.encoders.{encoderFor, ExpressionEncoder}
-import org.apache.spark.sql.catalyst.expressions.UnsafeProjection
-import org.apache.spark.sql.catalyst.plans.logical.{LocalRelation, Project}
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
-import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
 /** What the files are that actions are written to. */
@@ -47,8 +44,21 @@ private[upkeep] final case class WrittenParts(fragments: Seq[(Fragment, FileStat
 private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSession, shape: CheckpointShape) {
   private val snapshot = handle.snapshot
 
+  /** For actions that are on the driver already, or can be read there. */
+  def onDriver(kind: PartKind, actionsOfPart: Long): DriverParts =
+    new DriverParts(handle, session, shape, kind, placeOf(kind), actionsOfPart)
+
+  /** Writes actions that are on the driver. */
+  def write(kind: PartKind, actionsOfPart: Long, rows: Iterator[InternalRow]): WrittenParts = {
+    val parts = onDriver(kind, actionsOfPart)
+    Using.resource(new parts.Writer) { writer =>
+      rows.foreach(writer.write)
+      written(kind, parts.finish(Seq(writer)), others = Nil)
+    }
+  }
+
   /**
-   * Writes each partition to a file: in one Spark job, or on the driver where the actions are there already.
+   * Writes each partition to a file, in one Spark job.
    *
    * @param actions       with the columns of [[CheckpointShape]]
    * @param actionsOfPart in each partition, about
@@ -61,29 +71,29 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
     val conf = new SerializableConfiguration(job.getConfiguration)
     val task = new PartTask(placeOf(kind), kind.contents, shape.schema, stored, factory, conf)
     val query = shaped.queryExecution
-    val results = query.optimizedPlan match {
-      case Project(columns, local: LocalRelation) =>
-        val project = UnsafeProjection.create(columns, local.output)
-        Seq(task.write(0, 1, local.data.iterator.map(project)))
-      case _ => SQLExecution.withNewExecutionId(query, Some(s"CHECKPOINT ${handle.name}")) {
-          query.executedPlan
-            .execute()
-            .mapPartitions { rows =>
-              Iterator(task.write(TaskContext.getPartitionId(), TaskContext.get().numPartitions(), rows))
-            }
-            .collect()
-            .toSeq
+    val results = SQLExecution.withNewExecutionId(query, Some(s"CHECKPOINT ${handle.name}")) {
+      query.executedPlan
+        .execute()
+        .mapPartitions { rows =>
+          Iterator(task.write(TaskContext.getPartitionId(), TaskContext.get().numPartitions(), rows))
         }
+        .collect()
+        .toSeq
     }
     val files = results.flatMap(_.file).map(_.toFileStatus)
+    written(kind, files, OtherActions.of(results.flatMap(_.others), shape.schema))
+  }
+
+  /** What was written to files of a kind, by their footers. */
+  def written(kind: PartKind, files: Seq[FileStatus], others: Seq[Action]): WrittenParts = {
     kind match {
       case PartKind.RowGroups(temporary) => files.foreach(file => temporary.add(file.getPath))
       case PartKind.AllActions(temporary) => files.foreach(file => temporary.add(file.getPath))
       case PartKind.Sidecar =>
     }
     val fragments =
-      CheckpointFooter.readAll(files, conf.value)(footer => footer.summed(footer.whole)).zip(files)
-    WrittenParts(fragments, OtherActions.of(results.flatMap(_.others), shape.schema))
+      CheckpointFooter.readAll(files, handle.hadoopConf)(footer => footer.summed(footer.whole)).zip(files)
+    WrittenParts(fragments, others)
   }
 
   private def placeOf(kind: PartKind): PartPlace = kind match {
@@ -97,40 +107,4 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
     CheckpointFooter.bloomFilters(actionsOfPart).foreach { case (key, value) => conf.set(key, value) }
     conf
   }
-}
-
-/** The actions of a row that is about no file; one of them is there. */
-private[upkeep] final case class OtherActions(
-    txn: SetTransaction,
-    metaData: Metadata,
-    protocol: Protocol,
-    domainMetadata: DomainMetadata
-) {
-  def action: Action = Seq(txn, metaData, protocol, domainMetadata).find(_ != null).orNull
-}
-
-private[upkeep] object OtherActions {
-
-  private val encoder: ExpressionEncoder[OtherActions] = encoderFor(Encoders.product[OtherActions])
-
-  /** Those of rows in Spark's own form. */
-  def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
-    if (rows.isEmpty) Nil
-    else {
-      val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
-      rows.map(read(_).action)
-    }
-
-  /** Those of files of a checkpoint, with the columns of Delta's log. */
-  def in(actions: DataFrame): Seq[Action] =
-    actions
-      .select("txn", "metaData", "protocol", "domainMetadata")
-      .where(
-        "txn.appId is not null or metaData.id is not null or protocol.minReaderVersion is not null " +
-          "or domainMetadata.domain is not null"
-      )
-      .as[OtherActions](encoder)
-      .collect()
-      .toSeq
-      .map(_.action)
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep
 
 import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.SpliceSettings
+import io.deltaupkeep.parquet.{PageLayout, SpliceSettings}
 
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.column.ParquetProperties
@@ -128,7 +128,6 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   private def settings(bins: Int): SpliceSettings = {
     val rowGroup = hadoopConf.getLong(ParquetOutputFormat.BLOCK_SIZE, ParquetWriter.DEFAULT_BLOCK_SIZE.toLong)
     val inFlight = sqlConf.getConf(UpkeepConf.OptimizeBytesInFlight)
-    val dictionary = hadoopConf.getBoolean(ParquetOutputFormat.ENABLE_DICTIONARY, true)
     SpliceSettings(
       rowGroupBytes = rowGroup,
       copyFromBytes = rowGroup / 4,
@@ -139,18 +138,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       codec = CompressionCodecName.valueOf(
         new ParquetOptions(Map.empty[String, String], sqlConf).compressionCodecClassName
       ),
-      pageRows = hadoopConf.getInt(
-        ParquetOutputFormat.PAGE_ROW_COUNT_LIMIT,
-        ParquetProperties.DEFAULT_PAGE_ROW_COUNT_LIMIT
-      ),
-      pageBytes = hadoopConf.getInt(ParquetOutputFormat.PAGE_SIZE, ParquetProperties.DEFAULT_PAGE_SIZE),
-      dictionaryBytes =
-        if (dictionary)
-          hadoopConf.getInt(
-            ParquetOutputFormat.DICTIONARY_PAGE_SIZE,
-            ParquetProperties.DEFAULT_DICTIONARY_PAGE_SIZE
-          )
-        else 0,
+      layout = PageLayout.of(hadoopConf),
       bloomFilterBytes = hadoopConf.getInt(
         ParquetOutputFormat.BLOOM_FILTER_MAX_BYTES,
         ParquetProperties.DEFAULT_MAX_BLOOM_FILTER_BYTES

@@ -120,7 +120,14 @@ class AdapterContractSuite extends AnyFunSuite {
     val table = open(path, Intent.Checkpoint)
     val writer = new CheckpointWriter(table)
     val plan =
-      CheckpointPlanner.plan(table.facts, request, writer.fileActions, writer.checkpointFiles, writer.base)
+      CheckpointPlanner.plan(
+        table.facts,
+        request,
+        writer.fileActions,
+        writer.checkpointFiles,
+        writer.base,
+        writer.replay
+      )
     writer.write(plan)
   }
 

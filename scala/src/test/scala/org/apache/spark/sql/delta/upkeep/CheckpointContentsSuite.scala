@@ -149,7 +149,14 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
       val writer = new CheckpointWriter(table)
       val request = CheckpointRequest(Some(policy), None, None, Mode.Auto)
       val planned =
-        CheckpointPlanner.plan(table.facts, request, writer.fileActions, writer.checkpointFiles, writer.base)
+        CheckpointPlanner.plan(
+          table.facts,
+          request,
+          writer.fileActions,
+          writer.checkpointFiles,
+          writer.base,
+          writer.replay
+        )
       assert(!planned.isEmpty)
       barrier.await()
       writer.write(planned)

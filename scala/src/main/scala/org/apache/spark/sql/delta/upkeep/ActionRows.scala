@@ -1,0 +1,35 @@
+package org.apache.spark.sql.delta.upkeep
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.encoders.encoderFor
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.delta.actions.{Action, FileAction, SingleAction}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+
+/** Makes rows of a checkpoint of Delta's actions. A row is valid until the next one. For one thread at a time. */
+private[upkeep] final class ActionRows {
+
+  private val serialize = encoderFor(SingleAction.encoder).createSerializer()
+
+  /**
+   * The columns `add` and `remove`.
+   *
+   * @param schema with these two
+   */
+  def ofFiles(actions: Seq[FileAction], schema: StructType, sqlConf: SQLConf): Iterator[InternalRow] = {
+    val columns = new FileColumns(Action.logSchema, schema, sqlConf)
+    actions.iterator.map(action => columns(serialize(action.wrap)))
+  }
+
+  /** All columns of actions about no file. */
+  def ofOthers(actions: Seq[Action], schema: StructType): Iterator[InternalRow] = {
+    val ordinals = schema.map(column => Action.logSchema.fieldIndex(column.name)).toArray
+    actions.iterator.map { action =>
+      val row = serialize(action.wrap)
+      new GenericInternalRow(ordinals.map[Any] { i =>
+        if (row.isNullAt(i)) null else row.get(i, Action.logSchema(i).dataType)
+      })
+    }
+  }
+}
