@@ -9,6 +9,8 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
   override val definition = new LevelBuffer
   override val values = new Values
 
+  val shape: ValueShape = ValueShape.of(column.getPrimitiveType)
+
   /** Where a writer puts a value, once it has said so by [[defined]]. */
   val plain = new ByteSink()
 
@@ -22,8 +24,8 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
   def bytes: Long = plain.length + 4L * (repetition.stored + definition.stored)
 
   def addNull(repetitionLevel: Int, definitionLevel: Int): Unit = {
-    repetition.add(repetitionLevel, 1)
-    definition.add(definitionLevel, 1)
+    repetition.add(repetitionLevel)
+    definition.add(definitionLevel)
   }
 
   /** Says that a value follows. */
@@ -41,7 +43,7 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
 
   /** With its values ready to be read. */
   def complete(): this.type = {
-    values.set(ValueShape.of(column.getPrimitiveType), plain.array, 0, plain.length, nonNull)
+    values.set(shape, plain.array, 0, plain.length, nonNull)
     this
   }
 

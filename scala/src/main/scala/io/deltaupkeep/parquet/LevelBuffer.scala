@@ -28,6 +28,13 @@ private[parquet] final class LevelBuffer {
     mixed = false
   }
 
+  def add(value: Int): Unit =
+    if (mixed && count < levels.length) {
+      levels(count) = value
+      count += 1
+    } else if (!mixed && count > 0 && value == constant) count += 1
+    else add(value, 1)
+
   def add(value: Int, times: Int): Unit =
     if (times > 0) {
       if (count == 0) constant = value

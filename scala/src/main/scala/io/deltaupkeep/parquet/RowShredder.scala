@@ -140,7 +140,7 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
     this.value().putLong(java.lang.Double.doubleToRawLongBits(value))
 
   override def addBinary(value: Binary): Unit = {
-    val isVariable = ValueShape.of(fields(depth).columns(0).column.getPrimitiveType).isVariable
+    val isVariable = fields(depth).columns(0).shape.isVariable
     val to = this.value()
     val bytes = value.getBytesUnsafe
     if (isVariable) to.putInt(bytes.length)

@@ -7,10 +7,8 @@ import org.apache.spark.sql.delta.actions.{Action, FileAction, SingleAction}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-/** Makes rows of a checkpoint of Delta's actions. A row is valid until the next one. For one thread at a time. */
-private[upkeep] final class ActionRows {
-
-  private val serialize = encoderFor(SingleAction.encoder).createSerializer()
+/** Makes rows of a checkpoint of Delta's actions. A row is valid until the next one. */
+private[upkeep] object ActionRows {
 
   /**
    * The columns `add` and `remove`.
@@ -18,17 +16,20 @@ private[upkeep] final class ActionRows {
    * @param schema with these two
    */
   def ofFiles(actions: Seq[FileAction], schema: StructType, sqlConf: SQLConf): Iterator[InternalRow] = {
+    val serialize = encoderFor(SingleAction.encoder).createSerializer()
     val columns = new FileColumns(Action.logSchema, schema, sqlConf)
     actions.iterator.map(action => columns(serialize(action.wrap)))
   }
 
   /** All columns of actions about no file. */
   def ofOthers(actions: Seq[Action], schema: StructType): Iterator[InternalRow] = {
-    val ordinals = schema.map(column => Action.logSchema.fieldIndex(column.name)).toArray
+    val serialize = OtherActions.encoder.createSerializer()
+    val columns = schema.map(column => OtherActions.encoder.schema.getFieldIndex(column.name)).toArray
     actions.iterator.map { action =>
-      val row = serialize(action.wrap)
-      new GenericInternalRow(ordinals.map[Any] { i =>
-        if (row.isNullAt(i)) null else row.get(i, Action.logSchema(i).dataType)
+      val row = serialize(OtherActions.of(action))
+      new GenericInternalRow(columns.map[Any] {
+        case Some(i) if !row.isNullAt(i) => row.get(i, OtherActions.encoder.schema(i).dataType)
+        case _ => null
       })
     }
   }

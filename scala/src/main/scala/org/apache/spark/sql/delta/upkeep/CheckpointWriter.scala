@@ -137,7 +137,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
         val written =
           if (build.newFragments == 0) Nil
           else if (reread.isEmpty) {
-            val changes = new ActionRows().ofFiles(last.tail.fileActions, shape.sidecarSchema, sqlConf)
+            val changes = ActionRows.ofFiles(last.tail.fileActions, shape.sidecarSchema, sqlConf)
             parts.write(kind, plan.fragmentSize, changes).fragments
           } else {
             val changed = last.fileActions(session, reread, build.newFragments, temporary)
@@ -163,7 +163,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       others: Seq[Action]
   ): CheckpointContents = kind match {
     case PartKind.RowGroups(temporary) =>
-      val rows = new ActionRows().ofOthers(others, shape.schema)
+      val rows = ActionRows.ofOthers(others, shape.schema)
       val written = parts.write(PartKind.AllActions(temporary), others.size.toLong, rows)
       CheckpointContents(fragments ++ written.fragments, others)
     case _ => CheckpointContents(fragments, others)

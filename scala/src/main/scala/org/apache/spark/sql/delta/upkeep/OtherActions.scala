@@ -26,7 +26,12 @@ private[upkeep] final case class OtherActions(
 
 private[upkeep] object OtherActions {
 
-  private val encoder: ExpressionEncoder[OtherActions] = encoderFor(Encoders.product[OtherActions])
+  val encoder: ExpressionEncoder[OtherActions] = encoderFor(Encoders.product[OtherActions])
+
+  def of(action: Action): OtherActions = {
+    val wrapped = action.wrap
+    OtherActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
+  }
 
   /** Those of rows in Spark's own form. */
   def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
