@@ -1,16 +1,12 @@
 package org.apache.spark.sql.delta.upkeep
 
 import io.deltaupkeep.checkpoint.{Fragment, Policy}
-import io.deltaupkeep.parquet.{RowGroupJoiner, RowGroupsOf}
-
 import org.apache.hadoop.fs.FileStatus
-import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
 
-import org.apache.spark.sql.{DataFrame, Encoder, Encoders}
+import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.delta.CheckpointProvider
-import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
-import org.apache.spark.sql.functions.{broadcast, coalesce, col, lit}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.types.StructType
 
 /**
  * The last checkpoint of a table and what happened since, for one that builds on it.
@@ -27,69 +23,41 @@ private[upkeep] final class CheckpointBase private (
 
   def file(fragment: Fragment): FileStatus = files(fragment.file)
 
-  /** The file actions of some fragments and of the commits since, one for each file, in some partitions. */
-  def fileActions(
-      session: ClassicSession,
+  /**
+   * What a checkpoint holds instead of some fragments, each source with its own part of it: the changes, and of
+   * every fragment what no commit touched and has not expired. Rows as of [[FileColumns]].
+   */
+  def sources(
       replaced: Seq[Fragment],
-      parts: Int,
-      temporary: TemporaryFiles
-  ): DataFrame = {
-    val changes = session.createDataset(tail.fileActions.map(_.wrap)).toDF()
-    val all = changes.select(columns: _*).union(survivors(session, replaced, temporary))
-    if (parts > 1) all.repartition(parts, coalesce(col("add.path"), col("remove.path")))
-    else all.coalesce(1)
-  }
-
-  private def survivors(
       session: ClassicSession,
-      replaced: Seq[Fragment],
-      temporary: TemporaryFiles
-  ): DataFrame = {
-    val index = CheckpointProvider.checkpointFileIndex(alone(replaced, temporary))
-    val keys = session
-      .createDataset(tail.touched.toSeq.map(key => (key.path, key.deletionVector.orNull)))(KeyEncoder)
-      .toDF("touchedPath", "touchedVector")
-    val before = handle.snapshot.deltaLog.loadIndex(index, Action.logSchema)
-    val vector = coalesce(
-      DeletionVectorDescriptor.uniqueIdExpression(col("add.deletionVector")),
-      DeletionVectorDescriptor.uniqueIdExpression(col("remove.deletionVector"))
-    )
-    val isTouched =
-      coalesce(col("add.path"), col("remove.path")) === keys("touchedPath") && vector <=> keys(
-        "touchedVector"
-      )
-    val unexpired = handle.snapshot.minFileRetentionTimestamp
-    before
-      .where(col("add.path").isNotNull || col("remove.deletionTimestamp") > unexpired)
-      .join(broadcast(keys), isTouched, "left_anti")
-      .select(columns: _*)
-  }
-
-  /** Files that hold these fragments and no others. */
-  private def alone(replaced: Seq[Fragment], temporary: TemporaryFiles): Seq[FileStatus] = {
+      shape: CheckpointShape
+  ): Seq[() => Iterator[InternalRow]] = {
+    val sqlConf = session.sessionState.conf
     val conf = handle.hadoopConf
-    replaced.groupBy(_.file).toSeq.map { case (name, ofFile) =>
-      if (ofFile.size == fragments.count(_.file == name)) files(name)
-      else {
-        val path = temporary.newPath()
-        val rowGroups =
-          RowGroupsOf(HadoopInputFile.fromStatus(files(name), conf), Some(ofFile.flatMap(_.rowGroup).sorted))
-        RowGroupJoiner.join(Seq(rowGroups), HadoopOutputFile.fromPath(path, conf))
-        path.getFileSystem(conf).getFileStatus(path)
-      }
+    val reader = new CheckpointRows(Columns, session, conf)
+    val touched = tail.touched.map(FileActions.key)
+    val actions = new FileActions(Columns)
+    val unexpired = handle.snapshot.minFileRetentionTimestamp
+    def survivors(fragment: Fragment): Iterator[InternalRow] = {
+      val columns = new FileColumns(Columns, shape.sidecarSchema, sqlConf)
+      CheckpointFooter
+        .read(file(fragment), conf)(_.ranges(fragment))
+        .iterator
+        .flatMap(reader.in(file(fragment), _))
+        .filter { row =>
+          actions.has(row) && !actions.isExpired(row, unexpired) &&
+          !touched.contains(actions.key(row, actions.path(row)))
+        }
+        .map(columns(_))
     }
+    val changes = () => ActionRows.ofFiles(tail.fileActions, shape.sidecarSchema, sqlConf)
+    changes +: replaced.filter(_.actions > 0).map(fragment => () => survivors(fragment))
   }
 }
 
 private[upkeep] object CheckpointBase {
 
-  private val KeyEncoder: Encoder[(String, String)] = Encoders.tuple(Encoders.STRING, Encoders.STRING)
-
-  /** Those of a checkpoint, without actions that are about no file. */
-  private val columns = CheckpointShape.Columns.map { name =>
-    if (name == "add" || name == "remove") col(name)
-    else lit(null).cast(Action.logSchema(name).dataType).as(name)
-  }
+  private lazy val Columns = StructType(Seq("add", "remove").map(Action.logSchema(_)))
 
   /** The base of a new checkpoint of a policy, or why there is none. */
   def of(handle: DeltaHandle, policy: Policy, shape: => CheckpointShape): Either[String, CheckpointBase] =

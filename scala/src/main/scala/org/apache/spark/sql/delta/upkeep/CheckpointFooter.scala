@@ -65,11 +65,14 @@ private[upkeep] final class CheckpointFooter private (
   private def hasOthers(of: Seq[BlockMetaData]): Boolean =
     OtherColumns.exists(chunks(of, _).exists(values(_) > 0))
 
-  /** Where row groups with such actions start, and their bytes. */
-  def rowGroupsOfOthers: Seq[(Long, Long)] =
-    blocks.filter(block => hasOthers(Seq(block))).map(block =>
-      (block.getStartingPos, block.getCompressedSize)
-    )
+  /** Where row groups with such actions are. */
+  def rowGroupsOfOthers: Seq[ByteRange] = blocks.filter(block => hasOthers(Seq(block))).map(rangeOf)
+
+  /** Where the row groups of a fragment are. */
+  def ranges(fragment: Fragment): Seq[ByteRange] = blocksOf(fragment).map(rangeOf)
+
+  private def rangeOf(block: BlockMetaData): ByteRange =
+    ByteRange(block.getStartingPos, block.getCompressedSize)
 
   /**
    * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns.

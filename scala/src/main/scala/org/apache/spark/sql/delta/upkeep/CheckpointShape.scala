@@ -6,6 +6,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{Checkpoints, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.schema.SchemaUtils
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
@@ -29,6 +30,10 @@ private[upkeep] final class CheckpointShape(session: ClassicSession, snapshot: S
   }
 
   lazy val sidecarSchema: StructType = StructType(Seq("add", "remove").map(schema(_)))
+
+  /** They are stored in an encoding that only Delta's expression knows. */
+  def hasVariantStatistics: Boolean =
+    SchemaUtils.checkForVariantTypeColumnsRecursively(snapshot.statsSchema)
 
   lazy val parquetSchema: MessageType = stored(schema)
 

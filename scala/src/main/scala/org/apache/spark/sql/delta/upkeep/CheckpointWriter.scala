@@ -21,7 +21,6 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.schema.SchemaUtils
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.internal.SQLConf
 
@@ -88,7 +87,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
     if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
     else if (bytes > most)
       Replay.AsJob(s"the commits take ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
-    else if (SchemaUtils.checkForVariantTypeColumnsRecursively(snapshot.statsSchema))
+    else if (shape.hasVariantStatistics)
       Replay.AsJob("statistics of variants are read by a query")
     else Replay.OnDriver
   }
@@ -132,16 +131,11 @@ final class CheckpointWriter(handle: DeltaHandle) {
       case build: Build.Incremental =>
         val last = baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
         val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
-        val actions = build.changes + build.fragments.replaced.map(_.actions).sum
-        val reread = build.fragments.replaced.filter(_.actions > 0)
         val written =
           if (build.newFragments == 0) Nil
-          else if (reread.isEmpty) {
-            val changes = ActionRows.ofFiles(last.tail.fileActions, shape.sidecarSchema, sqlConf)
-            parts.write(kind, plan.fragmentSize, changes).fragments
-          } else {
-            val changed = last.fileActions(session, reread, build.newFragments, temporary)
-            parts.write(changed, kind, actions / build.newFragments).fragments
+          else {
+            val sources = last.sources(build.fragments.replaced, session, shape)
+            parts.write(kind, plan.fragmentSize, sources).fragments
           }
         contents(kind, kept ++ written, last.tail.nonFileActions)
       case build: Build.Full if build.replay == Replay.OnDriver =>
@@ -163,8 +157,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
       others: Seq[Action]
   ): CheckpointContents = kind match {
     case PartKind.RowGroups(temporary) =>
-      val rows = ActionRows.ofOthers(others, shape.schema)
-      val written = parts.write(PartKind.AllActions(temporary), others.size.toLong, rows)
+      val rows = () => ActionRows.ofOthers(others, shape.schema)
+      val written = parts.write(PartKind.AllActions(temporary), others.size.toLong, Seq(rows))
       CheckpointContents(fragments ++ written.fragments, others)
     case _ => CheckpointContents(fragments, others)
   }

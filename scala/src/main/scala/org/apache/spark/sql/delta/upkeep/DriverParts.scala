@@ -6,6 +6,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
+import io.deltaupkeep.UpkeepException
 import io.deltaupkeep.parquet.{PageLayout, RowGroupFile, RowShredder}
 
 import org.apache.hadoop.fs.FileStatus
@@ -13,6 +14,7 @@ import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.hadoop.util.HadoopOutputFile
 
+import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.execution.datasources.parquet.{
@@ -20,6 +22,7 @@ import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetOptions,
   ParquetWriteSupport
 }
+import org.apache.spark.util.ThreadUtils
 
 /**
  * Writes files of a checkpoint on the driver, without a Spark job: values go from rows into columns, and columns
@@ -53,12 +56,20 @@ private[upkeep] final class DriverParts(
   private val parts = new AtomicInteger
   private val written = mutable.ArrayBuffer.empty[FileStatus]
 
-  /** Writes what the writers still hold, and gives all files. */
-  def finish(writers: Seq[Writer]): Seq[FileStatus] = {
-    Using.resource(newFile()) { file =>
-      together(writers.map(_.rows)).foreach(write(_, file))
-    }
-    written.toSeq
+  /**
+   * Writes what `work` puts into writers, side by side.
+   *
+   * @param tasks that there are to share: no more threads than that
+   */
+  def fill(tasks: Int)(work: Writer => Unit): Seq[FileStatus] = {
+    val threads = Seq(tasks, Runtime.getRuntime.availableProcessors(), MaxThreads).min.max(1)
+    val writers = Seq.fill(threads)(new Writer)
+    try {
+      ThreadUtils.parmap(writers, "delta-upkeep-parts", threads)(writer => session.withActive(work(writer)))
+      Using.resource(newFile())(file => together(writers.map(_.rows)).foreach(write(_, file)))
+      written.toSeq
+    } catch { case e: SparkException if e.getCause.isInstanceOf[UpkeepException] => throw e.getCause }
+    finally writers.foreach(_.close())
   }
 
   /** Takes rows. For one thread at a time. */
@@ -111,5 +122,8 @@ private[upkeep] final class DriverParts(
 
 private object DriverParts {
   private val MaxBytes = 64L << 20
+
+  /** Each takes up to 100 MB of memory. */
+  private val MaxThreads = 4
   private val BytesEvery = 256
 }

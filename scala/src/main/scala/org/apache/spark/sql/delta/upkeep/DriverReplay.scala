@@ -6,15 +6,11 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.mutable
 
-import io.deltaupkeep.UpkeepException
-
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
-import org.apache.spark.util.ThreadUtils
 
 /**
  * The state of a table from its commits alone, replayed on the driver from the newest one back: of each file,
@@ -42,25 +38,14 @@ private[upkeep] final class DriverReplay(
   /** Writes the file actions. */
   def write(parts: PartWriter, kind: PartKind, actionsOfPart: Long): WrittenParts = {
     val target = parts.onDriver(kind, actionsOfPart)
-    val threads = Seq(pieces.size, Runtime.getRuntime.availableProcessors(), MaxThreads).min.max(1)
     val next = new AtomicInteger
     val turns = Turns(pieces.size)
-    val writers = Seq.fill(threads)(new target.Writer)
-    try {
-      inParallel(writers) { writer =>
-        val worker = new Worker(writer, turns)
-        Iterator.continually(next.getAndIncrement()).takeWhile(_ < pieces.size).foreach(worker.replay)
-      }
-      val files = target.finish(writers)
-      parts.written(kind, files, OtherActions.of(others.toSeq.filter(isKept), CommitParser.Schema))
-    } finally writers.foreach(_.close())
+    val files = target.fill(pieces.size) { writer =>
+      val worker = new Worker(writer, turns)
+      Iterator.continually(next.getAndIncrement()).takeWhile(_ < pieces.size).foreach(worker.replay)
+    }
+    parts.written(kind, files, OtherActions.of(others.toSeq.filter(isKept), CommitParser.Schema))
   }
-
-  private def inParallel[T](of: Seq[T])(work: T => Unit): Unit =
-    try {
-      ThreadUtils.parmap(of, "delta-upkeep-replay", of.size)(one => session.withActive(work(one)))
-      ()
-    } catch { case e: SparkException if e.getCause.isInstanceOf[UpkeepException] => throw e.getCause }
 
   private final class Worker(writer: DriverParts#Writer, turns: Turns) {
     private val parser = new CommitParser(handle.hadoopConf, sqlConf)
@@ -70,7 +55,8 @@ private[upkeep] final class DriverReplay(
       val newest = turns(piece)(keyed(pieces(piece)))(_.filter(action => seen.add(action.key)))
       newest.foreach { action =>
         action.file match {
-          case Some(path) if !isExpired(action.row) => writer.write(columns(action.row, path))
+          case Some(path) if !KeyedAction.Files.isExpired(action.row, unexpired) =>
+            writer.write(columns(action.row, path))
           case Some(_) =>
           case None => DriverReplay.this.synchronized(others += action.row)
         }
@@ -84,11 +70,6 @@ private[upkeep] final class DriverReplay(
     }
   }
 
-  private def isExpired(action: InternalRow): Boolean = !action.isNullAt(Remove) && {
-    val remove = action.getStruct(Remove, RemoveSize)
-    remove.isNullAt(DeletionTime) || remove.getLong(DeletionTime) <= unexpired
-  }
-
   private def isKept(other: InternalRow): Boolean = {
     val oldest = snapshot.minSetTransactionRetentionTimestamp
     if (!other.isNullAt(Txn)) {
@@ -100,16 +81,10 @@ private[upkeep] final class DriverReplay(
 
 private object DriverReplay {
 
-  /** Each takes up to 100 MB of memory. */
-  private val MaxThreads = 4
-
-  private val Remove = CommitParser.Schema.fieldIndex("remove")
   private val Txn = CommitParser.Schema.fieldIndex("txn")
   private val Domain = CommitParser.Schema.fieldIndex("domainMetadata")
-  private val RemoveSize = fieldsOf("remove").size
   private val TxnSize = fieldsOf("txn").size
   private val DomainSize = fieldsOf("domainMetadata").size
-  private val DeletionTime = fieldsOf("remove").fieldIndex("deletionTimestamp")
   private val LastUpdated = fieldsOf("txn").fieldIndex("lastUpdated")
   private val DomainRemoved = fieldsOf("domainMetadata").fieldIndex("removed")
 

@@ -29,8 +29,10 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   /** Why a checkpoint of some shape cannot take fragments of it, if so. Reads the footers. */
   def obstacle(shape: CheckpointShape): Option[String] =
+    if (shape.hasVariantStatistics) Some("statistics of variants are read by a query")
     // Those as a struct are not read back.
-    if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata)) obstacleOfLayout(shape)
+    else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
+      obstacleOfLayout(shape)
     else Some("checkpoints of the table have no statistics as JSON")
 
   protected def obstacleOfLayout(shape: CheckpointShape): Option[String]

@@ -3,15 +3,12 @@ package org.apache.spark.sql.delta.upkeep
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 
-import org.apache.spark.paths.SparkPath
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.{encoderFor, ExpressionEncoder}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
-import org.apache.spark.sql.execution.datasources.{FileFormat, PartitionedFile}
-import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.sql.types.StructType
 
 /** The actions of a row that is about no file; one of them is there. */
@@ -43,19 +40,11 @@ private[upkeep] object OtherActions {
 
   /** Those of row groups of a checkpoint, read on the driver. Reads the footers. */
   def in(files: Seq[FileStatus], session: ClassicSession, conf: Configuration): Seq[Action] = {
-    val read = new ParquetFileFormat().buildReaderWithPartitionValues(
-      session,
-      Action.logSchema,
-      partitionSchema = new StructType,
-      requiredSchema = Columns,
-      filters = Nil,
-      options = Map(FileFormat.OPTION_RETURNING_BATCH -> "false"),
-      conf
-    )
+    val reader = new CheckpointRows(Columns, session, conf)
     val rows = for {
       (file, rowGroups) <- files.zip(CheckpointFooter.readAll(files, conf)(_.rowGroupsOfOthers))
-      (start, length) <- rowGroups
-      row <- read(PartitionedFile(InternalRow.empty, SparkPath.fromFileStatus(file), start, length))
+      range <- rowGroups
+      row <- reader.in(file, range)
       if (0 until Columns.size).exists(!row.isNullAt(_))
     } yield row.copy()
     of(rows, Columns)

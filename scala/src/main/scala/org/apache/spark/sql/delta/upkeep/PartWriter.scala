@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import scala.util.Using
+import java.util.concurrent.atomic.AtomicInteger
 
 import io.deltaupkeep.checkpoint.Fragment
 
@@ -48,13 +48,19 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
   def onDriver(kind: PartKind, actionsOfPart: Long): DriverParts =
     new DriverParts(handle, session, shape, kind, placeOf(kind), actionsOfPart)
 
-  /** Writes actions that are on the driver. */
-  def write(kind: PartKind, actionsOfPart: Long, rows: Iterator[InternalRow]): WrittenParts = {
-    val parts = onDriver(kind, actionsOfPart)
-    Using.resource(new parts.Writer) { writer =>
-      rows.foreach(writer.write)
-      written(kind, parts.finish(Seq(writer)), others = Nil)
+  /**
+   * Writes actions on the driver.
+   *
+   * @param sources of rows, which threads share
+   */
+  def write(kind: PartKind, actionsOfPart: Long, sources: Seq[() => Iterator[InternalRow]]): WrittenParts = {
+    val next = new AtomicInteger
+    val files = onDriver(kind, actionsOfPart).fill(sources.size) { writer =>
+      Iterator.continually(next.getAndIncrement()).takeWhile(_ < sources.size).foreach { i =>
+        sources(i)().foreach(writer.write)
+      }
     }
+    written(kind, files, others = Nil)
   }
 
   /**
