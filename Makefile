@@ -39,7 +39,8 @@ demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
 	$(BIN)/python python/demo/demo.py --scale-factor $(DEMO_SF)
 
 .PHONY: bench
-bench: setup ## Measure against Delta, Delta Kernel and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short
+bench: setup $(SBT_JAR) ## Measure against Delta, Delta Kernel and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short
+	$(SBT) upkeep/Test/compile </dev/null
 	PYTHONPATH=tests $(BIN)/python -m bench.run --scale-factor $(BENCH_SF) --runs $(BENCH_RUNS) --cases $(BENCH_CASES)
 
 .PHONY: test

@@ -46,11 +46,11 @@ def ids_by_duckdb(path: Path) -> list[int]:
     return sorted(row[0] for row in rows)
 
 
-def ids_by_kernel(spark: SparkSession, path: Path) -> list[int]:
+def ids_by_kernel(spark: SparkSession, path: Path, version: int | None = None) -> list[int]:
     """Read the rows by Delta Kernel, Spark's engine untouched."""
     jvm = spark._jvm
     kernel = jvm.io.delta.kernel
-    engine, snapshot = _kernel_snapshot(spark, path)
+    engine, snapshot = _kernel_snapshot(spark, path, version)
     position = snapshot.getSchema().indexOf("id")
     scan = snapshot.getScanBuilder().build()
     state = scan.getScanState(engine)
@@ -82,11 +82,16 @@ def _each(iterator: Any) -> Iterator[Any]:
         yield iterator.next()
 
 
-def _kernel_snapshot(spark: SparkSession, path: Path) -> tuple[Any, Any]:
-    """Open a table by Delta Kernel; also its engine."""
+def _kernel_snapshot(
+    spark: SparkSession, path: Path, version: int | None = None
+) -> tuple[Any, Any]:
+    """Open a table by Delta Kernel, its engine first; the newest version where none is said."""
     kernel = spark._jvm.io.delta.kernel
     engine = kernel.defaults.engine.DefaultEngine.create(spark._jsc.hadoopConfiguration())
-    return engine, kernel.Table.forPath(engine, str(path)).getLatestSnapshot(engine)
+    table = kernel.Table.forPath(engine, str(path))
+    if version is None:
+        return engine, table.getLatestSnapshot(engine)
+    return engine, table.getSnapshotAsOfVersion(engine, version)
 
 
 def files_by_kernel(spark: SparkSession, path: Path) -> int:

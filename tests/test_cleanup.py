@@ -1,13 +1,18 @@
 """CLEANUP LOG: what is expired goes, what retention promises stays."""
 
 import os
+import shutil
 import time
+from pathlib import Path
 
+import pytest
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import UpkeepTable
-from strangers import ids_by_delta_rs
+from strangers import ids_by_delta_rs, ids_by_kernel
 
 
 def expired_table(table: TableFactory, **properties: str) -> Table:
@@ -124,3 +129,58 @@ def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
     assert dry.schema == sql.schema
     assert [row.file for row in dry.collect()] == [row.file for row in sql.collect()]
     assert upkeep.cleanupLog().first().filesDeleted == 8
+
+
+POLICIES = ("classic", "v2")
+
+
+def log_with_checkpoints(table: TableFactory, policy: str) -> Table:
+    """Versions 0 to 20, checkpoints by Delta at 6, 12, 18; all up to 14 are older than 30 days."""
+    t = table(*range(1, 21), checkpointPolicy=policy, checkpointInterval="6")
+    t.age_log(days=40, up_to=14)
+    return t
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_version_inside_retention_is_read_by_strangers(
+    spark: SparkSession, table: TableFactory, policy: str
+):
+    t = log_with_checkpoints(table, policy)
+    row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert (row.filesDeleted > 0, row.cutoffVersion, row.oldestReadableVersion) == (True, 14, 12)
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    for version in range(12, 21):
+        expected = list(range(1, version + 1))
+        assert t.ids(version) == expected
+        assert ids_by_kernel(spark, t.path, version) == expected
+        assert ids_by_delta_rs(t.path, version) == expected
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_what_delta_leaves_readable_we_leave_readable_too(
+    spark: SparkSession, table: TableFactory, policy: str, tmp_path: Path
+):
+    ours = log_with_checkpoints(table, policy)
+    theirs = shutil.copytree(ours.path, tmp_path / "theirs")
+    spark.sql(f"CLEANUP LOG {ours.sql_name}")
+    jvm = spark._jvm
+    none = jvm.scala.Option.empty()
+    log = jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, str(theirs))
+    log.doLogCleanup(log.update(False, none, none), none)
+    left = {file.name for file in (theirs / "_delta_log").glob("*.json")}
+    assert f"{0:020}.json" not in left, "Delta has cleaned too"
+    jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    assert readable(spark, theirs) <= readable(spark, ours.path)
+
+
+def readable(spark: SparkSession, path: Path) -> set[int]:
+    """Find the versions of 0 to 20 that Delta reads, each with its rows."""
+    found = set()
+    for version in range(21):
+        try:
+            rows = spark.read.format("delta").option("versionAsOf", version).load(str(path))
+            if sorted(row.id for row in rows.collect()) == list(range(1, version + 1)):
+                found.add(version)
+        except (PySparkException, Py4JJavaError):
+            continue
+    return found

@@ -6,7 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import chart, checkpoint_chart, checkpoint_measure, checkpoint_report, measure, report
+from bench import (
+    chart,
+    checkpoint_chart,
+    checkpoint_measure,
+    checkpoint_report,
+    cleanup_chart,
+    cleanup_measure,
+    cleanup_report,
+    measure,
+    report,
+)
 from bench.measure import Bench
 from bench.results import Result
 
@@ -38,6 +48,7 @@ FAMILIES = (
         checkpoint_report.markdown,
         checkpoint_chart.draw,
     ),
+    Family("cleanup", cleanup_measure.BENCHMARKS, cleanup_report.markdown, cleanup_chart.draw),
 )
 BENCHMARKS = {name: run for family in FAMILIES for name, run in family.benchmarks.items()}
 

@@ -8,6 +8,7 @@ BUILD = Path("build/bench").resolve()
 TABLES = BUILD / "tables"
 WORK = BUILD / "work"
 LOGS = BUILD / "logs"
+TEST_CLASSES = Path("scala/target/scala-2.13/test-classes").resolve()
 RESULTS = Path(__file__).parent / "results"
 
 CORES = 2

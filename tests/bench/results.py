@@ -130,8 +130,54 @@ class CheckpointResult:
     kind: str = field(default="checkpoint", init=False)
 
 
+@dataclass(frozen=True)
+class CleanupRuns:
+    """The cleanups of copies of one log by one engine.
+
+    Attributes:
+        seconds: Of each timed one.
+        requests: That the last one made of the store, by kind.
+        peak_heap_mb: Of each, garbage included.
+        error: Why there is none.
+    """
+
+    seconds: tuple[float, ...] = ()
+    requests: str = ""
+    peak_heap_mb: tuple[float, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class CleanupResult:
+    """A log cleaned by every engine, on a store that is far away.
+
+    Attributes:
+        what: One line for the reader of the results.
+        setting: Where and how it was measured.
+        files: To delete.
+        engines: What each did, by its label.
+    """
+
+    what: str
+    setting: Setting
+    files: int
+    engines: Mapping[str, CleanupRuns]
+    kind: str = field(default="cleanup", init=False)
+
+
+@dataclass(frozen=True)
+class CleanupHeapResult:
+    """How much of a small heap is live while logs of several sizes are cleaned, by files."""
+
+    what: str
+    setting: Setting
+    memory: str
+    live_heap_mb: Mapping[int, float]
+    kind: str = field(default="cleanup_heap", init=False)
+
+
 Compaction = OptimizeResult | FirstResult | HeapResult
-Result = Compaction | CheckpointResult
+Result = Compaction | CheckpointResult | CleanupResult | CleanupHeapResult
 
 
 def save(results: Mapping[str, Result], file: Path) -> None:
@@ -157,6 +203,15 @@ def _result(value: dict[str, Any]) -> Result:
             for policy, engines in value["policies"].items()
         }
         return CheckpointResult(what, setting, value["files"], value["later_files"], policies)
+    if value["kind"] == "cleanup":
+        cleaned = {
+            name: CleanupRuns(**_figures(r), requests=r["requests"], error=r["error"])
+            for name, r in value["engines"].items()
+        }
+        return CleanupResult(what, setting, value["files"], cleaned)
+    if value["kind"] == "cleanup_heap":
+        live = {int(files): mb for files, mb in value["live_heap_mb"].items()}
+        return CleanupHeapResult(what, setting, value["memory"], live)
     if value["kind"] == "heap":
         small, large = _heap_run(value["small"]), _heap_run(value["large"])
         return HeapResult(what, setting, value["memory"], small, large)

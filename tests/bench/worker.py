@@ -22,7 +22,7 @@ from pyspark.sql import Row, SparkSession
 
 from bench.engines import CHECKPOINTERS
 from bench.meter import JvmMeter, Meter
-from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES
+from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES, TEST_CLASSES
 from delta_upkeep import configure_spark_with_delta_upkeep
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
@@ -49,6 +49,10 @@ def session(memory: str, ours: bool = False) -> SparkSession:
         .config("spark.sql.shuffle.partitions", str(CORES))
         .config("spark.databricks.delta.snapshotPartitions", str(CORES))
         .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.driver.extraClassPath", str(TEST_CLASSES))
+        .config("spark.hadoop.fs.latency.impl", "io.deltaupkeep.LatencyFileSystem")
+        .config("spark.hadoop.fs.latency.impl.disable.cache", "true")
+        .config("spark.delta.logStore.latency.impl", "io.delta.storage.LocalLogStore")
     )
     builder = configure_spark_with_delta_upkeep(builder)
     if not ours:
@@ -84,6 +88,13 @@ class SparkEngine:
 
     def optimize_collecting(self, path: str) -> Reply:
         """Run the statement with one full collection of garbage after another beside it."""
+        return self._collecting(lambda: self.optimize(path))
+
+    def cleanup_collecting(self, path: str) -> Reply:
+        """Do the same for a cleanup of a log that is near."""
+        return self._collecting(lambda: self.cleanup(path, bulk=1, call_ms=0))
+
+    def _collecting(self, run: Callable[[], Reply]) -> Reply:
         live = 0.0
 
         def collect(ended: Event) -> None:
@@ -96,7 +107,7 @@ class SparkEngine:
         collector = Thread(target=collect, args=(ended,))
         collector.start()
         try:
-            reply = self.optimize(path)
+            reply = run()
         finally:
             ended.set()
             collector.join()
@@ -123,6 +134,26 @@ class SparkEngine:
         logs = self._jvm.org.apache.spark.sql.delta.DeltaLog
         log = logs.forTable(self._spark._jsparkSession, path)
         log.checkpoint(log.update(False, none, none), none)
+
+    def cleanup(self, path: str, bulk: int, call_ms: int) -> Reply:
+        """Clean a log on a store where each call takes so long, with nothing cached of it."""
+        self._spark.conf.set("fs.latency.bulk.page", str(bulk))
+        self._spark.conf.set("fs.latency.ms", str(call_ms))
+        self._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        requests = self._jvm.io.deltaupkeep.LatencyFileSystem
+        requests.reset()
+        clean = self._cleanup if self._ours else self._cleanup_by_delta
+        _, cost = self._meter.measure(lambda: clean(f"latency://{path}"))
+        return {**asdict(cost), "requests": requests.summary()}
+
+    def _cleanup(self, path: str) -> None:
+        self._spark.sql(f"CLEANUP LOG delta.`{path}`").collect()
+
+    def _cleanup_by_delta(self, path: str) -> None:
+        none = self._jvm.scala.Option.empty()
+        logs = self._jvm.org.apache.spark.sql.delta.DeltaLog
+        log = logs.forTable(self._spark._jsparkSession, path)
+        log.doLogCleanup(log.update(False, none, none), none)
 
     def scan(self, path: str) -> Reply:
         """Read every column of every row."""

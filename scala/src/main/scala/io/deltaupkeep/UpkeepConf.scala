@@ -39,6 +39,17 @@ object UpkeepConf {
     .checkValue(_ >= 0, "must not be negative")
     .createWithDefaultString("128m")
 
+  val CleanupThreads = SQLConf
+    .buildConf("spark.deltaUpkeep.cleanup.threads")
+    .doc(
+      "Files that CLEANUP LOG deletes at the same time; where the file system deletes many in a call, an eighth " +
+        "as many calls."
+    )
+    .version("0.1.0")
+    .intConf
+    .checkValue(_ >= 1, "must be at least 1")
+    .createWithDefault(32)
+
   val OptimizeFetches = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.fetches")
     .doc("Input files that a task of OPTIMIZE fetches at the same time.")

@@ -318,11 +318,16 @@ object UpkeepErrors {
       Some(thrown)
     )
 
-  def logFileNotDeleted(table: String, file: String, thrown: Option[Throwable]): UpkeepException = error(
+  def logFileNotDeleted(
+      table: String,
+      file: String,
+      problem: String,
+      thrown: Option[Throwable]
+  ): UpkeepException = error(
     "LOG_FILE_NOT_DELETED",
     SqlState.Io,
     s"CLEANUP LOG of $table stopped at $file.",
-    s"The file system did not delete it${thrown.fold("")(t => s": ${t.getMessage}")}.",
+    s"The file system did not delete it: $problem.",
     "Mend that and run the statement again: the table is readable, and what is left will be found.",
     Map("table" -> table, "file" -> file),
     thrown

@@ -28,6 +28,32 @@ object Reason {
   case object Protected extends Reason(Keep, "protected by checkpointProtection")
   case object Pointer extends Reason(Keep, "pointer to the last checkpoint")
   case object Foreign extends Reason(Keep, "not a file of the protocol")
+
+  private[cleanup] val all: IndexedSeq[Reason] = IndexedSeq(
+    BeforeCutoff,
+    CoveredByCutoff,
+    UnreferencedSidecar,
+    IncompleteCheckpoint,
+    AbandonedTemporary,
+    InsideRetention,
+    NoCommitExpired,
+    NoCheckpoint,
+    ReferencedSidecar,
+    UnreadableCheckpoint,
+    Young,
+    Protected,
+    Pointer,
+    Foreign
+  )
+}
+
+/** A reason for each of many files, in a byte. */
+private[cleanup] final class Reasons(files: Int) {
+  private val ordinals = new Array[Byte](files)
+
+  def apply(i: Int): Reason = Reason.all(ordinals(i).toInt)
+
+  def update(i: Int, reason: Reason): Unit = ordinals(i) = Reason.all.indexOf(reason).toByte
 }
 
 final case class FileVerdict(file: LogFile, reason: Reason) {
@@ -48,7 +74,7 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
  * @param checkpointProtectionVersion history before it may go only at once (feature checkpointProtection)
  */
 final case class CleanupInput(
-    files: Seq[LogFile],
+    files: IndexedSeq[LogFile],
     now: Long,
     cutoff: Long,
     cutoffCommit: Option[Long],
@@ -65,39 +91,63 @@ final case class CleanupInput(
  * A verdict and a reason for every file of a log.
  *
  * @param cutoffCheckpoint the newest complete checkpoint at or before `cutoffCommit`: all before it goes
- * @param deletions        in an order in which stopping anywhere leaves every version from the cutoff
- *                         checkpoint on readable
  * @param oldestReadableVersion once the plan was carried out
  */
-final case class CleanupPlan(
-    cutoff: Long,
-    cutoffCommit: Option[Long],
-    cutoffCheckpoint: Option[Long],
-    verdicts: Seq[FileVerdict],
-    deletions: Seq[LogFile],
-    oldestReadableVersion: Option[Long]
+final class CleanupPlan private[cleanup] (
+    val cutoff: Long,
+    val cutoffCommit: Option[Long],
+    val cutoffCheckpoint: Option[Long],
+    files: IndexedSeq[LogFile],
+    reasons: Reasons,
+    val oldestReadableVersion: Option[Long]
 ) {
 
-  def isEmpty: Boolean = deletions.isEmpty
+  val totals: Seq[ReasonTotal] = {
+    val counted = Array.fill(Reason.all.size)(0L)
+    val bytes = Array.fill(Reason.all.size)(0L)
+    files.iterator.zipWithIndex.foreach { case (file, i) =>
+      val reason = Reason.all.indexOf(reasons(i))
+      counted(reason) += 1
+      bytes(reason) += file.sizeInBytes
+    }
+    Reason.all.indices
+      .filter(counted(_) > 0)
+      .map(i => ReasonTotal(Reason.all(i), counted(i), bytes(i)))
+      .sortBy(total => (total.verdict.name, total.reason.text))
+  }
+
+  /** All files by path: some hundred bytes each. */
+  def verdicts: Seq[FileVerdict] =
+    files.indices.map(i => FileVerdict(files(i), reasons(i))).sortBy(_.file.path)
+
+  /**
+   * The files to delete. All of a phase go before one of the next does; then stopping anywhere leaves every
+   * version from the cutoff checkpoint on readable. Within a phase the oldest come first, for no other reason
+   * than that what is left of the expired history has no large gaps.
+   */
+  lazy val phases: Seq[IndexedSeq[LogFile]] = DeletionOrder.phases(files, reasons)
+
+  /** The files to delete, in order. */
+  def deletions: Seq[LogFile] = phases.flatten
+
+  def isEmpty: Boolean = count(Verdict.Delete) == 0
 
   /** Expired commits stay only because no checkpoint stands in for them. */
   def needsCheckpoint: Boolean = cutoffCommit.exists(_ > 0) && cutoffCheckpoint.isEmpty
 
-  lazy val totals: Seq[ReasonTotal] =
-    verdicts
-      .groupBy(_.reason)
-      .map { case (reason, files) => ReasonTotal(reason, files.size, files.map(_.file.sizeInBytes).sum) }
-      .toSeq
-      .sortBy(total => (total.verdict.name, total.reason.text))
+  private def count(verdict: Verdict): Long = totals.filter(_.verdict == verdict).map(_.files).sum
 
   /** What goes and why, or why nothing does. */
   def message: String = {
-    val expired = verdicts.count(v => v.reason == Reason.BeforeCutoff || v.reason == Reason.CoveredByCutoff)
+    val expired = totals
+      .filter(total => total.reason == Reason.BeforeCutoff || total.reason == Reason.CoveredByCutoff)
+      .map(_.files)
+      .sum
     val why = (cutoffCommit, cutoffCheckpoint) match {
       case (None, _) => "no commit is older than the cutoff"
       case (Some(commit), None) => s"no complete checkpoint at or before version $commit to stand on"
       case (_, Some(checkpoint)) => s"the checkpoint of version $checkpoint stands in for all before it"
     }
-    s"$expired expired files and ${deletions.size - expired} leftovers to delete: $why."
+    s"$expired expired files and ${count(Verdict.Delete) - expired} leftovers to delete: $why."
   }
 }

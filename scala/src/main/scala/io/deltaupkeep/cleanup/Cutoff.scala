@@ -25,41 +25,44 @@ object Cutoff {
   /**
    * The newest commit that is not newer than the cutoff: the version that a reader sees at that time.
    *
-   * @param commits sorted by version
    * @param inCommitTimestamp the time that a commit carries itself, None for one from before the feature was
    *                          enabled; asked for a logarithm of the commits, as each is a read
    */
   def commit(
-      commits: IndexedSeq[LogFile],
+      commits: CommitTimes,
       cutoff: Long,
       inCommitTimestamp: Option[Long => Option[Long]]
   ): Option[Long] = {
-    val byFileTime = lastIndex(monotone(commits), cutoff)
+    val byFileTime = lastIndexByFileTime(commits, cutoff)
     val last =
       inCommitTimestamp.fold(byFileTime)(ownTime => lastIndexByOwnTime(commits, cutoff, byFileTime, ownTime))
-    Option.when(last >= 0)(commits(last)).flatMap(_.kind.version)
+    Option.when(last >= 0)(commits.version(last))
   }
 
-  /** File times as time travel reads them: each at least a millisecond after the one before. */
-  private def monotone(commits: IndexedSeq[LogFile]): IndexedSeq[Long] =
-    commits
-      .map(_.modificationTime)
-      .scanLeft(Long.MinValue)((previous, time) => if (time > previous) time else previous + 1)
-      .tail
-
-  private def lastIndex(times: IndexedSeq[Long], cutoff: Long): Int = times.lastIndexWhere(_ <= cutoff)
+  /** By file times as time travel reads them: each at least a millisecond after the one before. */
+  private def lastIndexByFileTime(commits: CommitTimes, cutoff: Long): Int = {
+    var index = 0
+    var time = Long.MinValue
+    while (
+      index < commits.size && {
+        time = math.max(commits.fileTime(index), if (index == 0) Long.MinValue else time + 1)
+        time <= cutoff
+      }
+    ) index += 1
+    index - 1
+  }
 
   /**
    * Commits with a time of their own are the newest ones, and their times grow: the first of them that is
    * newer than the cutoff is found by halving. Where there are none among the old ones, file times decide.
    */
   private def lastIndexByOwnTime(
-      commits: IndexedSeq[LogFile],
+      commits: CommitTimes,
       cutoff: Long,
       byFileTime: Int,
       ownTime: Long => Option[Long]
   ): Int = {
-    def timeOf(index: Int): Option[Long] = commits(index).kind.version.flatMap(ownTime)
+    def timeOf(index: Int): Option[Long] = ownTime(commits.version(index))
     val firstTooNew = firstIndex(commits.size)(index => timeOf(index).exists(_ > cutoff))
     val candidate = firstTooNew - 1
     if (candidate >= 0 && timeOf(candidate).isEmpty) math.min(candidate, byFileTime) else candidate

@@ -1,30 +1,125 @@
 package io.deltaupkeep.cleanup
 
 import java.io.IOException
+import java.util.concurrent.{Callable, Executors, ThreadLocalRandom}
+import java.util.concurrent.atomic.AtomicLong
 
-import io.deltaupkeep.UpkeepErrors
+import scala.annotation.tailrec
+import scala.jdk.CollectionConverters._
+import scala.util.Using
 
-import org.apache.hadoop.fs.{FileSystem, Path}
+import io.deltaupkeep.{DaemonThreads, UpkeepErrors, UpkeepException}
 
-/** What a cleanup removed; a file that somebody else had removed counts in neither number. */
+import org.apache.hadoop.fs.{BulkDelete, FileSystem, Path}
+
+import org.apache.spark.internal.Logging
+
+/** What a cleanup removed; a file that somebody else had removed counts in neither number, where that shows. */
 final case class Deletions(files: Long, bytes: Long)
 
-/** Deletes the files of a plan in its order, so that stopping anywhere leaves a readable table. */
-object LogDeleter {
+/**
+ * Deletes files of a log: many in a call where the file system can (`BulkDelete`), else one; side by side.
+ *
+ * @param table   to be named in errors
+ * @param threads that delete one file after the other, at most; of those that delete many in a call, an eighth
+ */
+private[deltaupkeep] final class LogDeleter(
+    fileSystem: FileSystem,
+    logPath: Path,
+    table: String,
+    threads: Int
+) extends Logging {
+  import LogDeleter._
 
-  /** @throws UpkeepException `LOG_FILE_NOT_DELETED` at the first file that cannot be deleted */
-  def delete(fileSystem: FileSystem, logPath: Path, table: String, files: Seq[LogFile]): Deletions =
-    files.foldLeft(Deletions(0, 0)) { (done, file) =>
-      if (deleted(fileSystem, new Path(logPath, file.path), table))
-        Deletions(done.files + 1, done.bytes + file.sizeInBytes)
-      else done
+  private val files = new AtomicLong
+  private val bytes = new AtomicLong
+
+  /**
+   * Deletes all of a phase before anything of the next one.
+   *
+   * @throws UpkeepException `LOG_FILE_NOT_DELETED` where a file cannot be deleted, after some tries; others that
+   *                         were being deleted just then may be gone
+   */
+  def delete(phases: Seq[IndexedSeq[LogFile]]): Deletions = {
+    Using.resource(fileSystem.createBulkDelete(logPath)) { bulk =>
+      val isBulk = bulk.pageSize > 1
+      val width = if (isBulk) math.max(1, threads / BulkShare) else threads
+      val deletePage: Seq[LogFile] => Seq[Failed] = if (isBulk) deleteTogether(bulk, _) else deleteEach
+      val pool = Executors.newFixedThreadPool(width, DaemonThreads("delta-upkeep-delete"))
+      try phases.foreach { phase =>
+          // Waiting for a few calls of each thread keeps what a stop leaves behind without large gaps.
+          phase.iterator.grouped(bulk.pageSize).grouped(width * CallsOfThread).foreach { pages =>
+            val calls = pages.map(page => callable(attempt(deletePage, page, tries = 1)))
+            pool.invokeAll(calls.asJava).asScala.flatMap(_.get).headOption.foreach(throw _)
+          }
+        }
+      finally pool.shutdownNow()
     }
+    Deletions(files.get, bytes.get)
+  }
 
-  private def deleted(fileSystem: FileSystem, path: Path, table: String): Boolean =
+  private def callable[T](work: => T): Callable[T] = () => work
+
+  @tailrec
+  private def attempt(
+      deletePage: Seq[LogFile] => Seq[Failed],
+      page: Seq[LogFile],
+      tries: Int
+  ): Option[UpkeepException] = {
+    val failed = deletePage(page)
+    if (failed.isEmpty) None
+    else if (tries == Tries) Some(errorOf(failed.head))
+    else {
+      logWarning(s"${failed.size} files of the log of $table were not deleted: ${failed.head.problem}")
+      Thread.sleep((FirstWaitMs << tries) + ThreadLocalRandom.current().nextLong(FirstWaitMs))
+      attempt(deletePage, failed.map(_.file), tries + 1)
+    }
+  }
+
+  private def deleteTogether(bulk: BulkDelete, page: Seq[LogFile]): Seq[Failed] = {
+    val byPath = page.map(file => pathOf(file) -> file).toMap
+    val failed =
+      try
+        bulk.bulkDelete(byPath.keys.toSeq.asJava).asScala.toSeq.map { entry =>
+          Failed(byPath(entry.getKey), entry.getValue, None)
+        }
+      catch { case e: IOException => page.map(Failed(_, e.getMessage, Some(e))) }
+    val failedFiles = failed.map(_.file).toSet
+    page.filterNot(failedFiles).foreach(count)
+    failed
+  }
+
+  private def deleteEach(page: Seq[LogFile]): Seq[Failed] = page.flatMap { file =>
+    val path = pathOf(file)
     try
-      fileSystem.delete(path, false) || {
-        if (fileSystem.exists(path)) throw UpkeepErrors.logFileNotDeleted(table, path.toString, None)
-        false
-      }
-    catch { case e: IOException => throw UpkeepErrors.logFileNotDeleted(table, path.toString, Some(e)) }
+      if (fileSystem.delete(path, false)) {
+        count(file)
+        None
+      } else Option.when(fileSystem.exists(path))(Failed(file, "it is still there", None))
+    catch { case e: IOException => Some(Failed(file, e.getMessage, Some(e))) }
+  }
+
+  private def count(file: LogFile): Unit = {
+    files.incrementAndGet()
+    bytes.addAndGet(file.sizeInBytes)
+    ()
+  }
+
+  private def pathOf(file: LogFile): Path = new Path(logPath, file.path)
+
+  private def errorOf(failed: Failed): UpkeepException =
+    UpkeepErrors.logFileNotDeleted(table, pathOf(failed.file).toString, failed.problem, failed.thrown)
+}
+
+private object LogDeleter {
+
+  private final case class Failed(file: LogFile, problem: String, thrown: Option[Throwable])
+
+  /** Stores count each file of a bulk call against the same limit. */
+  private val BulkShare = 8
+  private val CallsOfThread = 8
+  private val Tries = 4
+
+  /** Doubled with each try. */
+  private val FirstWaitMs = 50L
 }

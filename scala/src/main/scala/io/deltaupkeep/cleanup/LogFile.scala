@@ -93,7 +93,23 @@ object LogFileKind {
     def unapply(digits: String): Option[Int] = digits.toIntOption.filter(_ > 0)
   }
 
-  def of(directory: LogDirectory, name: String): LogFileKind = (directory, name) match {
+  /** Digits that Delta pads a version to. */
+  private[cleanup] val Digits = 20
+
+  /** Most of a log are files with such a name and one of few ends: they are told without a regular expression. */
+  private def ofUsualName(name: String): Option[LogFileKind] =
+    if (name.length > Digits && (0 until Digits).forall(i => name(i) >= '0' && name(i) <= '9'))
+      name.substring(Digits) match {
+        case ".json" => name.take(Digits).toLongOption.map(Commit(_))
+        case ".crc" => name.take(Digits).toLongOption.map(Checksum(_))
+        case _ => None
+      }
+    else None
+
+  def of(directory: LogDirectory, name: String): LogFileKind =
+    (if (directory == LogDirectory.Root) ofUsualName(name) else None).getOrElse(ofAnyName(directory, name))
+
+  private def ofAnyName(directory: LogDirectory, name: String): LogFileKind = (directory, name) match {
     case (_, TemporaryName()) => Temporary
     case (LogDirectory.Root, CommitName(Number(version))) => Commit(version)
     case (LogDirectory.Root, ClassicName(Number(version))) => ClassicCheckpoint(version)

@@ -4,6 +4,8 @@ import java.util.concurrent.{Callable, ConcurrentLinkedQueue, Executors, Future}
 
 import scala.util.control.NonFatal
 
+import io.deltaupkeep.DaemonThreads
+
 import org.apache.parquet.column.ColumnDescriptor
 
 import org.apache.hadoop.conf.Configuration
@@ -77,13 +79,4 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 
 private[parquet] object ColumnWorkers {
   final case class Done(chunk: SplicedChunk, nanos: Long)
-}
-
-/** Threads that do not keep a JVM alive. */
-private[parquet] object DaemonThreads {
-  def apply(name: String): java.util.concurrent.ThreadFactory = work => {
-    val thread = new Thread(work, name)
-    thread.setDaemon(true)
-    thread
-  }
 }

@@ -4,6 +4,8 @@ import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
 
 import scala.collection.mutable
 
+import io.deltaupkeep.DaemonThreads
+
 import org.apache.parquet.io.InputFile
 
 /**

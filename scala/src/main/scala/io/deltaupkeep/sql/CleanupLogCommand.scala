@@ -61,19 +61,18 @@ private[sql] final case class CleanupLog(table: DeltaHandle, settings: CleanupSe
   private val facts = table.facts
   private val fileSystem = table.logPath.getFileSystem(table.hadoopConf)
 
-  /** Holds the whole listing: about 200 bytes for each file of the log. */
+  /** Holds the whole listing: 30 bytes for a commit or a checksum, 120 for other files of the log. */
   lazy val plan: CleanupPlan = {
     val reader = new DeltaLogReader(table)
     val files = LogListing.of(fileSystem, table.logPath)
     val cutoff = Cutoff.timestamp(now, settings.retentionMs, settings.granularity)
-    val commits = files.filter(_.kind.isInstanceOf[LogFileKind.Commit]).sortBy(_.kind.version).toIndexedSeq
     val ownTime = Option.when(facts.inCommitTimestamps)(reader.inCommitTimestamp _)
     CleanupPlanner.plan(
       CleanupInput(
         files,
         now,
         cutoff,
-        Cutoff.commit(commits, cutoff, ownTime),
+        Cutoff.commit(CommitTimes.of(files.iterator), cutoff, ownTime),
         sidecarReferences(reader, files),
         facts.checkpointProtectionVersion
       )
@@ -90,7 +89,7 @@ private[sql] final case class CleanupLog(table: DeltaHandle, settings: CleanupSe
       else {
         UpkeepCommand.requireWritableLog("CLEANUP LOG", table)
         if (mayAddCheckpoint) new DeltaLogReader(table).writeCompatibilityCheckpoint()
-        LogDeleter.delete(fileSystem, table.logPath, facts.name, plan.deletions)
+        new LogDeleter(fileSystem, table.logPath, facts.name, table.cleanupThreads).delete(plan.phases)
       }
     CleanupResult.totals(facts.path, plan, deletions)
   }
@@ -105,10 +104,10 @@ private[sql] final case class CleanupLog(table: DeltaHandle, settings: CleanupSe
    */
   private def sidecarReferences(
       reader: DeltaLogReader,
-      files: Seq[LogFile]
+      files: IndexedSeq[LogFile]
   ): Map[String, SidecarReferences] = {
-    val mayHaveV2Form = facts.supportsV2Checkpoints || files.exists(_.kind == LogFileKind.Sidecar)
-    files
+    val mayHaveV2Form = facts.supportsV2Checkpoints || files.iterator.exists(_.kind == LogFileKind.Sidecar)
+    files.iterator
       .filter(_.sizeInBytes > 0)
       .map(file => file -> file.kind)
       .collect {

@@ -14,7 +14,7 @@ import scala.util.Random
 class CleanupPlannerProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   implicit override val generatorDrivenConfig: PropertyCheckConfiguration =
-    PropertyCheckConfiguration(minSuccessful = 400)
+    PropertyCheckConfiguration(minSuccessful = 1000)
 
   private def planned(history: History): CleanupPlan = CleanupPlanner.plan(history.input(history.files))
 
@@ -38,6 +38,30 @@ class CleanupPlannerProperties extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
+  test("nor does stopping within a phase whose deletions came in any order") {
+    forAll(histories, Gen.long) { (history, seed) =>
+      val plan = planned(history)
+      val all = paths(history.files)
+      val promised = history.readable(all).filter(_ >= plan.cutoffCheckpoint.getOrElse(0L))
+      val shuffled = plan.phases.flatMap(new Random(seed).shuffle(_))
+      shuffled.scanLeft(all)((present, file) => present - file.path).foreach { present =>
+        assert(promised.subsetOf(history.readable(present)))
+        assertNoSidecarIsLost(history, present)
+      }
+    }
+  }
+
+  private def assertNoSidecarIsLost(history: History, present: Set[String]): Unit = {
+    val all = paths(history.files)
+    history.references.foreach {
+      case (name, Named(sidecars))
+          if present(name) && history.files.exists(f => f.name == name && f.sizeInBytes > 0) =>
+        val lost = sidecars.map("_sidecars/" + _).intersect(all) -- present
+        assert(lost.isEmpty, s"named by $name")
+      case _ =>
+    }
+  }
+
   test("stopping after any number of deletions leaves the newest part of the expired history") {
     forAll(histories) { history =>
       prefixes(history, planned(history)).foreach { present =>
@@ -49,16 +73,7 @@ class CleanupPlannerProperties extends AnyFunSuite with ScalaCheckPropertyChecks
 
   test("no checkpoint ever names a sidecar that the cleanup took") {
     forAll(histories) { history =>
-      val all = paths(history.files)
-      prefixes(history, planned(history)).foreach { present =>
-        history.references.foreach {
-          case (name, Named(sidecars))
-              if present(name) && history.files.exists(f => f.name == name && f.sizeInBytes > 0) =>
-            val lost = sidecars.map("_sidecars/" + _).intersect(all) -- present
-            assert(lost.isEmpty, s"named by $name")
-          case _ =>
-        }
-      }
+      prefixes(history, planned(history)).foreach(assertNoSidecarIsLost(history, _))
     }
   }
 

@@ -14,7 +14,14 @@ class CleanupPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       references: Map[String, SidecarReferences] = Map.empty,
       protection: Option[Long] = None
   ): CleanupPlan =
-    CleanupPlanner.plan(CleanupInput(files, Now, Now - 30 * Day, cutoffCommit, references, protection))
+    CleanupPlanner.plan(CleanupInput(
+      files.toIndexedSeq,
+      Now,
+      Now - 30 * Day,
+      cutoffCommit,
+      references,
+      protection
+    ))
 
   private def commits(versions: Seq[Int]): Seq[LogFile] = versions.map(version => commit(version.toLong))
 

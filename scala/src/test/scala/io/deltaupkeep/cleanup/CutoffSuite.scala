@@ -15,8 +15,8 @@ class CutoffSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def millis(time: String): Long = Instant.parse(time).toEpochMilli
 
-  private def commits(times: Long*): IndexedSeq[LogFile] =
-    times.zipWithIndex.map { case (time, version) => commit(version.toLong, time) }.toIndexedSeq
+  private def commits(times: Long*): CommitTimes =
+    CommitTimes.of(times.zipWithIndex.map { case (time, version) => commit(version.toLong, time) }.iterator)
 
   test("the cutoff is now less the retention, rounded down in UTC") {
     forAll(Table(
@@ -65,7 +65,7 @@ class CutoffSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   test("versions need not start at 0 nor follow each other") {
-    val files = IndexedSeq(commit(7, 10), commit(9, 20), commit(40, 30))
+    val files = CommitTimes.of(Iterator(commit(9, 20), commit(7, 10), commit(40, 30)))
     forAll(Table(
       ("cutoff", "by file time", "by own time"),
       (6L, None, None),
@@ -132,7 +132,7 @@ class CutoffSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         own(version).getOrElse(previous) <= cutoff
       }.lastOption.map { case (version, _) => version }
       val listed = files.map { case (version, time) => commit(version, time) }
-      assert(Cutoff.commit(listed, cutoff, Some(own)) == found)
+      assert(Cutoff.commit(CommitTimes.of(listed.iterator), cutoff, Some(own)) == found)
     }
   }
 }

@@ -29,11 +29,11 @@ object Histories {
     val files: Seq[LogFile] =
       (commits ++ checkpoints.flatMap(_.files) ++ sidecars ++ others).distinctBy(_.path)
     val versions: Seq[Long] = commits.map(_.name.takeWhile(_.isDigit).toLong)
-    val cutoffCommit: Option[Long] = Cutoff.commit(commits.toIndexedSeq, cutoff, None)
+    val cutoffCommit: Option[Long] = Cutoff.commit(CommitTimes.of(commits.iterator), cutoff, None)
     val references: Map[String, SidecarReferences] = checkpoints.flatMap(_.references).toMap
 
     def input(of: Seq[LogFile]): CleanupInput =
-      CleanupInput(of, Now, cutoff, cutoffCommit, references, protection)
+      CleanupInput(of.toIndexedSeq, Now, cutoff, cutoffCommit, references, protection)
 
     /** Those that a reader can use, given the paths that are there. */
     def usable(present: Set[String]): Seq[Checkpoint] = {

@@ -22,6 +22,9 @@ class ReadabilitySuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("a checkpoint newer than every commit", 3L to 5L, Seq(6L), None),
       ("only a checkpoint", none, Seq(6L), None),
       ("nothing", none, none, None)
-    ))((_, commits, checkpoints, oldest) => assert(Readability.oldest(commits, checkpoints) == oldest))
+    )) { (_, versions, checkpoints, oldest) =>
+      val commits = CommitTimes.of(versions.iterator.map(LogFiles.commit(_)))
+      assert(Readability.oldest(commits, checkpoints) == oldest)
+    }
   }
 }

@@ -1,7 +1,15 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.Tables
-import io.deltaupkeep.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff, LogDirectory, LogFile}
+import io.deltaupkeep.cleanup.{
+  CleanupInput,
+  CleanupPlan,
+  CleanupPlanner,
+  CommitTimes,
+  Cutoff,
+  LogDirectory,
+  LogFile
+}
 import io.deltaupkeep.optimize.{DataFile, OptimizePlanner, OptimizeSettings}
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -24,7 +32,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       commits,
       now,
       cutoff,
-      Cutoff.commit(commits, cutoff, None),
+      Cutoff.commit(CommitTimes.of(commits.iterator), cutoff, None),
       Map.empty,
       None
     ))

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.{TableFacts, UpkeepErrors}
+import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors}
 import io.deltaupkeep.health.NewestCheckpoint
 import io.deltaupkeep.optimize.OptimizeSettings
 
@@ -78,6 +78,9 @@ final class DeltaHandle private (
   /** Whether a retention below the table's own is an error, as for VACUUM. */
   def retentionCheckEnabled: Boolean =
     session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
+
+  /** Files of the log that are deleted at the same time. */
+  def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
 
   /** The same table at what is now its newest version. */
   def updated(statement: String, intent: Intent): DeltaHandle = {

@@ -1,0 +1,136 @@
+package io.deltaupkeep
+
+import java.net.URI
+import java.util
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.LongAdder
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.fs.statistics.IOStatistics
+import org.apache.hadoop.util.Progressable
+
+/**
+ * The local file system as a store far away, `latency:///path`: every call sleeps for `fs.latency.ms` and is
+ * counted by its kind. Lists by pages of `fs.latency.list.page` files (1,000), and deletes `fs.latency.bulk.page`
+ * files (1) in a call.
+ */
+class LatencyFileSystem extends RawLocalFileSystem {
+  import LatencyFileSystem._
+
+  override def getScheme: String = "latency"
+
+  override def getUri: URI = URI.create("latency:///")
+
+  private def setting(name: String, default: Int): Int = getConf.getInt(s"fs.latency.$name", default)
+
+  private lazy val delayMs = setting("ms", 0)
+  private lazy val listPage = setting("list.page", 1000)
+  private lazy val bulkPage = setting("bulk.page", 1)
+
+  /** What the local file system calls of its own within a call is no request. */
+  private val isInCall = ThreadLocal.withInitial[Boolean](() => false)
+
+  private def call[T](kind: String)(body: => T): T =
+    if (isInCall.get) body
+    else {
+      request(kind)
+      isInCall.set(true)
+      try body
+      finally isInCall.set(false)
+    }
+
+  private def request(kind: String): Unit = {
+    counts.computeIfAbsent(kind, _ => new LongAdder).increment()
+    Thread.sleep(delayMs.toLong)
+  }
+
+  override def open(path: Path, bufferSize: Int): FSDataInputStream =
+    call("open")(super.open(path, bufferSize))
+
+  override def create(
+      path: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream =
+    call("create")(super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress))
+
+  override def rename(from: Path, to: Path): Boolean = call("rename")(super.rename(from, to))
+
+  override def delete(path: Path, recursive: Boolean): Boolean = call("delete")(super.delete(path, recursive))
+
+  override def getFileStatus(path: Path): FileStatus = call("status")(plain(super.getFileStatus(path)))
+
+  /** Without permissions, which the local file system reads by itself, and only of `file:` paths. */
+  private def plain(of: FileStatus): FileStatus =
+    new FileStatus(of.getLen, of.isDirectory, 1, of.getBlockSize, of.getModificationTime, of.getPath)
+
+  override def mkdirs(path: Path): Boolean = call("mkdirs")(super.mkdirs(path))
+
+  override def listStatus(path: Path): Array[FileStatus] =
+    if (isInCall.get) super.listStatus(path)
+    else {
+      val found = call("list")(super.listStatus(path).map(plain))
+      (1 until pages(found.length)).foreach(_ => request("list"))
+      found
+    }
+
+  override def listStatusIterator(path: Path): RemoteIterator[FileStatus] = {
+    val found = call("list")(super.listStatus(path).map(plain)).sortBy(_.getPath.getName)
+    new RemoteIterator[FileStatus] {
+      private var passed = 0
+      override def hasNext: Boolean = passed < found.length
+      override def next(): FileStatus = {
+        if (passed > 0 && passed % listPage == 0) request("list")
+        passed += 1
+        found(passed - 1)
+      }
+    }
+  }
+
+  private def pages(files: Int): Int = math.max(1, (files + listPage - 1) / listPage)
+
+  override def createBulkDelete(base: Path): BulkDelete =
+    if (bulkPage == 1) super.createBulkDelete(base)
+    else new BulkDelete {
+      override def pageSize: Int = bulkPage
+      override def basePath: Path = base
+      override def getIOStatistics: IOStatistics = null
+      override def close(): Unit = ()
+      override def bulkDelete(paths: util.Collection[Path]): util.List[util.Map.Entry[Path, String]] = {
+        require(paths.size <= bulkPage)
+        call("bulk delete")(paths.asScala.foreach(LatencyFileSystem.super.delete(_, false)))
+        util.List.of()
+      }
+    }
+}
+
+object LatencyFileSystem {
+
+  private val counts = new ConcurrentHashMap[String, LongAdder]
+
+  def reset(): Unit = counts.clear()
+
+  /** Requests of a kind since the last [[reset]]. */
+  def calls(kind: String): Long = Option(counts.get(kind)).fold(0L)(_.sum)
+
+  /** All kinds, `delete=20000, list=21`, say. */
+  def summary: String =
+    counts.asScala.toSeq.sortBy(_._1).map { case (kind, count) => s"$kind=${count.sum}" }.mkString(", ")
+
+  /** A file system of its own, with settings behind `fs.latency.`. */
+  def open(settings: (String, Int)*): LatencyFileSystem = {
+    val conf = new Configuration(false)
+    settings.foreach { case (name, value) => conf.setInt(s"fs.latency.$name", value) }
+    val fileSystem = new LatencyFileSystem
+    fileSystem.initialize(URI.create("latency:///"), conf)
+    fileSystem
+  }
+}
