@@ -125,7 +125,9 @@ object DeltaHandle {
     val name = nameOf(table)
     val snapshot = DeltaTarget.withKnownFeatures(statement, name) {
       if (table.initialSnapshot.version < 0) throw UpkeepErrors.notADeltaTable(statement, name)
-      table.update()
+      // The table was opened for this statement: another listing only where Delta may have left one out.
+      val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
+      if (staleMs > 0) table.update() else table.initialSnapshot
     }
     TableFeatures.check(statement, name, snapshot, intent)
     new DeltaHandle(session, table, snapshot)
