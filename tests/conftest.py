@@ -33,6 +33,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             f"{DELTA}.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration",
             "false",
         )
+        # Tests say themselves when checkpoints are made.
+        .config("spark.deltaUpkeep.checkpoint.mode", "delta")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
     )
     session = configure_spark_with_delta_upkeep(builder).getOrCreate()

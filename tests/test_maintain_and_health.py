@@ -73,6 +73,7 @@ def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
         "deletedRows",
         "checkpoint",
         "commitsSinceCheckpoint",
+        "checkpointAfterCommit",
         "log",
         "expiredLog",
         "oldestVersion",

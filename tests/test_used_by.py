@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import ParquetFile
 
 from delta_upkeep import __version__
 
@@ -130,3 +131,27 @@ def test_wheel_in_a_clean_environment(tmp_path: Path):
     output = run([python, script], tmp_path)
     line = next(line for line in output.splitlines() if line.startswith("RESULT "))
     assert json.loads(line.removeprefix("RESULT ")) == [2, "written", [], 2]
+
+
+APPENDS = """
+import sys
+from pyspark.sql import SparkSession
+from delta_upkeep import configure_spark_with_delta_upkeep
+
+builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+spark = configure_spark_with_delta_upkeep(builder).getOrCreate()
+name = f"delta.`{sys.argv[1]}`"
+spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta")
+for i in range(1, 11):
+    spark.sql(f"INSERT INTO {name} VALUES ({i})")
+spark.stop()
+"""
+
+
+def test_a_due_checkpoint_comes_before_the_application_has_ended(tmp_path: Path):
+    table = tmp_path / "t"
+    run([sys.executable, "-c", APPENDS, table], tmp_path)
+    checkpoint = table / "_delta_log" / f"{10:020}.checkpoint.parquet"
+    # Ours has a row group of file actions, and one of the others.
+    assert ParquetFile(checkpoint).num_row_groups == 2
+    assert (table / "_delta_log" / "_last_checkpoint").exists()

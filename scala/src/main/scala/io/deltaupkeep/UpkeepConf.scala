@@ -1,5 +1,7 @@
 package io.deltaupkeep
 
+import java.util.concurrent.TimeUnit
+
 import org.apache.spark.network.util.ByteUnit
 import org.apache.spark.sql.internal.SQLConf
 
@@ -27,6 +29,47 @@ object UpkeepConf {
     .bytesConf(ByteUnit.BYTE)
     .checkValue(_ >= 1024 * 1024, "must be at least 1m")
     .createWithDefaultString("128m")
+
+  val CheckpointMode = SQLConf
+    .buildConf("spark.deltaUpkeep.checkpoint.mode")
+    .doc(
+      "Who writes the checkpoint that a commit makes due: 'async' a thread of ours, while the commit returns; " +
+        "'sync' we, before the commit returns; 'delta' Delta, as without us."
+    )
+    .version("0.1.0")
+    .stringConf
+    .checkValues(Set("async", "sync", "delta"))
+    .createWithDefault("async")
+
+  val CheckpointCommitBytes = SQLConf
+    .buildConf("spark.deltaUpkeep.checkpoint.commitBytes")
+    .doc(
+      "Bytes of commits since the last checkpoint that make one due before delta.checkpointInterval does; 0 for " +
+        "never. The table property deltaUpkeep.checkpoint.commitBytes comes first."
+    )
+    .version("0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .checkValue(_ >= 0, "must not be negative")
+    .createWithDefaultString("64m")
+
+  val CheckpointMaxAge = SQLConf
+    .buildConf("spark.deltaUpkeep.checkpoint.maxAge")
+    .doc(
+      "Age of the last checkpoint at which a commit makes another one due; 0 for never. The table property " +
+        "deltaUpkeep.checkpoint.maxAge comes first."
+    )
+    .version("0.1.0")
+    .timeConf(TimeUnit.MILLISECONDS)
+    .checkValue(_ >= 0, "must not be negative")
+    .createWithDefaultString("0")
+
+  val CheckpointGrace = SQLConf
+    .buildConf("spark.deltaUpkeep.checkpoint.grace")
+    .doc("How long the end of an application waits for checkpoints that are due.")
+    .version("0.1.0")
+    .timeConf(TimeUnit.MILLISECONDS)
+    .checkValue(_ >= 0, "must not be negative")
+    .createWithDefaultString("10s")
 
   val CheckpointDriverBytes = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.driverBytes")

@@ -1,6 +1,9 @@
 package io.deltaupkeep
 
+import java.io.FileNotFoundException
 import java.net.URI
+import java.nio.file.Files
+import java.nio.file.attribute.BasicFileAttributes
 import java.util
 import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.atomic.LongAdder
@@ -83,14 +86,26 @@ class LatencyFileSystem extends RawLocalFileSystem {
     }
 
   override def listStatusIterator(path: Path): RemoteIterator[FileStatus] = {
-    val found = call("list")(super.listStatus(path).map(plain)).sortBy(_.getPath.getName)
+    val directory = pathToFile(path).toPath
+    request("list")
+    if (!Files.isDirectory(directory)) throw new FileNotFoundException(path.toString)
+    // Entries come one by one, so that a large directory takes no memory.
+    val entries = Files.newDirectoryStream(directory)
     new RemoteIterator[FileStatus] {
+      private val found = entries.iterator()
       private var passed = 0
-      override def hasNext: Boolean = passed < found.length
+      override def hasNext: Boolean = {
+        val more = found.hasNext
+        if (!more) entries.close()
+        more
+      }
       override def next(): FileStatus = {
         if (passed > 0 && passed % listPage == 0) request("list")
         passed += 1
-        found(passed - 1)
+        val entry = found.next()
+        val about = Files.readAttributes(entry, classOf[BasicFileAttributes])
+        val name = new Path(path, entry.getFileName.toString)
+        new FileStatus(about.size, about.isDirectory, 1, 1, about.lastModifiedTime.toMillis, name)
       }
     }
   }

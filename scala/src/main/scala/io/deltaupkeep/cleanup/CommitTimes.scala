@@ -6,7 +6,7 @@ package io.deltaupkeep.cleanup
  * @param versions ascending
  * @param fileTimes of modification, milliseconds since the epoch
  */
-private[deltaupkeep] final class CommitTimes private (versions: Array[Long], fileTimes: Array[Long]) {
+final class CommitTimes private (versions: Array[Long], fileTimes: Array[Long]) {
 
   def size: Int = versions.length
 
@@ -26,7 +26,7 @@ private[deltaupkeep] final class CommitTimes private (versions: Array[Long], fil
   }
 }
 
-private[deltaupkeep] object CommitTimes {
+object CommitTimes {
 
   /** Of the commits among the files. */
   def of(files: Iterator[LogFile]): CommitTimes = {

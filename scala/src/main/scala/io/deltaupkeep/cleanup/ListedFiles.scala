@@ -6,7 +6,7 @@ import scala.collection.mutable
  * The files of a log as a listing brought them. Commits and checksums, which are most of a log, take 30 bytes
  * each, 15 MB for half a million; others hold their name, and take 120.
  */
-private[deltaupkeep] final class ListedFiles private (
+final class ListedFiles private (
     kinds: Array[Byte],
     names: Array[String],
     versions: Array[Long],
@@ -24,7 +24,7 @@ private[deltaupkeep] final class ListedFiles private (
   }
 }
 
-private[deltaupkeep] object ListedFiles {
+object ListedFiles {
 
   private val directories = IndexedSeq(LogDirectory.Root, LogDirectory.Sidecars, LogDirectory.StagedCommits)
   private val Commit = directories.size.toByte

@@ -23,7 +23,7 @@ final case class Deletions(files: Long, bytes: Long)
  * @param table   to be named in errors
  * @param threads that delete one file after the other, at most; of those that delete many in a call, an eighth
  */
-private[deltaupkeep] final class LogDeleter(
+final class LogDeleter(
     fileSystem: FileSystem,
     logPath: Path,
     table: String,

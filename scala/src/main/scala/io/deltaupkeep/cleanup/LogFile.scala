@@ -98,13 +98,18 @@ object LogFileKind {
 
   /** Most of a log are files with such a name and one of few ends: they are told without a regular expression. */
   private def ofUsualName(name: String): Option[LogFileKind] =
-    if (name.length > Digits && (0 until Digits).forall(i => name(i) >= '0' && name(i) <= '9'))
-      name.substring(Digits) match {
-        case ".json" => name.take(Digits).toLongOption.map(Commit(_))
-        case ".crc" => name.take(Digits).toLongOption.map(Checksum(_))
-        case _ => None
-      }
-    else None
+    if (leadingDigits(name) < Digits) None
+    else name.substring(Digits) match {
+      case ".json" => name.take(Digits).toLongOption.map(Commit(_))
+      case ".crc" => name.take(Digits).toLongOption.map(Checksum(_))
+      case _ => None
+    }
+
+  private def leadingDigits(name: String): Int = {
+    var digits = 0
+    while (digits < name.length && name.charAt(digits) >= '0' && name.charAt(digits) <= '9') digits += 1
+    digits
+  }
 
   def of(directory: LogDirectory, name: String): LogFileKind =
     (if (directory == LogDirectory.Root) ofUsualName(name) else None).getOrElse(ofAnyName(directory, name))

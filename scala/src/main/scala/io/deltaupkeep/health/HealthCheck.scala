@@ -1,7 +1,7 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.{ByteText, TableFacts}
-import io.deltaupkeep.checkpoint.CheckpointDue
+import io.deltaupkeep.checkpoint.{CheckpointDue, HookOutcome}
 import io.deltaupkeep.cleanup.{CleanupPlan, Verdict}
 import io.deltaupkeep.optimize.OptimizePlan
 
@@ -13,7 +13,8 @@ final case class HealthFacts(
     table: TableFacts,
     optimize: OptimizePlan,
     cleanup: CleanupPlan,
-    checkpoint: Option[NewestCheckpoint]
+    checkpoint: Option[NewestCheckpoint],
+    hook: Option[HookOutcome]
 )
 
 /** Looks at a table's facts and says what they mean. Pure. */
@@ -26,6 +27,7 @@ object HealthCheck {
       deletedRows _,
       checkpoint _,
       commitsSinceCheckpoint _,
+      checkpointAfterCommit _,
       log _,
       expiredLog _,
       oldestVersion _
@@ -98,6 +100,15 @@ object HealthCheck {
       message,
       s"CHECKPOINT ${table.name}"
     )
+  }
+
+  private def checkpointAfterCommit(facts: HealthFacts): HealthResult = {
+    val message =
+      facts.hook.fold("No commit of this application has made a checkpoint due.")(_.message)
+    val severity = if (facts.hook.exists(_.isFailure)) Severity.Warning else Severity.Ok
+    val remedy = Some(s"CHECKPOINT ${facts.table.name}")
+    val version = facts.hook.map(_.version.toDouble)
+    result(facts, "checkpointAfterCommit", severity, version, "version", message, remedy)
   }
 
   private def log(facts: HealthFacts): HealthResult = {

@@ -1,10 +1,10 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.checkpoint.{CheckpointPlan, CheckpointPlanner, CheckpointRequest, CheckpointResult}
+import io.deltaupkeep.checkpoint.{CheckpointRequest, CheckpointResult}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{CheckpointWriter, DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.{Intent, TableCheckpoint}
 
 /** `CHECKPOINT t [DRY RUN] [OPTIONS (policy, format, partSize, mode)]`. One result row. */
 private[sql] final case class CheckpointCommand(
@@ -32,40 +32,12 @@ private[sql] final case class CheckpointCommand(
     )
   }
 
-  private def prepare(session: SparkSession): Checkpoint =
-    Checkpoint(
+  private def prepare(session: SparkSession): TableCheckpoint =
+    TableCheckpoint(
       open(session, Intent.Checkpoint),
       CheckpointRequest(checked(options, CheckpointRequest.entries))
     )
 
   override protected def withNewChildInternal(newChild: LogicalPlan): CheckpointCommand =
     copy(child = newChild)
-}
-
-/** One CHECKPOINT: what it will do, and doing it. */
-private[sql] final case class Checkpoint(table: DeltaHandle, request: CheckpointRequest) {
-
-  private val facts = table.facts
-  private val writer = new CheckpointWriter(table)
-
-  lazy val plan: CheckpointPlan =
-    CheckpointPlanner.plan(
-      facts,
-      request,
-      writer.fileActions,
-      writer.checkpointFiles,
-      writer.base,
-      writer.replay
-    )
-
-  def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
-
-  def execute(): CheckpointResult =
-    if (plan.isEmpty) CheckpointResult.exists(facts.path, plan)
-    else {
-      UpkeepCommand.requireWritableLog("CHECKPOINT", table)
-      val startedAt = System.nanoTime()
-      val written = writer.write(plan)
-      CheckpointResult.written(facts.path, plan, written, (System.nanoTime() - startedAt) / 1000000)
-    }
 }

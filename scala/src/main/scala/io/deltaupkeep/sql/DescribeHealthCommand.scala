@@ -7,7 +7,7 @@ import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{Intent, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.{Intent, OptimizeTransaction, TableCleanup}
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
 private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
@@ -28,8 +28,9 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
           new OptimizeTransaction(table, predicate = Nil).files,
           OptimizeSettings(none, table.optimizeDefaults)
         ),
-        CleanupLog(table, cleanup, System.currentTimeMillis()).plan,
-        table.newestCheckpoint
+        TableCleanup(table, cleanup, System.currentTimeMillis()).plan,
+        table.newestCheckpoint,
+        table.lastHookOutcome
       )
     )
   }

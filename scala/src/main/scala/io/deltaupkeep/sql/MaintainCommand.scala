@@ -7,7 +7,7 @@ import io.deltaupkeep.optimize.{OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, TableCheckpoint, TableCleanup}
 
 /**
  * A result row of MAINTAIN: one for each step, in the order in which they run.
@@ -73,7 +73,7 @@ private[sql] final case class MaintainCommand(
 
   private def checkpoint(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
     val row = rowOf(table, "checkpoint", dryRun)
-    val checkpoint = Checkpoint(table, CheckpointRequest(optionsOf(CheckpointRequest.entries)))
+    val checkpoint = TableCheckpoint(table, CheckpointRequest(optionsOf(CheckpointRequest.entries)))
     val newest = table.newestCheckpoint.map(_.version)
     CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table)) match {
       case None =>
@@ -98,10 +98,10 @@ private[sql] final case class MaintainCommand(
   private def cleanupNeedsOne(table: DeltaHandle): Boolean =
     !table.facts.catalogManaged && table.facts.logCleanupEnabled && cleanupOf(table).plan.needsCheckpoint
 
-  private def cleanupOf(table: DeltaHandle): CleanupLog = {
+  private def cleanupOf(table: DeltaHandle): TableCleanup = {
     val options = optionsOf(CleanupSettings.entries)
     val settings = CleanupSettings(options, retain = None, table.facts, allowShorter = false)
-    CleanupLog(table, settings, System.currentTimeMillis())
+    TableCleanup(table, settings, System.currentTimeMillis())
   }
 
   private def optionsOf(entries: Seq[OptionEntry[_]]): Options =

@@ -92,7 +92,7 @@ private[sql] final case class Optimize(
     val outcome =
       if (plan.isEmpty) CommitOutcome.nothingToDo
       else {
-        UpkeepCommand.requireWritableLog("OPTIMIZE", table)
+        table.requireWritableLog("OPTIMIZE")
         run(plan, Optimize.MaxReplans)
       }
     OptimizeResult.executed(facts.path, plan, outcome, startedAt, System.currentTimeMillis())

@@ -1,11 +1,6 @@
 package io.deltaupkeep.sql
 
-import java.nio.file.AccessDeniedException
-
-import io.deltaupkeep.{OptionEntry, Options, UpkeepErrors}
-
-import org.apache.hadoop.fs.permission.FsAction
-import org.apache.hadoop.security.AccessControlException
+import io.deltaupkeep.{OptionEntry, Options}
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -54,12 +49,4 @@ private[sql] object UpkeepCommand {
   def optionsText(options: Seq[(String, String)]): Option[String] = Option.when(options.nonEmpty) {
     options.map { case (name, value) => s"$name = '$value'" }.mkString("OPTIONS (", ", ", ")")
   }
-
-  /** Asks the file system before the work, so that a denial costs nothing and leaves nothing behind. */
-  def requireWritableLog(statement: String, table: DeltaHandle): Unit =
-    try table.logPath.getFileSystem(table.hadoopConf).access(table.logPath, FsAction.WRITE)
-    catch {
-      case e @ (_: AccessControlException | _: AccessDeniedException) =>
-        throw UpkeepErrors.logNotWritable(statement, table.name, table.logPath.toString, e)
-    }
 }

@@ -1,6 +1,7 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.Tables
+import io.deltaupkeep.checkpoint.HookOutcome
 import io.deltaupkeep.cleanup.{
   CleanupInput,
   CleanupPlan,
@@ -43,7 +44,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       version: Long = 5,
       checkpoint: Option[Long] = Some(5),
       age: Long = day,
-      catalogManaged: Boolean = false
+      catalogManaged: Boolean = false,
+      hook: Option[HookOutcome] = None
   ): Map[String, HealthResult] = {
     val settings = OptimizeSettings(1000, 1000, 0.05)
     val table = Tables.facts(version).copy(catalogManaged = catalogManaged)
@@ -51,7 +53,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       table,
       OptimizePlanner.compact(data, settings),
       log((version + 1).toInt, age),
-      checkpoint.map(NewestCheckpoint(_, "classic"))
+      checkpoint.map(NewestCheckpoint(_, "classic")),
+      hook
     )
     HealthCheck.of(facts).map(result => result.check -> result).toMap
   }

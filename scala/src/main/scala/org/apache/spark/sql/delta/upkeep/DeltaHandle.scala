@@ -1,13 +1,19 @@
 package org.apache.spark.sql.delta.upkeep
 
+import java.nio.file.AccessDeniedException
+
 import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.checkpoint.HookOutcome
 import io.deltaupkeep.health.NewestCheckpoint
 import io.deltaupkeep.optimize.OptimizeSettings
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.permission.FsAction
+import org.apache.hadoop.security.AccessControlException
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.{
   CheckpointInstance,
@@ -79,6 +85,17 @@ final class DeltaHandle private (
   def retentionCheckEnabled: Boolean =
     session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
 
+  /** Asks the file system before the work, so that a denial costs nothing and leaves nothing behind. */
+  def requireWritableLog(statement: String): Unit =
+    try logPath.getFileSystem(hadoopConf).access(logPath, FsAction.WRITE)
+    catch {
+      case e @ (_: AccessControlException | _: AccessDeniedException) =>
+        throw UpkeepErrors.logNotWritable(statement, name, logPath.toString, e)
+    }
+
+  /** How the last checkpoint after a commit of this application ended. */
+  def lastHookOutcome: Option[HookOutcome] = CheckpointWorker.of(session).lastOutcome(logPath.toString)
+
   /** Files of the log that are deleted at the same time. */
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
 
@@ -143,6 +160,22 @@ object DeltaHandle {
     val table = DeltaTableV2(session, log.dataPath, committed.catalogTable, options = log.options)
     val snapshot = table.update()
     TableFeatures.check("OPTIMIZE", nameOf(table), snapshot, Intent.Reorganize)
+    new DeltaHandle(session, table, snapshot)
+  }
+
+  /**
+   * A table as a commit has left it, for a checkpoint of that version.
+   *
+   * @throws UpkeepException when the table's features forbid it
+   */
+  private[upkeep] def of(
+      session: SparkSession,
+      snapshot: Snapshot,
+      catalogTable: Option[CatalogTable]
+  ): DeltaHandle = {
+    val log = snapshot.deltaLog
+    val table = DeltaTableV2(session, log.dataPath, catalogTable, options = log.options)
+    TableFeatures.check("CHECKPOINT", nameOf(table), snapshot, Intent.Checkpoint)
     new DeltaHandle(session, table, snapshot)
   }
 

@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.{OptimisticTransaction, TransactionExecutionObserver}
-import org.apache.spark.sql.delta.hooks.AutoCompact
+import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook}
 
 /** Passes on what happens to a transaction. */
 private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObserver)
@@ -73,9 +73,11 @@ private[upkeep] object UpkeepObserver {
 
   /** Runs inside the user's commit: what can fail, such as reading a setting, is for the hooks themselves. */
   def useOurHooks(transaction: OptimisticTransaction): Unit =
-    if (transaction.containsPostCommitHook(AutoCompact)) {
-      transaction.unregisterPostCommitHooksWhere(_ == AutoCompact)
-      transaction.registerPostCommitHook(UpkeepAutoCompact)
+    Seq(AutoCompact -> UpkeepAutoCompact, CheckpointHook -> UpkeepCheckpoint).foreach { case (theirs, ours) =>
+      if (transaction.containsPostCommitHook(theirs)) {
+        transaction.unregisterPostCommitHooksWhere(_ == theirs)
+        transaction.registerPostCommitHook(ours)
+      }
     }
 }
 

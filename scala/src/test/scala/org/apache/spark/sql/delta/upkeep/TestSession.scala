@@ -23,6 +23,8 @@ object TestSession {
       "spark.sql.extensions",
       "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension,io.delta.sql.DeltaSparkSessionExtension"
     )
+    // Suites say themselves when checkpoints are made.
+    .config("spark.deltaUpkeep.checkpoint.mode", "delta")
     .config("spark.hadoop.fs.latency.impl", "io.deltaupkeep.LatencyFileSystem")
     .config("spark.delta.logStore.latency.impl", "io.delta.storage.LocalLogStore")
     .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")

@@ -1,0 +1,31 @@
+package org.apache.spark.sql.delta.upkeep
+
+import io.deltaupkeep.checkpoint.{CheckpointPlan, CheckpointPlanner, CheckpointRequest, CheckpointResult}
+
+/** One CHECKPOINT: what it will do, and doing it. */
+final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest) {
+
+  private val facts = table.facts
+  private val writer = new CheckpointWriter(table)
+
+  lazy val plan: CheckpointPlan =
+    CheckpointPlanner.plan(
+      facts,
+      request,
+      writer.fileActions,
+      writer.checkpointFiles,
+      writer.base,
+      writer.replay
+    )
+
+  def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
+
+  def execute(): CheckpointResult =
+    if (plan.isEmpty) CheckpointResult.exists(facts.path, plan)
+    else {
+      table.requireWritableLog("CHECKPOINT")
+      val startedAt = System.nanoTime()
+      val written = writer.write(plan)
+      CheckpointResult.written(facts.path, plan, written, (System.nanoTime() - startedAt) / 1000000)
+    }
+}

@@ -1,0 +1,97 @@
+package org.apache.spark.sql.delta.upkeep
+
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{UpkeepConf, UpkeepException}
+import io.deltaupkeep.checkpoint.{CheckpointTriggers, SinceCheckpoint}
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.internal.config.ConfigEntry
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.{CommittedTransaction, Snapshot}
+import org.apache.spark.sql.delta.hooks.{CheckpointHook, PostCommitHook}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.util.FileNames
+
+/**
+ * The checkpoint that a commit makes due, by our writer: behind the commit's back, or before it returns. Tables
+ * whose features we refuse, and all where `spark.deltaUpkeep.checkpoint.mode` is `delta`, are left to Delta.
+ */
+private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging {
+
+  override val name: String = "Delta Upkeep checkpoint"
+
+  override def run(session: SparkSession, committed: CommittedTransaction): Unit =
+    session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) match {
+      case "delta" => CheckpointHook.run(session, committed)
+      case _ if !isOurs(session, committed) => CheckpointHook.run(session, committed)
+      case mode =>
+        val worker = CheckpointWorker.of(session)
+        dueReason(session, committed, worker).foreach { reason =>
+          val request = CheckpointOrder.of(session, committed, reason)
+          if (mode == "async") worker.submit(request) else runNow(session, worker, request)
+        }
+    }
+
+  override def handleError(session: SparkSession, error: Throwable, version: Long): Unit =
+    CheckpointHook.handleError(session, error, version)
+
+  /** As Delta's: a failure fails the hook only where the session asks for that. */
+  private def runNow(session: SparkSession, worker: CheckpointWorker, order: CheckpointOrder): Unit =
+    try worker.run(order)
+    catch {
+      case NonFatal(e) =>
+        if (session.sessionState.conf.getConf(DeltaSQLConf.DELTA_CHECKPOINT_THROW_EXCEPTION_WHEN_FAILED))
+          throw e
+    }
+
+  private def isOurs(session: SparkSession, committed: CommittedTransaction): Boolean =
+    try {
+      DeltaHandle.of(session, committed.postCommitSnapshot, committed.catalogTable)
+      true
+    } catch {
+      case refused: UpkeepException =>
+        logInfo(s"Checkpoints are left to Delta: ${refused.getMessage}")
+        false
+    }
+
+  private def dueReason(
+      session: SparkSession,
+      committed: CommittedTransaction,
+      worker: CheckpointWorker
+  ): Option[String] = {
+    val path = committed.deltaLog.logPath.toString
+    triggers(session, committed.postCommitSnapshot).reason(
+      since(committed.postCommitSnapshot, worker.lastVersion(path)),
+      byDelta = committed.maintenanceOperation.shouldCheckpoint,
+      owed = worker.owes(path)
+    )
+  }
+
+  /** The table's properties come before the session's settings. */
+  private def triggers(session: SparkSession, snapshot: Snapshot): CheckpointTriggers = {
+    def setting(entry: ConfigEntry[Long]): Long = {
+      val property = snapshot.metadata.configuration.get(entry.key.stripPrefix("spark."))
+      property.fold(session.sessionState.conf.getConf(entry)) { text =>
+        try entry.valueConverter(text)
+        catch {
+          case e: IllegalArgumentException =>
+            logWarning(s"The property ${entry.key.stripPrefix("spark.")} of ${snapshot.path} is not used", e)
+            session.sessionState.conf.getConf(entry)
+        }
+      }
+    }
+    CheckpointTriggers(setting(UpkeepConf.CheckpointCommitBytes), setting(UpkeepConf.CheckpointMaxAge))
+  }
+
+  /** @param ordered version of the newest checkpoint that is written or waits to be */
+  private def since(snapshot: Snapshot, ordered: Option[Long]): SinceCheckpoint = {
+    val segment = snapshot.logSegment
+    val commits = segment.deltas.filter(file => ordered.forall(FileNames.getFileVersion(file.getPath) > _))
+    val written = segment.checkpointProvider.topLevelFiles.map(_.getModificationTime).maxOption
+    val start = written.orElse(segment.deltas.headOption.map(_.getModificationTime))
+    val age =
+      if (ordered.nonEmpty && commits.isEmpty) 0L else System.currentTimeMillis() - start.getOrElse(0L)
+    SinceCheckpoint(commits.map(_.getLen).sum, age)
+  }
+}

@@ -1,0 +1,230 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.io.File
+import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
+
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.delta.DeltaLog
+
+/** Checkpoints after commits: that they come, by whom, and that no commit waits for them. */
+class CheckpointHookSuite extends AnyFunSuite {
+  import TestSession._
+
+  private val WaitMs = 60000L
+  private val everyCommit = Seq("delta.checkpointInterval" -> "1", "delta.enableDeletionVectors" -> "false")
+
+  private def worker: CheckpointWorker = CheckpointWorker.of(spark)
+
+  private def withMode(mode: String, of: SparkSession = spark)(body: => Unit): Unit = {
+    val before = of.conf.get(UpkeepConf.CheckpointMode.key)
+    of.conf.set(UpkeepConf.CheckpointMode.key, mode)
+    try body
+    finally of.conf.set(UpkeepConf.CheckpointMode.key, before)
+  }
+
+  private def versionOf(path: String): Long = {
+    DeltaLog.clearCache()
+    DeltaLog.forTable(spark, path).update().version
+  }
+
+  private def checkpointsIn(path: String): Set[Long] =
+    new File(path, "_delta_log").list().filter(_.endsWith(".checkpoint.parquet")).filterNot(_.startsWith("."))
+      .map(_.take(20).toLong).toSet
+
+  private def outcome(path: String): Option[HookOutcome] =
+    worker.lastOutcome(DeltaLog.forTable(spark, path).logPath.toString)
+
+  /** Ours have Bloom filters. */
+  private def isOurs(path: String, version: Long): Boolean = {
+    val file = new Path(path, f"_delta_log/$version%020d.checkpoint.parquet")
+    val conf = new Configuration()
+    val status = file.getFileSystem(conf).getFileStatus(file)
+    org.apache.parquet.hadoop.ParquetFileReader
+      .open(org.apache.parquet.hadoop.util.HadoopInputFile.fromStatus(status, conf))
+      .getRowGroups.asScala.flatMap(_.getColumns.asScala)
+      .exists(_.getBloomFilterOffset > 0)
+  }
+
+  /** An order that keeps the worker busy until it is told to go on. */
+  private class Blocking(of: CheckpointOrder, goOn: CountDownLatch)
+      extends CheckpointOrder(of.session, of.snapshot, of.catalogTable, of.version, of.reason) {
+    override def write(): CheckpointResult = {
+      goOn.await(WaitMs, TimeUnit.MILLISECONDS)
+      super.write()
+    }
+  }
+
+  private def orderOf(path: String): CheckpointOrder = {
+    val snapshot = DeltaLog.forTable(spark, path).update()
+    CheckpointOrder(spark, snapshot, None, snapshot.version, "a test")
+  }
+
+  private lazy val busyTable = newTable("hookBusy", 1)
+
+  /** Runs what commits while the worker is busy with another table; the checkpoint comes once it is not. */
+  private def assertWritten(path: String)(commit: => Unit): Unit = withMode("async") {
+    val goOn = new CountDownLatch(1)
+    worker.submit(new Blocking(orderOf(busyTable), goOn))
+    try {
+      commit
+      assert(!checkpointsIn(path).contains(versionOf(path)), "the commit has waited for the checkpoint")
+    } finally goOn.countDown()
+    assert(worker.drain(WaitMs))
+    val version = versionOf(path)
+    assert(checkpointsIn(path).contains(version) && isOurs(path, version))
+    assert(outcome(path).exists(found => found.version == version && !found.isFailure))
+  }
+
+  private def rows(session: SparkSession, from: Int): DataFrame =
+    session.range(from.toLong, from + 3L).selectExpr("id", "CAST(id % 2 AS INT) AS p")
+
+  private val statements = Seq[(String, String => Unit)](
+    "a DataFrame's append" -> (path => rows(spark, 10).write.format("delta").mode("append").save(path)),
+    "a DataFrame's overwrite" -> (path => rows(spark, 10).write.format("delta").mode("overwrite").save(path)),
+    "INSERT" -> (path => append(path, 50)),
+    "UPDATE" -> (path => spark.sql(s"UPDATE delta.`$path` SET id = id + 100")),
+    "DELETE" -> (path => spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")),
+    "MERGE" -> { path =>
+      rows(spark, 2).createOrReplaceTempView("hookSource")
+      spark.sql(
+        s"MERGE INTO delta.`$path` t USING hookSource s ON t.id = s.id " +
+          "WHEN MATCHED THEN UPDATE SET p = s.p WHEN NOT MATCHED THEN INSERT *"
+      )
+    },
+    "REPLACE" -> { path =>
+      spark.sql(
+        s"CREATE OR REPLACE TABLE delta.`$path` USING delta " +
+          "TBLPROPERTIES ('delta.checkpointInterval' = '1') AS SELECT id FROM range(3)"
+      )
+    },
+    "ALTER TABLE" -> (path => spark.sql(s"ALTER TABLE delta.`$path` ADD COLUMN extra STRING")),
+    "OPTIMIZE" -> (path => spark.sql(s"OPTIMIZE delta.`$path`")),
+    "a stream" -> (path => stream(path)(_.format("delta").start(path))),
+    "foreachBatch" -> { path =>
+      stream(path)(_.foreachBatch { (batch: DataFrame, _: Long) =>
+        batch.write.format("delta").mode("append").save(path)
+      }.start())
+    },
+    "a thread of the user's" -> { path =>
+      val pool = Executors.newFixedThreadPool(1)
+      try pool.submit((() => append(path, 60)): Runnable).get()
+      finally pool.shutdown()
+    },
+    "another session" -> { path =>
+      val other = spark.newSession()
+      withMode("async", other)(rows(other, 20).write.format("delta").mode("append").save(path))
+    }
+  )
+
+  private def stream(path: String)(
+      start: org.apache.spark.sql.streaming.DataStreamWriter[org.apache.spark.sql.Row] => Any
+  ): Unit = {
+    val source = new File(root, s"${new File(path).getName}-source").getAbsolutePath
+    rows(spark, 30).write.format("delta").save(source)
+    val writer = spark.readStream.format("delta").load(source).writeStream
+      .option("checkpointLocation", s"$source-progress")
+      .trigger(org.apache.spark.sql.streaming.Trigger.AvailableNow())
+    start(writer)
+    spark.streams.active.foreach(_.awaitTermination())
+  }
+
+  for (((what, commit), i) <- statements.zipWithIndex)
+    test(s"the checkpoint after $what comes, and the commit does not wait for it") {
+      val path = newTable(s"hook-$i", 4, everyCommit: _*)
+      assertWritten(path)(commit(path))
+    }
+
+  test("CTAS of more bytes than the table's property allows") {
+    val path = new File(root, "hookCtas").getAbsolutePath
+    assertWritten(path) {
+      spark.sql(
+        s"CREATE TABLE delta.`$path` USING delta " +
+          "TBLPROPERTIES ('deltaUpkeep.checkpoint.commitBytes' = '10b') AS SELECT id FROM range(3)"
+      )
+    }
+    assert(outcome(path).exists(_.message.contains("since the last one")))
+  }
+
+  test("RESTORE, CLONE and CONVERT keep Delta's own checkpoint") {
+    withMode("async") {
+      val path = newTable("hookRestored", 2)
+      spark.sql(s"RESTORE TABLE delta.`$path` TO VERSION AS OF 1")
+      val clone = new File(root, "hookClone").getAbsolutePath
+      spark.sql(s"CREATE TABLE delta.`$clone` SHALLOW CLONE delta.`$path`")
+      val converted = new File(root, "hookConverted").getAbsolutePath
+      spark.range(3).write.parquet(converted)
+      spark.sql(s"CONVERT TO DELTA parquet.`$converted`")
+      for (table <- Seq(path, clone, converted)) {
+        val version = versionOf(table)
+        assert(checkpointsIn(table).contains(version) && !isOurs(table, version))
+        assert(outcome(table).isEmpty)
+      }
+    }
+  }
+
+  test("sync: the checkpoint is there when the commit returns") {
+    withMode("sync") {
+      val path = newTable("hookSync", 2, everyCommit: _*)
+      assert(checkpointsIn(path) == Set(1L, 2L))
+      assert(isOurs(path, 1) && isOurs(path, 2))
+    }
+  }
+
+  test("delta: the checkpoint is Delta's own") {
+    val path = newTable("hookDelta", 2, everyCommit: _*)
+    assert(checkpointsIn(path) == Set(1L, 2L))
+    assert(!isOurs(path, 1) && !isOurs(path, 2) && outcome(path).isEmpty)
+  }
+
+  test("of a table only the newest checkpoint waits") {
+    withMode("async") {
+      val path = newTable("hookCoalesced", 1, everyCommit: _*)
+      assert(worker.drain(WaitMs))
+      val goOn = new CountDownLatch(1)
+      worker.submit(new Blocking(orderOf(busyTable), goOn))
+      (10 to 14).foreach(append(path, _))
+      goOn.countDown()
+      assert(worker.drain(WaitMs))
+      assert(checkpointsIn(path) == Set(1L, 6L))
+    }
+  }
+
+  test("a failure fails no commit, shows in DESCRIBE HEALTH, and is made good after a later commit") {
+    val path = newTable("hookFailing", 2, "delta.checkpointInterval" -> "1000")
+    val order = orderOf(path)
+    worker.submit(new CheckpointOrder(order.session, order.snapshot, None, order.version, "a test") {
+      override def write(): CheckpointResult = throw new IllegalStateException("the store is down")
+    })
+    assert(worker.drain(WaitMs))
+    val check = spark.sql(s"DESCRIBE HEALTH delta.`$path`").where("check = 'checkpointAfterCommit'").head()
+    assert(check.getAs[String]("severity") == "warning")
+    assert(check.getAs[String]("message").contains("the store is down"))
+    Thread.sleep(1100)
+    assertWritten(path)(append(path, 100))
+    assert(outcome(path).exists(_.message.contains("one that was due has failed")))
+  }
+
+  test("expired files of the log go after the checkpoint, where the table asks for it") {
+    for (cleanUp <- Seq(true, false)) {
+      val path =
+        newTable(s"hookCleanup-$cleanUp", 4, "delta.enableExpiredLogCleanup" -> cleanUp.toString)
+      spark.sql(s"CHECKPOINT delta.`$path`")
+      val old = System.currentTimeMillis() - 40L * 24 * 3600 * 1000
+      new File(path, "_delta_log").listFiles().foreach(_.setLastModified(old))
+      spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '6')")
+      DeltaLog.clearCache()
+      withMode("sync")(append(path, 100))
+      val isGone = !new File(path, "_delta_log/00000000000000000000.json").exists()
+      assert(isGone == cleanUp)
+    }
+  }
+}
