@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench import (
+    appends_chart,
+    appends_measure,
+    appends_report,
     chart,
     checkpoint_chart,
     checkpoint_measure,
@@ -48,6 +51,7 @@ FAMILIES = (
         checkpoint_report.markdown,
         checkpoint_chart.draw,
     ),
+    Family("appends", appends_measure.BENCHMARKS, appends_report.markdown, appends_chart.draw),
     Family("cleanup", cleanup_measure.BENCHMARKS, cleanup_report.markdown, cleanup_chart.draw),
 )
 BENCHMARKS = {name: run for family in FAMILIES for name, run in family.benchmarks.items()}

@@ -176,8 +176,34 @@ class CleanupHeapResult:
     kind: str = field(default="cleanup_heap", init=False)
 
 
+@dataclass(frozen=True)
+class AppendRuns:
+    """Appends by one engine.
+
+    Attributes:
+        seconds: Of each timed commit, of all runs one after the other.
+        late_seconds: Of each run, from its last commit until all due checkpoints were there.
+        error: Why there is none.
+    """
+
+    seconds: tuple[float, ...] = ()
+    late_seconds: tuple[float, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class AppendsResult:
+    """Many appends to a table of so many files, by each engine."""
+
+    what: str
+    setting: Setting
+    files: int
+    engines: Mapping[str, AppendRuns]
+    kind: str = field(default="appends", init=False)
+
+
 Compaction = OptimizeResult | FirstResult | HeapResult
-Result = Compaction | CheckpointResult | CleanupResult | CleanupHeapResult
+Result = Compaction | CheckpointResult | CleanupResult | CleanupHeapResult | AppendsResult
 
 
 def save(results: Mapping[str, Result], file: Path) -> None:
@@ -203,6 +229,12 @@ def _result(value: dict[str, Any]) -> Result:
             for policy, engines in value["policies"].items()
         }
         return CheckpointResult(what, setting, value["files"], value["later_files"], policies)
+    if value["kind"] == "appends":
+        appended = {
+            name: AppendRuns(**_figures(r), error=r["error"])
+            for name, r in value["engines"].items()
+        }
+        return AppendsResult(what, setting, value["files"], appended)
     if value["kind"] == "cleanup":
         cleaned = {
             name: CleanupRuns(**_figures(r), requests=r["requests"], error=r["error"])

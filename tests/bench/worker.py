@@ -20,12 +20,15 @@ from typing import Any, Protocol
 
 from pyspark.sql import Row, SparkSession
 
+from bench.checkpoint_log import newest_version
 from bench.engines import CHECKPOINTERS
 from bench.meter import JvmMeter, Meter
 from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES, TEST_CLASSES
 from delta_upkeep import configure_spark_with_delta_upkeep
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+LATEST_SECONDS = 60
+"""After its commit a checkpoint must be there."""
 COLLECTION_SECONDS = 0.1
 """Between two collections of garbage, where what is live is measured."""
 Reply = dict[str, Any]
@@ -154,6 +157,33 @@ class SparkEngine:
         logs = self._jvm.org.apache.spark.sql.delta.DeltaLog
         log = logs.forTable(self._spark._jsparkSession, path)
         log.doLogCleanup(log.update(False, none, none), none)
+
+    def prepare_appends(self, path: str, interval: int) -> Reply:
+        """Make a checkpoint due every so many commits."""
+        self._spark.sql(
+            f"ALTER TABLE delta.`{path}` "
+            f"SET TBLPROPERTIES ('delta.checkpointInterval' = '{interval}')"
+        )
+        return {}
+
+    def append(self, path: str, commits: int, interval: int) -> Reply:
+        """Commit a row so many times, then wait until all checkpoints are there that fell due."""
+        row = self._spark.range(1).selectExpr("id").coalesce(1)
+        seconds = []
+        first = newest_version(Path(path)) + 1
+        for _ in range(commits):
+            started = time.perf_counter()
+            row.write.format("delta").mode("append").save(path)
+            seconds.append(time.perf_counter() - started)
+        ended = time.perf_counter()
+        log = Path(path) / "_delta_log"
+        for version in range(first, first + commits):
+            if version % interval == 0:
+                while not list(log.glob(f"{version:020}.checkpoint*parquet")):
+                    if time.perf_counter() - ended > LATEST_SECONDS:
+                        raise RuntimeError(f"There is no checkpoint of version {version}.")
+                    time.sleep(0.02)
+        return {"seconds": seconds, "late_seconds": time.perf_counter() - ended}
 
     def scan(self, path: str) -> Reply:
         """Read every column of every row."""
