@@ -167,11 +167,20 @@ class CleanupResult:
 
 @dataclass(frozen=True)
 class CleanupHeapResult:
-    """How much of a small heap is live while logs of several sizes are cleaned, by files."""
+    """How much of a small heap is live while logs of several sizes are cleaned, by files.
+
+    Attributes:
+        what: One line for the reader of the results.
+        setting: Where and how it was measured.
+        memory: Of the heap.
+        opening_mb: What Delta holds while it opens the table, which lists the log too.
+        live_heap_mb: What the whole statement holds.
+    """
 
     what: str
     setting: Setting
     memory: str
+    opening_mb: Mapping[int, float]
     live_heap_mb: Mapping[int, float]
     kind: str = field(default="cleanup_heap", init=False)
 
@@ -242,8 +251,11 @@ def _result(value: dict[str, Any]) -> Result:
         }
         return CleanupResult(what, setting, value["files"], cleaned)
     if value["kind"] == "cleanup_heap":
-        live = {int(files): mb for files, mb in value["live_heap_mb"].items()}
-        return CleanupHeapResult(what, setting, value["memory"], live)
+        opening, live = (
+            {int(files): mb for files, mb in value[name].items()}
+            for name in ("opening_mb", "live_heap_mb")
+        )
+        return CleanupHeapResult(what, setting, value["memory"], opening, live)
     if value["kind"] == "heap":
         small, large = _heap_run(value["small"]), _heap_run(value["large"])
         return HeapResult(what, setting, value["memory"], small, large)

@@ -97,6 +97,20 @@ class SparkEngine:
         """Do the same for a cleanup of a log that is near."""
         return self._collecting(lambda: self.cleanup(path, bulk=1, call_ms=0))
 
+    def open_collecting(self, path: str) -> Reply:
+        """Do the same for opening a table."""
+
+        def opened() -> Reply:
+            self._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+            log = self._jvm.org.apache.spark.sql.delta.DeltaLog
+            log.forTable(self._spark._jsparkSession, f"latency://{path}").update(
+                False, self._jvm.scala.Option.empty(), self._jvm.scala.Option.empty()
+            )
+            return {}
+
+        self._spark.conf.set("fs.latency.ms", "0")
+        return self._collecting(opened)
+
     def _collecting(self, run: Callable[[], Reply]) -> Reply:
         live = 0.0
 

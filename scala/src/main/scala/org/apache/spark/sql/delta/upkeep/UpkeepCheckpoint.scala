@@ -8,30 +8,40 @@ import io.deltaupkeep.checkpoint.{CheckpointTriggers, SinceCheckpoint}
 import org.apache.spark.internal.Logging
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.delta.{CommittedTransaction, Snapshot}
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.delta.{CommittedTransaction, MaintenanceOperation, Snapshot}
 import org.apache.spark.sql.delta.hooks.{CheckpointHook, PostCommitHook}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.FileNames
 
 /**
- * The checkpoint that a commit makes due, by our writer: behind the commit's back, or before it returns. Tables
- * whose features we refuse, and all where `spark.deltaUpkeep.checkpoint.mode` is `delta`, are left to Delta.
+ * The checkpoint that a commit of an [[UpkeepTransaction]] makes due, by our writer: behind the commit's back, or
+ * before it returns.
  */
 private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging {
 
   override val name: String = "Delta Upkeep checkpoint"
 
-  override def run(session: SparkSession, committed: CommittedTransaction): Unit =
-    session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) match {
-      case "delta" => CheckpointHook.run(session, committed)
-      case _ if !isOurs(session, committed) => CheckpointHook.run(session, committed)
-      case mode =>
-        val worker = CheckpointWorker.of(session)
-        dueReason(session, committed, worker).foreach { reason =>
-          val request = CheckpointOrder.of(session, committed, reason)
-          if (mode == "async") worker.submit(request) else runNow(session, worker, request)
-        }
+  override def run(session: SparkSession, committed: CommittedTransaction): Unit = {
+    val worker = CheckpointWorker.of(session)
+    dueReason(session, committed, worker).foreach { reason =>
+      val order = CheckpointOrder.of(session, committed, reason)
+      // The commit itself may have given the table a feature that we do not know.
+      if (!isOurs(session, committed.postCommitSnapshot, committed.catalogTable)) {
+        val due = MaintenanceOperation(shouldCheckpoint = isDueByDelta(committed))
+        CheckpointHook.run(session, committed.copy(maintenanceOperation = due))
+      } else if (session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) == "sync")
+        runNow(session, worker, order)
+      else worker.submit(order)
     }
+  }
+
+  /** Delta's rule. */
+  private def isDueByDelta(committed: CommittedTransaction): Boolean = {
+    val version = committed.committedVersion
+    version != 0 &&
+    version % committed.deltaLog.checkpointInterval(committed.postCommitSnapshot.metadata) == 0
+  }
 
   override def handleError(session: SparkSession, error: Throwable, version: Long): Unit =
     CheckpointHook.handleError(session, error, version)
@@ -45,9 +55,10 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
           throw e
     }
 
-  private def isOurs(session: SparkSession, committed: CommittedTransaction): Boolean =
+  /** Whether the table's features let us write its checkpoints. */
+  def isOurs(session: SparkSession, snapshot: Snapshot, catalogTable: Option[CatalogTable]): Boolean =
     try {
-      DeltaHandle.of(session, committed.postCommitSnapshot, committed.catalogTable)
+      DeltaHandle.of(session, snapshot, catalogTable)
       true
     } catch {
       case refused: UpkeepException =>
@@ -63,7 +74,7 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
     val path = committed.deltaLog.logPath.toString
     triggers(session, committed.postCommitSnapshot).reason(
       since(committed.postCommitSnapshot, worker.lastVersion(path)),
-      byDelta = committed.maintenanceOperation.shouldCheckpoint,
+      byDelta = isDueByDelta(committed),
       owed = worker.owes(path)
     )
   }

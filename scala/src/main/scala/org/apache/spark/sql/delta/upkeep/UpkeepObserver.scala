@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.{OptimisticTransaction, TransactionExecutionObserver}
-import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook}
+import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook, PostCommitHook}
 
 /** Passes on what happens to a transaction. */
 private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObserver)
@@ -34,7 +34,9 @@ private[upkeep] final class UpkeepObserver(val next: TransactionExecutionObserve
   private def watched(begin: => OptimisticTransaction): OptimisticTransaction = {
     // A transaction keeps the observer that its thread has while it is made.
     val watch = new TransactionWatch(this)
-    val transaction = TransactionExecutionObserver.withObserver(watch)(next.startingTransaction(begin))
+    val transaction = TransactionExecutionObserver.withObserver(watch) {
+      UpkeepTransaction.of(next.startingTransaction(begin))
+    }
     watch.transaction = Some(transaction)
     transaction
   }
@@ -72,12 +74,19 @@ private[upkeep] object UpkeepObserver {
     TransactionExecutionObserver.setObserver(new UpkeepObserver(next, application))
 
   /** Runs inside the user's commit: what can fail, such as reading a setting, is for the hooks themselves. */
-  def useOurHooks(transaction: OptimisticTransaction): Unit =
-    Seq(AutoCompact -> UpkeepAutoCompact, CheckpointHook -> UpkeepCheckpoint).foreach { case (theirs, ours) =>
-      if (transaction.containsPostCommitHook(theirs)) {
-        transaction.unregisterPostCommitHooksWhere(_ == theirs)
-        transaction.registerPostCommitHook(ours)
-      }
+  def useOurHooks(transaction: OptimisticTransaction): Unit = {
+    replace(transaction, AutoCompact, UpkeepAutoCompact)
+    if (transaction.isInstanceOf[UpkeepTransaction]) replace(transaction, CheckpointHook, UpkeepCheckpoint)
+  }
+
+  private def replace(
+      transaction: OptimisticTransaction,
+      theirs: PostCommitHook,
+      ours: PostCommitHook
+  ): Unit =
+    if (transaction.containsPostCommitHook(theirs)) {
+      transaction.unregisterPostCommitHooksWhere(_ == theirs)
+      transaction.registerPostCommitHook(ours)
     }
 }
 
