@@ -185,6 +185,28 @@ class CheckpointHookSuite extends AnyFunSuite {
     assert(!isOurs(path, 1) && !isOurs(path, 2) && outcome(path).isEmpty)
   }
 
+  test("Spark's metrics system has the counts") {
+    val source = spark.sparkContext.env.metricsSystem.getSourcesByName("deltaUpkeep").head
+    def count(name: String): Long =
+      source.metricRegistry.getCounters.get(s"checkpoint.$name").getCount
+    val names = Seq("due", "written", "skipped", "failed")
+    val before = names.map(count)
+    withMode("async") {
+      newTable("hookCounted", 1, everyCommit: _*)
+      assert(worker.drain(WaitMs))
+    }
+    assert(names.map(count).zip(before).map { case (now, earlier) => now - earlier } == Seq(1, 1, 0, 0))
+    assert(count("bytes") > 0 && source.metricRegistry.getTimers.get("checkpoint.seconds").getCount > 0)
+    assert(source.metricRegistry.getGauges.get("checkpoint.queueDepth").getValue == 0)
+  }
+
+  test("a table's property that cannot be read gives way to the session's setting") {
+    withMode("async") {
+      val path = newTable("hookUnreadable", 2, "deltaUpkeep.checkpoint.commitBytes" -> "many")
+      assert(versionOf(path) == 2 && outcome(path).isEmpty)
+    }
+  }
+
   test("of a table only the newest checkpoint waits") {
     withMode("async") {
       val path = newTable("hookCoalesced", 1, everyCommit: _*)
