@@ -119,7 +119,9 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
       }
     catch { case NonFatal(e) => logWarning(s"The log of ${order.key} was not cleaned", e) }
 
-  private def work(): Unit =
+  private def work(): Unit = {
+    // The thread that starts this one hands down its job group, say, which may be cancelled.
+    context.setLocalProperties(new util.Properties)
     Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.foreach { order =>
       try order.session.withActive(run(order))
       catch { case NonFatal(_) => () } // It was noted.
@@ -128,6 +130,7 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
           notifyAll()
         }
     }
+  }
 
   /** None at the end of the application. */
   private def next(): Option[CheckpointOrder] = synchronized {

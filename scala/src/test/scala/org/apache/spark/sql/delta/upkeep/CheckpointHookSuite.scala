@@ -186,6 +186,7 @@ class CheckpointHookSuite extends AnyFunSuite {
   }
 
   test("Spark's metrics system has the counts") {
+    assert(worker.drain(WaitMs))
     val source = spark.sparkContext.env.metricsSystem.getSourcesByName("deltaUpkeep").head
     def count(name: String): Long =
       source.metricRegistry.getCounters.get(s"checkpoint.$name").getCount
