@@ -134,7 +134,7 @@ def test_wheel_in_a_clean_environment(tmp_path: Path):
 
 
 APPENDS = """
-import sys
+import os, sys, time
 from pyspark.sql import SparkSession
 from delta_upkeep import configure_spark_with_delta_upkeep
 
@@ -144,14 +144,18 @@ name = f"delta.`{sys.argv[1]}`"
 spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta")
 for i in range(1, 11):
     spark.sql(f"INSERT INTO {name} VALUES ({i})")
+end = time.time() + 60
+while not os.path.exists(sys.argv[2]) and time.time() < end:
+    time.sleep(0.1)
 spark.stop()
 """
 
 
-def test_a_due_checkpoint_comes_before_the_application_has_ended(tmp_path: Path):
+def test_a_due_checkpoint_comes_with_nothing_but_the_extension(tmp_path: Path):
     table = tmp_path / "t"
-    run([sys.executable, "-c", APPENDS, table], tmp_path)
     checkpoint = table / "_delta_log" / f"{10:020}.checkpoint.parquet"
+    pointer = table / "_delta_log" / "_last_checkpoint"
+    run([sys.executable, "-c", APPENDS, table, pointer], tmp_path)
     # Ours has a row group of file actions, and one of the others.
     assert ParquetFile(checkpoint).num_row_groups == 2
-    assert (table / "_delta_log" / "_last_checkpoint").exists()
+    assert pointer.exists()

@@ -65,7 +65,7 @@ object UpkeepConf {
 
   val CheckpointGrace = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.grace")
-    .doc("How long the end of an application waits for checkpoints that are due.")
+    .doc("How long the end of an application waits for a checkpoint that is being written.")
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
     .checkValue(_ >= 0, "must not be negative")

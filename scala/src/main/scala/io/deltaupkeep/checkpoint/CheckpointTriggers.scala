@@ -22,11 +22,11 @@ final case class CheckpointTriggers(commitBytes: Long, maxAgeMs: Long) {
    * Why a checkpoint is due, or None. Pure.
    *
    * @param byDelta whether Delta's rule says so: `delta.checkpointInterval` commits have come
-   * @param owed    whether one that was due has failed
+   * @param owed    whether one that was due is not there: it failed, or its application ended before it
    */
   def reason(since: SinceCheckpoint, byDelta: Boolean, owed: Boolean): Option[String] =
     if (byDelta) Some("delta.checkpointInterval")
-    else if (owed) Some("one that was due has failed")
+    else if (owed) Some("one that was due is missing")
     else if (commitBytes > 0 && since.bytes >= commitBytes)
       Some(s"commits of ${ByteText.of(since.bytes)} since the last one")
     else if (maxAgeMs > 0 && since.ageMs >= maxAgeMs)

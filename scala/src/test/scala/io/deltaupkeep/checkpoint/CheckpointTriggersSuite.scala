@@ -10,7 +10,7 @@ class CheckpointTriggersSuite extends AnyFunSuite with TableDrivenPropertyChecks
       ("commitBytes", "maxAgeMs", "bytes", "ageMs", "by Delta", "owed", "reason"),
       (0L, 0L, Long.MaxValue, Long.MaxValue, false, false, None),
       (0L, 0L, 0L, 0L, true, false, Some("delta.checkpointInterval")),
-      (0L, 0L, 0L, 0L, false, true, Some("one that was due has failed")),
+      (0L, 0L, 0L, 0L, false, true, Some("one that was due is missing")),
       (0L, 0L, 0L, 0L, true, true, Some("delta.checkpointInterval")),
       (1024L, 0L, 1023L, 0L, false, false, None),
       (1024L, 0L, 1024L, 0L, false, false, Some("commits of 1.0 KiB since the last one")),

@@ -5,6 +5,8 @@ import scala.util.control.NonFatal
 import io.deltaupkeep.{UpkeepConf, UpkeepException}
 import io.deltaupkeep.checkpoint.{CheckpointTriggers, SinceCheckpoint}
 
+import org.apache.hadoop.fs.FileStatus
+
 import org.apache.spark.internal.Logging
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.SparkSession
@@ -75,9 +77,18 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
     triggers(session, committed.postCommitSnapshot).reason(
       since(committed.postCommitSnapshot, worker.lastVersion(path)),
       byDelta = isDueByDelta(committed),
-      owed = worker.owes(path)
+      owed = worker.owes(path) || commits(committed.postCommitSnapshot, worker.lastVersion(path)).size >=
+        committed.deltaLog.checkpointInterval(committed.postCommitSnapshot.metadata)
     )
   }
+
+  /**
+   * Those since the last checkpoint.
+   *
+   * @param ordered version of the newest checkpoint that is written or waits to be
+   */
+  private def commits(snapshot: Snapshot, ordered: Option[Long]): Seq[FileStatus] =
+    snapshot.logSegment.deltas.filter(file => ordered.forall(FileNames.getFileVersion(file.getPath) > _))
 
   /** The table's properties come before the session's settings. */
   private def triggers(session: SparkSession, snapshot: Snapshot): CheckpointTriggers = {
@@ -95,14 +106,13 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
     CheckpointTriggers(setting(UpkeepConf.CheckpointCommitBytes), setting(UpkeepConf.CheckpointMaxAge))
   }
 
-  /** @param ordered version of the newest checkpoint that is written or waits to be */
   private def since(snapshot: Snapshot, ordered: Option[Long]): SinceCheckpoint = {
     val segment = snapshot.logSegment
-    val commits = segment.deltas.filter(file => ordered.forall(FileNames.getFileVersion(file.getPath) > _))
+    val later = commits(snapshot, ordered)
     val written = segment.checkpointProvider.topLevelFiles.map(_.getModificationTime).maxOption
     val start = written.orElse(segment.deltas.headOption.map(_.getModificationTime))
     val age =
-      if (ordered.nonEmpty && commits.isEmpty) 0L else System.currentTimeMillis() - start.getOrElse(0L)
-    SinceCheckpoint(commits.map(_.getLen).sum, age)
+      if (ordered.nonEmpty && later.isEmpty) 0L else System.currentTimeMillis() - start.getOrElse(0L)
+    SinceCheckpoint(later.map(_.getLen).sum, age)
   }
 }

@@ -233,7 +233,15 @@ class CheckpointHookSuite extends AnyFunSuite {
     assert(check.getAs[String]("message").contains("the store is down"))
     Thread.sleep(1100)
     assertWritten(path)(append(path, 100))
-    assert(outcome(path).exists(_.message.contains("one that was due has failed")))
+    assert(outcome(path).exists(_.message.contains("one that was due is missing")))
+  }
+
+  test("one that was due in an application that has ended is made good by the next commit") {
+    val path = newTable("hookMissing", 5, "delta.checkpointInterval" -> "1000")
+    // Which makes that of version 4 due in hindsight.
+    spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '4')")
+    assertWritten(path)(append(path, 100))
+    assert(versionOf(path) == 7 && outcome(path).exists(_.message.contains("one that was due is missing")))
   }
 
   test("expired files of the log go after the checkpoint, where the table asks for it") {
