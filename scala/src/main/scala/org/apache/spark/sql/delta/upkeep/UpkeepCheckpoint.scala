@@ -77,7 +77,7 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
     triggers(session, committed.postCommitSnapshot).reason(
       since(committed.postCommitSnapshot, worker.lastVersion(path)),
       byDelta = isDueByDelta(committed),
-      owed = worker.owes(path) || commits(committed.postCommitSnapshot, worker.lastVersion(path)).size >=
+      owed = worker.owes(path) || commits(committed.postCommitSnapshot, worker.lastVersion(path)).size >
         committed.deltaLog.checkpointInterval(committed.postCommitSnapshot.metadata)
     )
   }
