@@ -1,7 +1,6 @@
 package io.deltaupkeep.sql
 
 import io.deltaupkeep.Options
-import io.deltaupkeep.cleanup.CleanupSettings
 import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
 import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
@@ -20,7 +19,6 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
   override protected def results(session: SparkSession): Seq[HealthResult] = {
     val table = open(session, Intent.Read)
     val none = new Options(statement, Nil, Nil)
-    val cleanup = CleanupSettings(none, retain = None, table.facts, allowShorter = false)
     HealthCheck.of(
       HealthFacts(
         table.facts,
@@ -28,7 +26,7 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
           new OptimizeTransaction(table, predicate = Nil).files,
           OptimizeSettings(none, table.optimizeDefaults)
         ),
-        TableCleanup(table, cleanup, System.currentTimeMillis()).plan,
+        TableCleanup(table, none).plan,
         table.newestCheckpoint,
         table.lastHookOutcome
       )

@@ -98,11 +98,8 @@ private[sql] final case class MaintainCommand(
   private def cleanupNeedsOne(table: DeltaHandle): Boolean =
     !table.facts.catalogManaged && table.facts.logCleanupEnabled && cleanupOf(table).plan.needsCheckpoint
 
-  private def cleanupOf(table: DeltaHandle): TableCleanup = {
-    val options = optionsOf(CleanupSettings.entries)
-    val settings = CleanupSettings(options, retain = None, table.facts, allowShorter = false)
-    TableCleanup(table, settings, System.currentTimeMillis())
-  }
+  private def cleanupOf(table: DeltaHandle): TableCleanup =
+    TableCleanup(table, optionsOf(CleanupSettings.entries))
 
   private def optionsOf(entries: Seq[OptionEntry[_]]): Options =
     checked(options.filter { case (name, _) => entries.exists(_.name.equalsIgnoreCase(name)) }, entries)

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep
 
 import io.deltaupkeep.Options
 import io.deltaupkeep.checkpoint.{CheckpointRequest, CheckpointResult, Mode}
-import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
+import io.deltaupkeep.cleanup.CleanupResult
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -42,9 +42,7 @@ private[upkeep] case class CheckpointOrder(
   def cleanUp(): Option[CleanupResult] = {
     val table = DeltaHandle.of(session, snapshot, catalogTable)
     Option.when(table.facts.logCleanupEnabled && !table.facts.catalogManaged) {
-      val none = new Options("CLEANUP LOG", Nil, Nil)
-      val settings = CleanupSettings(none, retain = None, table.facts, allowShorter = false)
-      TableCleanup(table, settings, System.currentTimeMillis()).execute()
+      TableCleanup(table, new Options("CLEANUP LOG", Nil, Nil)).execute()
     }
   }
 }

@@ -78,18 +78,14 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
       } else metrics.skipped.inc()
       val said = describe(order, result)
       logInfo(said)
-      note(order, HookOutcome(order.version, isFailure = false, said), trouble = _ => None)
+      note(order, HookOutcome(order.version, isFailure = false, said))
       cleanUp(order)
     } catch {
       case NonFatal(e) =>
         metrics.failed.inc()
         logWarning(s"The checkpoint of version ${order.version} of ${order.key} failed", e)
-        note(
-          order,
-          HookOutcome(order.version, isFailure = true, s"${e.getClass.getSimpleName}: ${e.getMessage}"),
-          before =>
-            Some(before.fold(Trouble.first(System.currentTimeMillis()))(_.again(System.currentTimeMillis())))
-        )
+        val said = s"${e.getClass.getSimpleName}: ${e.getMessage}"
+        note(order, HookOutcome(order.version, isFailure = true, said))
         throw e
     }
 
@@ -97,20 +93,14 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
     s"Checkpoint of version ${order.version} of ${order.key} (${order.reason}): ${result.status}, " +
       s"${result.mode}, ${ByteText.of(result.sizeInBytes.getOrElse(0L))}, ${result.durationMs} ms"
 
-  private def note(
-      order: CheckpointOrder,
-      outcome: HookOutcome,
-      trouble: Option[Trouble] => Option[Trouble]
-  ): Unit = synchronized {
+  private def note(order: CheckpointOrder, outcome: HookOutcome): Unit = synchronized {
     val state = stateOf(order.key)
-    tables.put(
-      order.key,
-      TableState(
-        if (outcome.isFailure) None else Some(order.version.max(state.ordered.getOrElse(0L))),
-        trouble(state.trouble),
-        Some(outcome)
-      )
-    )
+    val (ordered, trouble) =
+      if (outcome.isFailure) {
+        val now = System.currentTimeMillis()
+        (None, Some(state.trouble.fold(Trouble.first(now))(_.again(now))))
+      } else (Some(order.version.max(state.ordered.getOrElse(0L))), None)
+    tables.put(order.key, TableState(ordered, trouble, Some(outcome)))
   }
 
   private def cleanUp(order: CheckpointOrder): Unit =
@@ -170,12 +160,15 @@ private[upkeep] object CheckpointWorker {
 
   private var current = Option.empty[CheckpointWorker]
 
+  /** The one of the session's application, if there is one yet. */
+  def find(session: SparkSession): Option[CheckpointWorker] =
+    synchronized(current.filter(_.application == session.sparkContext.applicationId))
+
   /** The one of the session's application. */
   def of(session: SparkSession): CheckpointWorker = synchronized {
-    val context = session.sparkContext
-    current.filter(_.application == context.applicationId).getOrElse {
+    find(session).getOrElse {
       val grace = session.sessionState.conf.getConf(UpkeepConf.CheckpointGrace)
-      val worker = new CheckpointWorker(context, grace).start()
+      val worker = new CheckpointWorker(session.sparkContext, grace).start()
       current = Some(worker)
       worker
     }

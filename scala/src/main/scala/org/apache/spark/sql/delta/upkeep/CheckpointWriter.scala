@@ -8,6 +8,8 @@ import io.deltaupkeep.checkpoint.{
   Base,
   Build,
   CheckpointPlan,
+  CheckpointPlanner,
+  CheckpointRequest,
   Fragment,
   Policy,
   Replay,
@@ -79,6 +81,10 @@ final class CheckpointWriter(handle: DeltaHandle) {
   /** What a checkpoint of a policy can build on, or why on nothing. Reads the commits since the last one. */
   def base(policy: Policy): Either[String, Base] =
     baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
+
+  /** What would be written for a request. */
+  def plan(request: CheckpointRequest): CheckpointPlan =
+    CheckpointPlanner.plan(handle.facts, request, fileActions, checkpointFiles, base, replay)
 
   /** Where a full checkpoint would find the state. */
   def replay: Replay = {

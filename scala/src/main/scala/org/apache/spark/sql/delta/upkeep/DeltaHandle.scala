@@ -94,7 +94,8 @@ final class DeltaHandle private (
     }
 
   /** How the last checkpoint after a commit of this application ended. */
-  def lastHookOutcome: Option[HookOutcome] = CheckpointWorker.of(session).lastOutcome(logPath.toString)
+  def lastHookOutcome: Option[HookOutcome] =
+    CheckpointWorker.find(session).flatMap(_.lastOutcome(logPath.toString))
 
   /** Files of the log that are deleted at the same time. */
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)

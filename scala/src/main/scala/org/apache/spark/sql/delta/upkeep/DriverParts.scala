@@ -57,11 +57,15 @@ private[upkeep] final class DriverParts(
   private val written = mutable.ArrayBuffer.empty[FileStatus]
 
   /**
-   * Writes what `work` puts into writers, side by side.
+   * Writes what tasks put into writers, side by side.
    *
-   * @param tasks that there are to share: no more threads than that
+   * @param tasks that threads share, each taking the next one
+   * @param on    gives what does a task, by its number, with a thread's writer
    */
-  def fill(tasks: Int)(work: Writer => Unit): Seq[FileStatus] = {
+  def fill(tasks: Int)(on: Writer => Int => Unit): Seq[FileStatus] = {
+    val next = new AtomicInteger
+    def work(writer: Writer): Unit =
+      Iterator.continually(next.getAndIncrement()).takeWhile(_ < tasks).foreach(on(writer))
     val threads = Seq(tasks, Runtime.getRuntime.availableProcessors(), MaxThreads).min.max(1)
     val writers = Seq.fill(threads)(new Writer)
     try {

@@ -2,7 +2,6 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.util
 import java.util.concurrent.{CompletableFuture, CompletionException}
-import java.util.concurrent.atomic.AtomicInteger
 
 import scala.collection.mutable
 
@@ -38,12 +37,8 @@ private[upkeep] final class DriverReplay(
   /** Writes the file actions. */
   def write(parts: PartWriter, kind: PartKind, actionsOfPart: Long): WrittenParts = {
     val target = parts.onDriver(kind, actionsOfPart)
-    val next = new AtomicInteger
     val turns = Turns(pieces.size)
-    val files = target.fill(pieces.size) { writer =>
-      val worker = new Worker(writer, turns)
-      Iterator.continually(next.getAndIncrement()).takeWhile(_ < pieces.size).foreach(worker.replay)
-    }
+    val files = target.fill(pieces.size)(writer => new Worker(writer, turns).replay)
     parts.written(kind, files, OtherActions.of(others.toSeq.filter(isKept), CommitParser.Schema))
   }
 

@@ -24,6 +24,7 @@ import org.apache.spark.unsafe.types.UTF8String
 private[upkeep] final class FileColumns(logged: StructType, schema: StructType, sqlConf: SQLConf) {
   import FileColumns._
 
+  private val actions = new FileActions(logged)
   private val add = new Column("add")
   private val remove = new Column("remove")
 
@@ -37,15 +38,12 @@ private[upkeep] final class FileColumns(logged: StructType, schema: StructType, 
 
   /** The two columns of a file action whose path is canonical. */
   def apply(action: InternalRow): InternalRow =
-    apply(action, if (action.isNullAt(add.ordinal)) remove.pathOf(action) else add.pathOf(action))
+    apply(action, actions.path(action))
 
   private final class Column(name: String) {
-    val ordinal: Int = logged.fieldIndex(name)
+    private val ordinal = logged.fieldIndex(name)
     private val size = fieldsOf(logged, name).size
-    private val path = fieldsOf(logged, name).fieldIndex("path")
     private val fields = makeFields(name)
-
-    def pathOf(action: InternalRow): UTF8String = action.getStruct(ordinal, size).getUTF8String(path)
 
     def of(action: InternalRow, path: UTF8String): InternalRow =
       if (action.isNullAt(ordinal)) null else row(fields, action.getStruct(ordinal, size), path)

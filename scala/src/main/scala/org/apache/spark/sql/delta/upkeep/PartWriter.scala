@@ -1,7 +1,5 @@
 package org.apache.spark.sql.delta.upkeep
 
-import java.util.concurrent.atomic.AtomicInteger
-
 import io.deltaupkeep.checkpoint.Fragment
 
 import org.apache.hadoop.conf.Configuration
@@ -54,11 +52,8 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
    * @param sources of rows, which threads share
    */
   def write(kind: PartKind, actionsOfPart: Long, sources: Seq[() => Iterator[InternalRow]]): WrittenParts = {
-    val next = new AtomicInteger
-    val files = onDriver(kind, actionsOfPart).fill(sources.size) { writer =>
-      Iterator.continually(next.getAndIncrement()).takeWhile(_ < sources.size).foreach { i =>
-        sources(i)().foreach(writer.write)
-      }
+    val files = onDriver(kind, actionsOfPart).fill(sources.size) { writer => i =>
+      sources(i)().foreach(writer.write)
     }
     written(kind, files, others = Nil)
   }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.checkpoint.{CheckpointPlan, CheckpointPlanner, CheckpointRequest, CheckpointResult}
+import io.deltaupkeep.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointResult}
 
 /** One CHECKPOINT: what it will do, and doing it. */
 final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest) {
@@ -8,15 +8,7 @@ final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest)
   private val facts = table.facts
   private val writer = new CheckpointWriter(table)
 
-  lazy val plan: CheckpointPlan =
-    CheckpointPlanner.plan(
-      facts,
-      request,
-      writer.fileActions,
-      writer.checkpointFiles,
-      writer.base,
-      writer.replay
-    )
+  lazy val plan: CheckpointPlan = writer.plan(request)
 
   def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
 

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
+import io.deltaupkeep.Options
 import io.deltaupkeep.cleanup._
 
 /** One CLEANUP LOG: what it will do, and doing it. `now` in milliseconds since the epoch. */
@@ -65,4 +66,15 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
       }
       .toMap
   }
+}
+
+object TableCleanup {
+
+  /** By the table's own retention, now. */
+  def apply(table: DeltaHandle, options: Options): TableCleanup =
+    TableCleanup(
+      table,
+      CleanupSettings(options, retain = None, table.facts, allowShorter = false),
+      System.currentTimeMillis()
+    )
 }

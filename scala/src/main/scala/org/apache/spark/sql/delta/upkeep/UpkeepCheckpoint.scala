@@ -5,13 +5,11 @@ import scala.util.control.NonFatal
 import io.deltaupkeep.{UpkeepConf, UpkeepException}
 import io.deltaupkeep.checkpoint.{CheckpointTriggers, SinceCheckpoint}
 
-import org.apache.hadoop.fs.FileStatus
-
 import org.apache.spark.internal.Logging
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.delta.{CommittedTransaction, MaintenanceOperation, Snapshot}
+import org.apache.spark.sql.delta.{CommittedTransaction, LogSegment, MaintenanceOperation, Snapshot}
 import org.apache.spark.sql.delta.hooks.{CheckpointHook, PostCommitHook}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.FileNames
@@ -41,9 +39,11 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
   /** Delta's rule. */
   private def isDueByDelta(committed: CommittedTransaction): Boolean = {
     val version = committed.committedVersion
-    version != 0 &&
-    version % committed.deltaLog.checkpointInterval(committed.postCommitSnapshot.metadata) == 0
+    version != 0 && version % intervalOf(committed) == 0
   }
+
+  private def intervalOf(committed: CommittedTransaction): Int =
+    committed.deltaLog.checkpointInterval(committed.postCommitSnapshot.metadata)
 
   override def handleError(session: SparkSession, error: Throwable, version: Long): Unit =
     CheckpointHook.handleError(session, error, version)
@@ -74,21 +74,24 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
       worker: CheckpointWorker
   ): Option[String] = {
     val path = committed.deltaLog.logPath.toString
+    val segment = committed.postCommitSnapshot.logSegment
+    // Of a checkpoint that is written or waits to be, the segment may not know yet.
+    val ordered = worker.lastVersion(path)
+    val commits = segment.deltas.filter(file => ordered.forall(FileNames.getFileVersion(file.getPath) > _))
+    val age = if (ordered.nonEmpty && commits.isEmpty) 0L else ageOf(segment)
     triggers(session, committed.postCommitSnapshot).reason(
-      since(committed.postCommitSnapshot, worker.lastVersion(path)),
+      SinceCheckpoint(commits.map(_.getLen).sum, age),
       byDelta = isDueByDelta(committed),
-      owed = worker.owes(path) || commits(committed.postCommitSnapshot, worker.lastVersion(path)).size >
-        committed.deltaLog.checkpointInterval(committed.postCommitSnapshot.metadata)
+      owed = worker.owes(path) || commits.size > intervalOf(committed)
     )
   }
 
-  /**
-   * Those since the last checkpoint.
-   *
-   * @param ordered version of the newest checkpoint that is written or waits to be
-   */
-  private def commits(snapshot: Snapshot, ordered: Option[Long]): Seq[FileStatus] =
-    snapshot.logSegment.deltas.filter(file => ordered.forall(FileNames.getFileVersion(file.getPath) > _))
+  /** Milliseconds since its checkpoint, or its first commit where there is none. */
+  private def ageOf(segment: LogSegment): Long = {
+    val written = segment.checkpointProvider.topLevelFiles.map(_.getModificationTime).maxOption
+    val start = written.orElse(segment.deltas.headOption.map(_.getModificationTime))
+    System.currentTimeMillis() - start.getOrElse(0L)
+  }
 
   /** The table's properties come before the session's settings. */
   private def triggers(session: SparkSession, snapshot: Snapshot): CheckpointTriggers = {
@@ -104,15 +107,5 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
       }
     }
     CheckpointTriggers(setting(UpkeepConf.CheckpointCommitBytes), setting(UpkeepConf.CheckpointMaxAge))
-  }
-
-  private def since(snapshot: Snapshot, ordered: Option[Long]): SinceCheckpoint = {
-    val segment = snapshot.logSegment
-    val later = commits(snapshot, ordered)
-    val written = segment.checkpointProvider.topLevelFiles.map(_.getModificationTime).maxOption
-    val start = written.orElse(segment.deltas.headOption.map(_.getModificationTime))
-    val age =
-      if (ordered.nonEmpty && later.isEmpty) 0L else System.currentTimeMillis() - start.getOrElse(0L)
-    SinceCheckpoint(later.map(_.getLen).sum, age)
   }
 }

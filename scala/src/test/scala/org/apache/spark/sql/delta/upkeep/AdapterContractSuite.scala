@@ -4,7 +4,7 @@ import java.io.File
 import java.nio.file.Files
 
 import io.deltaupkeep.UpkeepException
-import io.deltaupkeep.checkpoint.{CheckpointPlanner, CheckpointRequest, Mode, Policy, TopLevelFormat}
+import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, Policy, TopLevelFormat}
 import io.deltaupkeep.cleanup.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
 import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
@@ -119,16 +119,7 @@ class AdapterContractSuite extends AnyFunSuite {
   private def checkpoint(path: String, request: CheckpointRequest) = {
     val table = open(path, Intent.Checkpoint)
     val writer = new CheckpointWriter(table)
-    val plan =
-      CheckpointPlanner.plan(
-        table.facts,
-        request,
-        writer.fileActions,
-        writer.checkpointFiles,
-        writer.base,
-        writer.replay
-      )
-    writer.write(plan)
+    writer.write(writer.plan(request))
   }
 
   private val default = CheckpointRequest(None, None, None, Mode.Auto)

@@ -5,7 +5,7 @@ import java.util.concurrent.{Callable, CyclicBarrier, Executors}
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.checkpoint.{CheckpointPlanner, CheckpointRequest, Mode, Policy, WrittenCheckpoint}
+import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, Policy, WrittenCheckpoint}
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
@@ -150,15 +150,7 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
       val table = DeltaHandle.open(session, "TEST", plan, Intent.Checkpoint)
       val writer = new CheckpointWriter(table)
       val request = CheckpointRequest(Some(policy), None, None, Mode.Auto)
-      val planned =
-        CheckpointPlanner.plan(
-          table.facts,
-          request,
-          writer.fileActions,
-          writer.checkpointFiles,
-          writer.base,
-          writer.replay
-        )
+      val planned = writer.plan(request)
       assert(!planned.isEmpty)
       barrier.await()
       writer.write(planned)
