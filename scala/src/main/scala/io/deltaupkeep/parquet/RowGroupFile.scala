@@ -18,49 +18,29 @@ import org.apache.hadoop.conf.Configuration
 final case class BloomFilterSpec(column: String, falsePositives: Double, maxBytes: Int)
 
 /**
- * Writes rows that are held as columns to files of one row group. For one thread at a time.
+ * Makes row groups of rows that are held as columns. For one thread at a time.
  *
- * @param schema       of the file
- * @param keyValues    metadata of the file
- * @param conf         settings of the codecs
+ * @param schema of the file
+ * @param conf   settings of the codecs
  */
-final class RowGroupFile(
+final class RowGroupEncoder(
     schema: MessageType,
     layout: PageLayout,
     codec: CompressionCodecName,
     bloomFilters: Seq[BloomFilterSpec],
-    keyValues: Map[String, String],
     conf: Configuration
 ) extends AutoCloseable {
 
   private val scratch = new ChunkScratch(new PageCodec(conf))
 
-  /** Columns of the schema that the rows do not have are null. The file must not exist. */
-  def write(rows: RowShredder, output: OutputFile): Unit = {
+  /** Columns of the schema that the rows do not have are null. */
+  def encode(rows: RowShredder): EncodedRowGroup = {
     val buffers = rows.columns.map(buffer => buffer.column.getPath.toSeq -> buffer).toMap
-    val to = new ParquetFileWriter(
-      output,
-      schema,
-      ParquetFileWriter.Mode.CREATE,
-      output.defaultBlockSize,
-      ParquetWriter.MAX_PADDING_SIZE_DEFAULT,
-      null,
-      ParquetProperties.builder().build()
-    )
-    var complete = false
-    try {
-      to.start()
-      to.startBlock(rows.rows.toLong)
-      schema.getColumns.asScala.foreach { column =>
-        encode(column, buffers.get(column.getPath.toSeq), rows.rows.toLong).write(to)
-      }
-      to.endBlock()
-      to.end(keyValues.asJava)
-      complete = true
-    } finally if (!complete) {
-        to.abort()
-        to.close()
-      }
+    val count = rows.rows.toLong
+    val chunks = schema.getColumns.asScala.map { column =>
+      encode(column, buffers.get(column.getPath.toSeq), count)
+    }
+    new EncodedRowGroup(count, chunks.toSeq)
   }
 
   private def encode(column: ColumnDescriptor, values: Option[ColumnBuffer], rows: Long): SplicedChunk = {
@@ -78,4 +58,51 @@ final class RowGroupFile(
   }
 
   override def close(): Unit = scratch.codec.close()
+}
+
+/** Column chunks as bytes, ready to be written. */
+final class EncodedRowGroup private[parquet] (private[parquet] val rows: Long, chunks: Seq[SplicedChunk]) {
+
+  private[parquet] def write(to: ParquetFileWriter): Unit = {
+    to.startBlock(rows)
+    chunks.foreach(_.write(to))
+    to.endBlock()
+  }
+}
+
+/**
+ * A file of row groups. Threads may append side by side.
+ *
+ * @param output    must not exist
+ * @param keyValues metadata of the file
+ */
+final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], output: OutputFile)
+    extends AutoCloseable {
+
+  private val writer = new ParquetFileWriter(
+    output,
+    schema,
+    ParquetFileWriter.Mode.CREATE,
+    output.defaultBlockSize,
+    ParquetWriter.MAX_PADDING_SIZE_DEFAULT,
+    null,
+    ParquetProperties.builder().build()
+  )
+  private var isComplete = false
+  writer.start()
+
+  def append(group: EncodedRowGroup): Unit = synchronized(group.write(writer))
+
+  /** Writes the footer. */
+  def finish(): Unit = {
+    writer.end(keyValues.asJava)
+    isComplete = true
+  }
+
+  /** Without [[finish]] before, what was written is no file that can be read. */
+  override def close(): Unit =
+    if (!isComplete) {
+      writer.abort()
+      writer.close()
+    }
 }

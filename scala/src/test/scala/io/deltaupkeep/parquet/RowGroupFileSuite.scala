@@ -95,9 +95,12 @@ class RowGroupFileSuite extends AnyFunSuite {
   private def write(rows: RowShredder, file: Path, blooms: BloomFilterSpec*): Unit = {
     val layout = PageLayout(pageRows = 100, pageBytes = 1 << 12, dictionaryBytes = 1 << 12)
     val codec = CompressionCodecName.SNAPPY
-    Using.resource(
-      new RowGroupFile(schema, layout, codec, blooms, Map("who" -> "test"), new Configuration(false))
-    )(_.write(rows, new LocalOutputFile(file)))
+    Using.Manager { use =>
+      val encoder = use(new RowGroupEncoder(schema, layout, codec, blooms, new Configuration(false)))
+      val written = use(new RowGroupFile(schema, Map("who" -> "test"), new LocalOutputFile(file)))
+      written.append(encoder.encode(rows))
+      written.finish()
+    }.get
   }
 
   private def read(file: Path): Seq[String] = {

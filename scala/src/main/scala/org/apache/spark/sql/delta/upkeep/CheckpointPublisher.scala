@@ -17,10 +17,12 @@ import org.apache.spark.util.ThreadUtils
  *
  * @param fragments    with the files that they are in
  * @param otherActions actions about no file
+ * @param isOneFile    whether they are one classic checkpoint already, but for its name
  */
 private[upkeep] final case class CheckpointContents(
     fragments: Seq[(Fragment, FileStatus)],
-    otherActions: Seq[Action]
+    otherActions: Seq[Action],
+    isOneFile: Boolean
 ) {
   val adds: Long = fragments.map(_._1.adds).sum
   val addBytes: Long = fragments.map(_._1.addBytes).sum
@@ -68,7 +70,9 @@ private[upkeep] final class CheckpointPublisher(
   /** One file of the fragments. */
   def classic(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
     val path = FileNames.checkpointFileSingular(handle.logPath, snapshot.version)
-    val file = write(rowGroups(contents), path, temporary)
+    val file =
+      if (contents.isOneFile && useRename) rename(contents.fragments.head._2.getPath, path)
+      else write(rowGroups(contents), path, temporary)
     classicInfo(contents, contents.fileActions + contents.otherActions.size, parts = None, file.getLen)
   }
 
@@ -84,12 +88,17 @@ private[upkeep] final class CheckpointPublisher(
     classicInfo(contents, actions, Some(files.size), files.map(_.getLen).sum)
   }
 
-  /** Copies row groups as bytes. Where the file is there already, another driver was faster. */
+  /** Copies row groups as bytes. */
   private def write(rowGroups: Seq[RowGroupsOf], path: Path, temporary: TemporaryFiles): FileStatus = {
     val writePath = if (useRename) temporary.newPath() else path
     RowGroupJoiner.join(rowGroups, HadoopOutputFile.fromPath(writePath, conf))
+    if (useRename) rename(writePath, path) else path.getFileSystem(conf).getFileStatus(path)
+  }
+
+  /** Where the file is there already, another driver was faster. */
+  private def rename(temporary: Path, path: Path): FileStatus = {
     val fs = path.getFileSystem(conf)
-    if (useRename) Checkpoints.renameAndCleanupTempPartFile(writePath, path, fs)
+    Checkpoints.renameAndCleanupTempPartFile(temporary, path, fs)
     fs.getFileStatus(path)
   }
 

@@ -10,7 +10,6 @@ import io.deltaupkeep.checkpoint.{
   CheckpointPlan,
   CheckpointPlanner,
   CheckpointRequest,
-  Fragment,
   Policy,
   Replay,
   TopLevelFormat,
@@ -18,11 +17,8 @@ import io.deltaupkeep.checkpoint.{
 }
 import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
 
-import org.apache.hadoop.fs.FileStatus
-
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
-import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.internal.SQLConf
 
@@ -137,36 +133,25 @@ final class CheckpointWriter(handle: DeltaHandle) {
       case build: Build.Incremental =>
         val last = baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
         val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
-        val written =
+        val sources =
           if (build.newFragments == 0) Nil
-          else {
-            val sources = last.sources(build.fragments.replaced, session, shape)
-            parts.write(kind, plan.fragmentSize, sources).fragments
-          }
-        contents(kind, kept ++ written, last.tail.nonFileActions)
+          else last.sources(build.fragments.replaced, session, shape)
+        val others = last.tail.nonFileActions
+        val written = parts.write(kind, plan.fragmentSize, sources, others)
+        CheckpointContents(kept ++ written.fragments, others, isOneFile = false)
       case build: Build.Full if build.replay == Replay.OnDriver =>
         val written =
           new DriverReplay(handle, session, shape, log.snapshot).write(parts, kind, plan.fragmentSize)
-        contents(kind, written.fragments, written.others)
+        CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
       case build: Build.Full =>
         val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
         val written = parts.write(state, kind, build.actions / build.newFragments)
-        contents(kind, written.fragments, written.others)
+        val added =
+          if (kind.isRowGroups) parts.write(kind, written.others.size.toLong, Nil, written.others).fragments
+          else Nil
+        CheckpointContents(written.fragments ++ added, written.others, isOneFile = false)
       case _: Build.Needless => throw new IllegalStateException("There is nothing to write")
     }
-  }
-
-  /** A classic checkpoint has its other actions in a row group of their own, which is replaced every time. */
-  private def contents(
-      kind: PartKind,
-      fragments: Seq[(Fragment, FileStatus)],
-      others: Seq[Action]
-  ): CheckpointContents = kind match {
-    case PartKind.RowGroups(temporary) =>
-      val rows = () => ActionRows.ofOthers(others, shape.schema)
-      val written = parts.write(PartKind.AllActions(temporary), others.size.toLong, Seq(rows))
-      CheckpointContents(fragments ++ written.fragments, others)
-    case _ => CheckpointContents(fragments, others)
   }
 
   private def verify(contents: CheckpointContents): Unit =

@@ -1,34 +1,40 @@
 package org.apache.spark.sql.delta.upkeep
 
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.atomic.AtomicInteger
 
-import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.deltaupkeep.UpkeepException
-import io.deltaupkeep.parquet.{PageLayout, RowGroupFile, RowShredder}
+import io.deltaupkeep.parquet.{EncodedRowGroup, PageLayout, RowGroupEncoder, RowGroupFile, RowShredder}
 
-import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.hadoop.util.HadoopOutputFile
+import org.apache.parquet.io.api.RecordConsumer
+import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetFileFormat,
   ParquetOptions,
   ParquetWriteSupport
 }
+import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.ThreadUtils
 
 /**
  * Writes files of a checkpoint on the driver, without a Spark job: values go from rows into columns, and columns
- * into a file of one row group as soon as it has its number of actions, or they take 64 MB of memory.
+ * into a row group as soon as it has its number of actions, or they take 64 MB of memory.
  *
- * @param actionsOfPart of a file, at most
+ * @param kind          sidecars of a row group each, or one file of row groups
+ * @param actionsOfPart of a row group, at most
  */
 private[upkeep] final class DriverParts(
     handle: DeltaHandle,
@@ -40,88 +46,128 @@ private[upkeep] final class DriverParts(
 ) {
   import DriverParts._
 
-  private val rowSchema =
-    if (kind.contents == PartContents.All) shape.schema else shape.sidecarSchema
-  private val fileSchema =
-    if (kind == PartKind.Sidecar) shape.sidecarParquetSchema else shape.parquetSchema
-  private val conf = {
-    val job = Job.getInstance(handle.hadoopConf)
-    new ParquetFileFormat().prepareWrite(session, job, Map.empty, rowSchema)
-    job.getConfiguration
-  }
-  private val context = new ParquetWriteSupport().init(conf)
+  private val conf = handle.hadoopConf
+  private val isSidecar = !kind.isRowGroups
+  private val fileSchema = if (isSidecar) shape.sidecarParquetSchema else shape.parquetSchema
+  private val fileActions = new RowWriting(session, shape.sidecarSchema, conf)
+  private lazy val allActions = new RowWriting(session, shape.schema, conf)
+  private lazy val keyValues = (if (isSidecar) fileActions else allActions).keyValues
   private val codec = CompressionCodecName.valueOf(
     new ParquetOptions(Map.empty[String, String], session.sessionState.conf).compressionCodecClassName
   )
-  private val parts = new AtomicInteger
-  private val written = mutable.ArrayBuffer.empty[FileStatus]
 
   /**
    * Writes what tasks put into writers, side by side.
    *
-   * @param tasks that threads share, each taking the next one
-   * @param on    gives what does a task, by its number, with a thread's writer
+   * @param tasks  that threads share, each taking the next one
+   * @param on     gives what does a task, by its number, with a thread's writer
+   * @param others actions for a row group of their own, once all tasks are done
    */
-  def fill(tasks: Int)(on: Writer => Int => Unit): Seq[FileStatus] = {
+  def fill(tasks: Int)(on: Writer => Int => Unit)(others: => Seq[Action]): Seq[FileStatus] = {
     val next = new AtomicInteger
     def work(writer: Writer): Unit =
       Iterator.continually(next.getAndIncrement()).takeWhile(_ < tasks).foreach(on(writer))
     val threads = Seq(tasks, Runtime.getRuntime.availableProcessors(), MaxThreads).min.max(1)
-    val writers = Seq.fill(threads)(new Writer)
-    try {
-      ThreadUtils.parmap(writers, "delta-upkeep-parts", threads)(writer => session.withActive(work(writer)))
-      Using.resource(newFile())(file => together(writers.map(_.rows)).foreach(write(_, file)))
-      written.toSeq
-    } catch { case e: SparkException if e.getCause.isInstanceOf[UpkeepException] => throw e.getCause }
-    finally writers.foreach(_.close())
+    def sideBySide[A](of: Seq[A])(run: A => Unit): Unit =
+      ThreadUtils.parmap(of, "delta-upkeep-parts", threads)(one => session.withActive(run(one)))
+    Using.Manager { use =>
+      val target = use(if (isSidecar) new Sidecars else new OneFile)
+      val writers = Seq.fill(threads)(use(new Writer(fileActions, target)))
+      sideBySide(writers)(work)
+      sideBySide(together(writers))(_.flush())
+      if (!isSidecar) {
+        val last = use(new Writer(allActions, target))
+        ActionRows.ofOthers(others, shape.schema).foreach(last.write)
+        last.flush()
+      }
+      target.finish()
+    }.recover { case e: SparkException if e.getCause.isInstanceOf[UpkeepException] => throw e.getCause }.get
   }
 
   /** Takes rows. For one thread at a time. */
-  final class Writer extends AutoCloseable {
-    private[DriverParts] val rows = new RowShredder(context.getSchema)
-    private val support = new ParquetWriteSupport
-    private val file = newFile()
-    support.init(conf)
-    support.prepareForWrite(rows)
+  final class Writer private[DriverParts] (writing: RowWriting, target: Target) extends AutoCloseable {
+    private val rows = new RowShredder(writing.schema)
+    private val support = writing.support(rows)
+    private val encoder = new RowGroupEncoder(
+      fileSchema,
+      PageLayout.of(conf),
+      codec,
+      CheckpointFooter.bloomFilterSpecs(actionsOfPart),
+      conf
+    )
 
-    /** @param row with the columns `add` and `remove`, or with all where the files hold all actions */
+    /** @param row with the columns `add` and `remove` */
     def write(row: InternalRow): Unit = {
       support.write(row)
-      if (isFull) DriverParts.this.write(rows, file)
+      if (isFull) flush()
     }
 
     private def isFull: Boolean =
       rows.rows >= actionsOfPart || (rows.rows % BytesEvery == 0 && rows.bytes >= MaxBytes)
 
+    private[DriverParts] def flush(): Unit = if (rows.rows > 0) {
+      target.append(encoder.encode(rows))
+      rows.clear()
+    }
+
+    /** Takes over the rows of another one, if that makes no more than half a row group: two are made side by side. */
+    private[DriverParts] def takeAll(from: Writer): Boolean = {
+      val fit = 2 * (rows.rows + from.rows.rows) <= actionsOfPart && rows.bytes + from.rows.bytes <= MaxBytes
+      if (fit) {
+        rows.addAll(from.rows)
+        from.rows.clear()
+      }
+      fit
+    }
+
+    override def close(): Unit = encoder.close()
+  }
+
+  private def together(writers: Seq[Writer]): Seq[Writer] =
+    writers.foldLeft(List.empty[Writer]) {
+      case (last :: done, writer) if last.takeAll(writer) => last :: done
+      case (done, writer) => writer :: done
+    }
+
+  private def newFile(path: Path): RowGroupFile =
+    new RowGroupFile(fileSchema, keyValues, HadoopOutputFile.fromPath(path, conf))
+
+  private def statusOf(path: Path): FileStatus = path.getFileSystem(conf).getFileStatus(path)
+
+  /** Takes row groups, of several threads at once. */
+  private sealed trait Target extends AutoCloseable {
+    def append(group: EncodedRowGroup): Unit
+    def finish(): Seq[FileStatus]
+  }
+
+  private final class Sidecars extends Target {
+    private val parts = new AtomicInteger
+    private val written = new ConcurrentLinkedQueue[FileStatus]
+
+    override def append(group: EncodedRowGroup): Unit = {
+      val path = place.path(conf, parts.getAndIncrement())
+      Using.resource(newFile(path)) { file =>
+        file.append(group)
+        file.finish()
+      }
+      written.add(statusOf(path))
+      ()
+    }
+    override def finish(): Seq[FileStatus] = written.asScala.toSeq
+    override def close(): Unit = ()
+  }
+
+  private final class OneFile extends Target {
+    private val path = place.path(conf, 0)
+    private val file = newFile(path)
+
+    override def append(group: EncodedRowGroup): Unit = file.append(group)
+    override def finish(): Seq[FileStatus] = {
+      file.finish()
+      Seq(statusOf(path))
+    }
     override def close(): Unit = file.close()
   }
-
-  private def newFile(): RowGroupFile = new RowGroupFile(
-    fileSchema,
-    PageLayout.of(conf),
-    codec,
-    CheckpointFooter.bloomFilterSpecs(actionsOfPart),
-    context.getExtraMetaData.asScala.toMap,
-    conf
-  )
-
-  private def write(rows: RowShredder, file: RowGroupFile): Unit = {
-    val path = place.path(conf, parts.getAndIncrement())
-    file.write(rows, HadoopOutputFile.fromPath(path, conf))
-    rows.clear()
-    val status = path.getFileSystem(conf).getFileStatus(path)
-    synchronized(written += status)
-  }
-
-  /** Puts the rows of several writers together, as far as they fit into files. */
-  private def together(rest: Seq[RowShredder]): Seq[RowShredder] =
-    rest.filter(_.rows > 0).foldLeft(List.empty[RowShredder]) {
-      case (last :: done, rows)
-          if last.rows + rows.rows <= actionsOfPart && last.bytes + rows.bytes <= MaxBytes =>
-        last.addAll(rows)
-        last :: done
-      case (done, rows) => rows :: done
-    }
 }
 
 private object DriverParts {
@@ -130,4 +176,27 @@ private object DriverParts {
   /** Each takes up to 100 MB of memory. */
   private val MaxThreads = 4
   private val BytesEvery = 256
+}
+
+/** How Spark writes rows of a schema to Parquet. */
+private final class RowWriting(session: ClassicSession, rowSchema: StructType, hadoopConf: Configuration) {
+
+  private val conf = {
+    val job = Job.getInstance(hadoopConf)
+    new ParquetFileFormat().prepareWrite(session, job, Map.empty, rowSchema)
+    job.getConfiguration
+  }
+  private val context = new ParquetWriteSupport().init(conf)
+
+  def schema: MessageType = context.getSchema
+
+  def keyValues: Map[String, String] = context.getExtraMetaData.asScala.toMap
+
+  /** What puts rows into `to`. */
+  def support(to: RecordConsumer): ParquetWriteSupport = {
+    val support = new ParquetWriteSupport
+    support.init(conf)
+    support.prepareForWrite(to)
+    support
+  }
 }

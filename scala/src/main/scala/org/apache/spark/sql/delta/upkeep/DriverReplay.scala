@@ -29,17 +29,20 @@ private[upkeep] final class DriverReplay(
 
   private val sqlConf = session.sessionState.conf
   private val pieces = snapshot.logSegment.deltas.reverseIterator.flatMap(LogPiece.of(_)).toIndexedSeq
-  private val seen = new util.HashSet[UTF8String]
+  private val expected = snapshot.logSegment.deltas.map(_.getLen).sum / BytesOfAction
+  private val seen = new util.HashSet[UTF8String](expected.toInt)
   private val others = mutable.ArrayBuffer.empty[InternalRow]
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
   private val unexpired = snapshot.minFileRetentionTimestamp
 
-  /** Writes the file actions. */
+  /** Writes the file actions, and to row groups of a classic checkpoint the others too. */
   def write(parts: PartWriter, kind: PartKind, actionsOfPart: Long): WrittenParts = {
-    val target = parts.onDriver(kind, actionsOfPart)
     val turns = Turns(pieces.size)
-    val files = target.fill(pieces.size)(writer => new Worker(writer, turns).replay)
-    parts.written(kind, files, OtherActions.of(others.toSeq.filter(isKept), CommitParser.Schema))
+    lazy val kept = OtherActions.of(others.toSeq.filter(isKept), CommitParser.Schema)
+    val files = parts
+      .onDriver(kind, actionsOfPart)
+      .fill(pieces.size)(writer => new Worker(writer, turns).replay)(kept)
+    parts.written(kind, files, kept)
   }
 
   private final class Worker(writer: DriverParts#Writer, turns: Turns) {
@@ -75,6 +78,9 @@ private[upkeep] final class DriverReplay(
 }
 
 private object DriverReplay {
+
+  /** Few of them are smaller, statistics and all. */
+  private val BytesOfAction = 300L
 
   private val Txn = CommitParser.Schema.fieldIndex("txn")
   private val Domain = CommitParser.Schema.fieldIndex("domainMetadata")

@@ -3,12 +3,13 @@ package org.apache.spark.sql.delta.upkeep
 import java.util
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonParser, JsonToken}
+import com.fasterxml.jackson.core.util.JsonRecyclerPools
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.json.{JacksonParser, JSONOptions}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, LongType, StringType, StructType}
+import org.apache.spark.sql.types.{DataType, LongType, StringType, StructType, TimestampType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
@@ -23,7 +24,12 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
   /** Spark's own. */
   val parser: JacksonParser = new JacksonParser(schema, options, allowArrayAsStructs = false)
 
-  val factory: JsonFactory = options.buildJsonFactory()
+  val factory: JsonFactory = {
+    val factory = options.buildJsonFactory()
+    // A parser for each text of statistics would look its buffers up in the thread.
+    factory.setRecyclerPool(JsonRecyclerPools.newConcurrentDequePool())
+    factory
+  }
 
   private val root = new ObjectReader(schema)
 
@@ -75,6 +81,13 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
       case LongType =>
         json =>
           if (json.currentToken() == JsonToken.VALUE_NUMBER_INT) json.getLongValue else ofSpark(json)
+      case TimestampType =>
+        json =>
+          if (json.currentToken() == JsonToken.VALUE_STRING) {
+            val micros =
+              UtcTimestamp.parse(json.getTextCharacters, json.getTextOffset, json.getTextLength)
+            if (micros == UtcTimestamp.Unknown) ofSpark(json) else micros
+          } else ofSpark(json)
       case _ => ofSpark
     }
   }

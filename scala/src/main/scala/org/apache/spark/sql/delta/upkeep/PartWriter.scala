@@ -16,25 +16,27 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.util.SerializableConfiguration
 
 /** What the files are that actions are written to. */
-private[upkeep] sealed abstract class PartKind(val contents: PartContents)
+private[upkeep] sealed abstract class PartKind(val contents: PartContents) {
+  def isRowGroups: Boolean = contents == PartContents.FileActions
+}
 
 private[upkeep] object PartKind {
 
   /** File actions alone; other actions come back to the driver. */
   case object Sidecar extends PartKind(PartContents.FileColumns)
 
-  /** Row groups of a classic checkpoint to be, in files that do not stay; other actions come back too. */
+  /** Row groups of a classic checkpoint to be; the job leaves other actions to be added by the driver. */
   final case class RowGroups(temporary: TemporaryFiles) extends PartKind(PartContents.FileActions)
 
-  /** The same with all actions: a part of a checkpoint to be, or the row group of those that came back. */
+  /** A part of a classic checkpoint to be, with all actions. */
   final case class AllActions(temporary: TemporaryFiles) extends PartKind(PartContents.All)
 }
 
 /**
  * Files as they were written.
  *
- * @param fragments each a whole file, counted by its footer
- * @param others    actions about no file that the files do not hold
+ * @param fragments counted by the footers of their files
+ * @param others    actions about no file
  */
 private[upkeep] final case class WrittenParts(fragments: Seq[(Fragment, FileStatus)], others: Seq[Action])
 
@@ -50,12 +52,18 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
    * Writes actions on the driver.
    *
    * @param sources of rows, which threads share
+   * @param others  actions about no file, which sidecars do not hold
    */
-  def write(kind: PartKind, actionsOfPart: Long, sources: Seq[() => Iterator[InternalRow]]): WrittenParts = {
+  def write(
+      kind: PartKind,
+      actionsOfPart: Long,
+      sources: Seq[() => Iterator[InternalRow]],
+      others: Seq[Action]
+  ): WrittenParts = {
     val files = onDriver(kind, actionsOfPart).fill(sources.size) { writer => i =>
       sources(i)().foreach(writer.write)
-    }
-    written(kind, files, others = Nil)
+    }(others)
+    written(kind, files, others)
   }
 
   /**
@@ -92,9 +100,11 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
       case PartKind.AllActions(temporary) => files.foreach(file => temporary.add(file.getPath))
       case PartKind.Sidecar =>
     }
-    val fragments =
-      CheckpointFooter.readAll(files, handle.hadoopConf)(footer => footer.summed(footer.whole)).zip(files)
-    WrittenParts(fragments, others)
+    val fragments = CheckpointFooter.readAll(files, handle.hadoopConf) { footer =>
+      val found = if (kind.isRowGroups) footer.rowGroups else Seq(footer.whole)
+      found.map(footer.summed)
+    }
+    WrittenParts(files.zip(fragments).flatMap { case (file, found) => found.map(_ -> file) }, others)
   }
 
   private def placeOf(kind: PartKind): PartPlace = kind match {

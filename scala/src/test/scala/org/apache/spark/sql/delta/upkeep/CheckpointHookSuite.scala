@@ -119,6 +119,23 @@ class CheckpointHookSuite extends AnyFunSuite {
       try pool.submit((() => append(path, 60)): Runnable).get()
       finally pool.shutdown()
     },
+    "threads of several users, at once" -> { path =>
+      val pool = Executors.newFixedThreadPool(4)
+      try {
+        val users = (1 to 4).map { user =>
+          pool.submit {
+            (
+                () =>
+                  for (i <- 1 to 3)
+                    rows(spark.newSession(), 100 * user + 10 * i).write.format("delta").mode("append").save(
+                      path
+                    )
+            ): Runnable
+          }
+        }
+        users.foreach(_.get())
+      } finally pool.shutdown()
+    },
     "another session" -> { path =>
       val other = spark.newSession()
       withMode("async", other)(rows(other, 20).write.format("delta").mode("append").save(path))
