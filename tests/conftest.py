@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
+from processes import COORDINATE, REPOSITORY, ROOT
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
@@ -117,3 +119,22 @@ def catalog_table(spark: SparkSession) -> Iterator[str]:
         spark.sql(f"INSERT INTO {name} VALUES ({i}, {i % 2})")
     yield name
     spark.sql(f"DROP TABLE {name}")
+
+
+@pytest.fixture(scope="session")
+def packages() -> list[str]:
+    """Options that bring Delta Upkeep in by its coordinate alone, freshly resolved."""
+    ivy = ROOT / "build/ivy"
+    for stale in [ivy / "cache/io.deltaupkeep", *ivy.glob("jars/io.deltaupkeep*")]:
+        shutil.rmtree(stale) if stale.is_dir() else stale.unlink(missing_ok=True)
+    settings = {
+        "spark.jars.ivy": ivy,
+        "spark.ui.enabled": "false",
+        "spark.databricks.delta.snapshotPartitions": 1,
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
+        "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
+    }
+    pairs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
+    repository = ["--repositories", REPOSITORY.as_uri(), "--packages", COORDINATE]
+    return ["--master", "local[1]", *repository, *pairs]

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import sys
 import venv
-from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from pyarrow.parquet import ParquetFile
 
-from delta_upkeep import __version__
-
-ROOT = Path(__file__).parent.parent
-REPOSITORY = ROOT / "scala/target/repository"
-COORDINATE = f"io.deltaupkeep:delta-upkeep_2.13:{__version__}"
-BIN = Path(sys.executable).parent
-# PySpark sets SPARK_HOME in this process when other tests start a session.
-CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
-ACTIVATED = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+from processes import ACTIVATED, ROOT, run
 
 JOB = """
 import sys
@@ -69,38 +56,6 @@ status = table.checkpoint().first().status
 worst = [check.check for check in table.health().findings]
 print("RESULT " + json.dumps([removed, status, worst, table.toDF().count()]))
 """
-
-
-def run(command: Sequence[str | Path], cwd: Path, **env: str) -> str:
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env={**CLEAN, **env},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def packages() -> list[str]:
-    """Options that bring Delta Upkeep in by its coordinate alone, freshly resolved."""
-    ivy = ROOT / "build/ivy"
-    for stale in [ivy / "cache/io.deltaupkeep", *ivy.glob("jars/io.deltaupkeep*")]:
-        shutil.rmtree(stale) if stale.is_dir() else stale.unlink(missing_ok=True)
-    settings = {
-        "spark.jars.ivy": ivy,
-        "spark.ui.enabled": "false",
-        "spark.databricks.delta.snapshotPartitions": 1,
-        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
-        "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
-    }
-    pairs = [part for key, value in settings.items() for part in ("--conf", f"{key}={value}")]
-    repository = ["--repositories", REPOSITORY.as_uri(), "--packages", COORDINATE]
-    return ["--master", "local[1]", *repository, *pairs]
 
 
 def test_spark_sql_runs_a_file(packages: list[str], tmp_path: Path):

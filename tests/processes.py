@@ -1,0 +1,32 @@
+"""Real processes, as users start them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from delta_upkeep import __version__
+
+ROOT = Path(__file__).parent.parent
+REPOSITORY = ROOT / "scala/target/repository"
+COORDINATE = f"io.deltaupkeep:delta-upkeep_2.13:{__version__}"
+BIN = Path(sys.executable).parent
+# PySpark sets SPARK_HOME in this process when other tests start a session.
+CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
+ACTIVATED = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+
+
+def run(command: Sequence[str | Path], cwd: Path, **env: str) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**CLEAN, **env},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+    return done.stdout

@@ -1,0 +1,96 @@
+"""Against a Spark Connect server: a real process, and clients without a JVM."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from processes import ACTIVATED, CLEAN, run
+
+LOGGING = """
+rootLogger.level = warn
+rootLogger.appenderRef.stderr.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%t] %m%n%ex
+logger.adapter.name = org.apache.spark.sql.delta.upkeep
+logger.adapter.level = info
+"""
+
+APPENDS = """
+import os, sys, time
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+name = f"delta.`{sys.argv[2]}`"
+spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta")
+for i in range(1, 6):
+    spark.sql(f"INSERT INTO {name} VALUES ({i})")
+for i in range(6, 11):
+    spark.range(i, i + 1).write.format("delta").mode("append").save(sys.argv[2])
+end = time.time() + 60
+while not os.path.exists(sys.argv[3]) and time.time() < end:
+    time.sleep(0.1)
+print("ROWS", spark.table(name).count())
+"""
+
+
+class Server(NamedTuple):
+    url: str
+    log: Path
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def server(packages: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    root = tmp_path_factory.mktemp("connect")
+    port = free_port()
+    (root / "log4j2.properties").write_text(LOGGING)
+    log = root / "server.log"
+    main = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    logging = f"-Dlog4j2.configurationFile={root / 'log4j2.properties'}"
+    own = ["--conf", f"spark.connect.grpc.binding.port={port}", "--driver-java-options", logging]
+    command = ["spark-submit", *packages, *own, "--class", main, "spark-internal"]
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=root, env={**CLEAN, **ACTIVATED}, stdout=output, stderr=output
+        )
+    try:
+        end = time.monotonic() + 120
+        while not accepts(port):
+            assert process.poll() is None and time.monotonic() < end, log.read_text()[-3000:]
+            time.sleep(0.2)
+        yield Server(f"sc://127.0.0.1:{port}", log)
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def accepts(port: int) -> bool:
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_checkpoint_after_commits_of_a_client(server: Server, tmp_path: Path):
+    table = tmp_path / "t"
+    pointer = table / "_delta_log/_last_checkpoint"
+    output = run([sys.executable, "-c", APPENDS, server.url, table, pointer], tmp_path)
+    assert output.splitlines()[-1] == "ROWS 10"
+    (line,) = re.findall(r"(.*)Checkpoint of version 10 of .*: written", server.log.read_text())
+    # Not the thread that ran the client's commit.
+    assert line == "[delta-upkeep-checkpoint] "
