@@ -9,12 +9,15 @@ DEMO_SF ?= 0.1
 BENCH_SF ?= 1
 BENCH_RUNS ?= 5
 BENCH_CASES ?=
+TORTURE_SEED ?= 42
 
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/delta_upkeep/version.py)
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Two sessions of Spark: tests wait more than they compute.
+PYTEST := $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -n 2 --dist loadgroup
 SBT_JAR := $(VENV)/sbt/sbt-launch.jar
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(CURDIR)/project/repositories \
@@ -60,7 +63,11 @@ test-scala: setup ## Run the Scala tests, after checking the format, and publish
 
 .PHONY: test-python
 test-python: setup publish-local ## Run the tests from Python; ARGS='-k name' chooses
-	$(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. tests $(ARGS)
+	$(PYTEST) tests $(ARGS)
+
+.PHONY: torture
+torture: setup publish-local ## Interrupt every statement at every request, and storm; TORTURE_SEED=1 is another order
+	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=0 TORTURE_KILLS=8 STORM_SECONDS=300 $(PYTEST) tests/faults $(ARGS)
 
 .PHONY: publish-local
 publish-local: $(PUBLISHED) ## Publish to a Maven layout below scala/target/repository
@@ -114,5 +121,5 @@ $(VENV)/.installed: $(WHEEL)
 	touch $@
 
 $(PUBLISHED): $(JAR)
-	$(SBT) upkeep/publish </dev/null
+	$(SBT) upkeep/publish upkeep/Test/compile </dev/null
 	touch $@

@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import COORDINATE, REPOSITORY, ROOT
+from processes import COORDINATE, REPOSITORY, ROOT, with_faults
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
@@ -39,7 +39,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.deltaUpkeep.checkpoint.mode", "delta")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
     )
-    session = configure_spark_with_delta_upkeep(builder).getOrCreate()
+    session = configure_spark_with_delta_upkeep(with_faults(builder)).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

@@ -8,15 +8,28 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from pyspark.sql import SparkSession
+
 from delta_upkeep import __version__
 
 ROOT = Path(__file__).parent.parent
 REPOSITORY = ROOT / "scala/target/repository"
+TEST_CLASSES = ROOT / "scala/target/scala-2.13/test-classes"
 COORDINATE = f"io.deltaupkeep:delta-upkeep_2.13:{__version__}"
 BIN = Path(sys.executable).parent
 # PySpark sets SPARK_HOME in this process when other tests start a session.
 CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")}
 ACTIVATED = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+
+
+def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
+    """Let the session reach tables at `fault:/path`, where requests fail when they are told to."""
+    return (
+        builder.config("spark.driver.extraClassPath", str(TEST_CLASSES))
+        .config("spark.hadoop.fs.fault.impl", "io.deltaupkeep.FaultFileSystem")
+        .config("spark.delta.logStore.fault.impl", "io.delta.storage.LocalLogStore")
+        .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    )
 
 
 def run(command: Sequence[str | Path], cwd: Path, **env: str) -> str:

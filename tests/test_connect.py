@@ -15,6 +15,9 @@ import pytest
 
 from processes import ACTIVATED, CLEAN, run
 
+# Two processes that resolve one package at once are in each other's way.
+pytestmark = pytest.mark.xdist_group("packages")
+
 LOGGING = """
 rootLogger.level = warn
 rootLogger.appenderRef.stderr.ref = console

@@ -7,9 +7,13 @@ import sys
 import venv
 from pathlib import Path
 
+import pytest
 from pyarrow.parquet import ParquetFile
 
 from processes import ACTIVATED, ROOT, run
+
+# Two processes that resolve one package at once are in each other's way.
+pytestmark = pytest.mark.xdist_group("packages")
 
 JOB = """
 import sys

@@ -12,21 +12,15 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs._
-import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.fs.statistics.IOStatistics
-import org.apache.hadoop.util.Progressable
 
 /**
  * The local file system as a store far away, `latency:///path`: every call sleeps for `fs.latency.ms` and is
  * counted by its kind. Lists by pages of `fs.latency.list.page` files (1,000), and deletes `fs.latency.bulk.page`
  * files (1) in a call.
  */
-class LatencyFileSystem extends RawLocalFileSystem {
+class LatencyFileSystem extends RequestFileSystem("latency") {
   import LatencyFileSystem._
-
-  override def getScheme: String = "latency"
-
-  override def getUri: URI = URI.create("latency:///")
 
   private def setting(name: String, default: Int): Int = getConf.getInt(s"fs.latency.$name", default)
 
@@ -34,60 +28,25 @@ class LatencyFileSystem extends RawLocalFileSystem {
   private lazy val listPage = setting("list.page", 1000)
   private lazy val bulkPage = setting("bulk.page", 1)
 
-  /** What the local file system calls of its own within a call is no request. */
-  private val isInCall = ThreadLocal.withInitial[Boolean](() => false)
-
-  private def call[T](kind: String)(body: => T): T =
-    if (isInCall.get) body
-    else {
-      request(kind)
-      isInCall.set(true)
-      try body
-      finally isInCall.set(false)
+  override protected def request[T](kind: String, path: Path)(body: => T): T = {
+    countAndWait(kind)
+    val done = body
+    // A listing takes a request for each page of what it has found.
+    done match {
+      case found: Array[FileStatus] => (1 until pages(found.length)).foreach(_ => countAndWait(kind))
+      case _ => ()
     }
+    done
+  }
 
-  private def request(kind: String): Unit = {
+  private def countAndWait(kind: String): Unit = {
     counts.computeIfAbsent(kind, _ => new LongAdder).increment()
     Thread.sleep(delayMs.toLong)
   }
 
-  override def open(path: Path, bufferSize: Int): FSDataInputStream =
-    call("open")(super.open(path, bufferSize))
-
-  override def create(
-      path: Path,
-      permission: FsPermission,
-      overwrite: Boolean,
-      bufferSize: Int,
-      replication: Short,
-      blockSize: Long,
-      progress: Progressable
-  ): FSDataOutputStream =
-    call("create")(super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress))
-
-  override def rename(from: Path, to: Path): Boolean = call("rename")(super.rename(from, to))
-
-  override def delete(path: Path, recursive: Boolean): Boolean = call("delete")(super.delete(path, recursive))
-
-  override def getFileStatus(path: Path): FileStatus = call("status")(plain(super.getFileStatus(path)))
-
-  /** Without permissions, which the local file system reads by itself, and only of `file:` paths. */
-  private def plain(of: FileStatus): FileStatus =
-    new FileStatus(of.getLen, of.isDirectory, 1, of.getBlockSize, of.getModificationTime, of.getPath)
-
-  override def mkdirs(path: Path): Boolean = call("mkdirs")(super.mkdirs(path))
-
-  override def listStatus(path: Path): Array[FileStatus] =
-    if (isInCall.get) super.listStatus(path)
-    else {
-      val found = call("list")(super.listStatus(path).map(plain))
-      (1 until pages(found.length)).foreach(_ => request("list"))
-      found
-    }
-
   override def listStatusIterator(path: Path): RemoteIterator[FileStatus] = {
     val directory = pathToFile(path).toPath
-    request("list")
+    countAndWait("list")
     if (!Files.isDirectory(directory)) throw new FileNotFoundException(path.toString)
     // Entries come one by one, so that a large directory takes no memory.
     val entries = Files.newDirectoryStream(directory)
@@ -100,7 +59,7 @@ class LatencyFileSystem extends RawLocalFileSystem {
         more
       }
       override def next(): FileStatus = {
-        if (passed > 0 && passed % listPage == 0) request("list")
+        if (passed > 0 && passed % listPage == 0) countAndWait("list")
         passed += 1
         val entry = found.next()
         val about = Files.readAttributes(entry, classOf[BasicFileAttributes])
@@ -121,7 +80,7 @@ class LatencyFileSystem extends RawLocalFileSystem {
       override def close(): Unit = ()
       override def bulkDelete(paths: util.Collection[Path]): util.List[util.Map.Entry[Path, String]] = {
         require(paths.size <= bulkPage)
-        call("bulk delete")(paths.asScala.foreach(LatencyFileSystem.super.delete(_, false)))
+        outermost("bulk delete", base)(paths.asScala.foreach(LatencyFileSystem.super.delete(_, false)))
         util.List.of()
       }
     }

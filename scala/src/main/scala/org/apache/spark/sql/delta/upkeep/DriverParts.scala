@@ -9,24 +9,15 @@ import scala.util.Using
 import io.deltaupkeep.UpkeepException
 import io.deltaupkeep.parquet.{EncodedRowGroup, PageLayout, RowGroupEncoder, RowGroupFile, RowShredder}
 
-import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.hadoop.util.HadoopOutputFile
-import org.apache.parquet.io.api.RecordConsumer
-import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.execution.datasources.parquet.{
-  ParquetFileFormat,
-  ParquetOptions,
-  ParquetWriteSupport
-}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
 import org.apache.spark.util.ThreadUtils
 
 /**
@@ -176,27 +167,4 @@ private object DriverParts {
   /** Each takes up to 100 MB of memory. */
   private val MaxThreads = 4
   private val BytesEvery = 256
-}
-
-/** How Spark writes rows of a schema to Parquet. */
-private final class RowWriting(session: ClassicSession, rowSchema: StructType, hadoopConf: Configuration) {
-
-  private val conf = {
-    val job = Job.getInstance(hadoopConf)
-    new ParquetFileFormat().prepareWrite(session, job, Map.empty, rowSchema)
-    job.getConfiguration
-  }
-  private val context = new ParquetWriteSupport().init(conf)
-
-  def schema: MessageType = context.getSchema
-
-  def keyValues: Map[String, String] = context.getExtraMetaData.asScala.toMap
-
-  /** What puts rows into `to`. */
-  def support(to: RecordConsumer): ParquetWriteSupport = {
-    val support = new ParquetWriteSupport
-    support.init(conf)
-    support.prepareForWrite(to)
-    support
-  }
 }

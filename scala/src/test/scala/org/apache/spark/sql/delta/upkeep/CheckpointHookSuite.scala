@@ -122,17 +122,7 @@ class CheckpointHookSuite extends AnyFunSuite {
     "threads of several users, at once" -> { path =>
       val pool = Executors.newFixedThreadPool(4)
       try {
-        val users = (1 to 4).map { user =>
-          pool.submit {
-            (
-                () =>
-                  for (i <- 1 to 3)
-                    rows(spark.newSession(), 100 * user + 10 * i).write.format("delta").mode("append").save(
-                      path
-                    )
-            ): Runnable
-          }
-        }
+        val users = (1 to 4).map(user => pool.submit((() => appendAsUser(path, user)): Runnable))
         users.foreach(_.get())
       } finally pool.shutdown()
     },
@@ -141,6 +131,14 @@ class CheckpointHookSuite extends AnyFunSuite {
       withMode("async", other)(rows(other, 20).write.format("delta").mode("append").save(path))
     }
   )
+
+  private def appendAsUser(path: String, user: Int): Unit = {
+    val session = spark.newSession()
+    session.conf.set(UpkeepConf.CheckpointMode.key, "async")
+    (1 to 3).foreach { i =>
+      rows(session, 100 * user + 10 * i).write.format("delta").mode("append").save(path)
+    }
+  }
 
   private def stream(path: String)(
       start: org.apache.spark.sql.streaming.DataStreamWriter[org.apache.spark.sql.Row] => Any

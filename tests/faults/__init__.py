@@ -1,0 +1,1 @@
+"""Interruptions, storms and damage, and what must be left after them."""

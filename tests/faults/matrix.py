@@ -1,0 +1,233 @@
+"""Interrupts a statement at one request to the store after the other, and looks at the table."""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow.parquet
+from deltalake import DeltaTable as DeltaRs
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from faults import killed_process
+from faults.scenarios import Scenario, newest
+from processes import CLEAN, ROOT
+from strangers import ids_by_delta_rs, ids_by_kernel
+
+FAULTS = (
+    "crash",
+    "crash after",
+    "torn write",
+    "error",
+    "success told as failure",
+    "failure told as success",
+    "listed late",
+)
+HANG_SECONDS = 180
+LONG_AGO = time.time() - 60 * 24 * 3600
+
+
+class Matrix:
+    """A statement, its table as it is before, and what the table must hold whatever happens."""
+
+    def __init__(self, spark: SparkSession, scenario: Scenario, root: Path) -> None:
+        self._spark = spark
+        self.scenario = scenario
+        self._root = root
+        self._faults = spark._jvm.io.deltaupkeep.FaultFileSystem
+        self._template = root / "template"
+        scenario.build(spark, url(self._template))
+        self._newest = newest(self._template)
+        versions = range(scenario.oldest, self._newest + 1)
+        self._rows = {v: ids_by_kernel(spark, url(self._template), v) for v in versions}
+
+    def requests(self) -> int:
+        """Count the requests of a run in which nothing fails, and check what it leaves."""
+        path = self._copy()
+        self._faults.arm("crash", -1)
+        self._run(path)
+        count = int(self._faults.requests())
+        self._faults.disarm()
+        self._check_done(path)
+        shutil.rmtree(path)
+        return count
+
+    def interrupt(self, fault: str, request: int) -> bool:
+        """Have a request of a run fail, and assert that nothing is lost.
+
+        Returns:
+            Whether there was a request of that number; their order differs from run to run.
+        """
+        path = self._copy()
+        before = visible(path)
+        self._faults.arm(fault, request)
+        try:
+            self._run(path)
+        except (PySparkException, Py4JJavaError):
+            pass  # The statement may fail.
+        finally:
+            at = str(self._faults.failed())
+            self._faults.disarm()
+        with told(f"{self.scenario.name}: {fault} at request {request}, {at}; {path}"):
+            self._check_survives(path, before)
+        return at != ""
+
+    def kill(self, request: int) -> bool:
+        """Kill the process of a run at a request, and assert that nothing is lost."""
+        path = self._copy()
+        before = visible(path)
+        arguments = [self.scenario.name, str(url(path)), str(request)]
+        child = subprocess.run(
+            [sys.executable, "-m", killed_process.__name__, *arguments],
+            env={**CLEAN, "PYTHONPATH": str(ROOT / "tests")},
+            capture_output=True,
+            text=True,
+            timeout=HANG_SECONDS,
+        )
+        with told(
+            f"{self.scenario.name}: killed at request {request}; {path}\n{child.stderr[-2000:]}"
+        ):
+            assert killed_process.STARTED in child.stdout
+            self._check_survives(path, before)
+        return killed_process.DONE not in child.stdout
+
+    def _check_survives(self, path: Path, before: dict[str, tuple[int, int]]) -> None:
+        if visible(path) != before:
+            self._check(path)
+        self._run(path)
+        self._check_done(path)
+        self._check_tidy(path)
+        shutil.rmtree(path)
+
+    def _copy(self) -> Path:
+        path = self._root / f"at-{time.monotonic_ns()}"
+        # With times: what is expired goes by them.
+        shutil.copytree(self._template, path)
+        return path
+
+    def _run(self, path: Path) -> None:
+        """Run the statement as a process would that has just started."""
+        self._spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        for key, value in self.scenario.settings:
+            self._spark.conf.set(key, value)
+        faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
+        try:
+            self._sql(self.scenario.statement, path)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            for key, _ in self.scenario.settings:
+                self._spark.conf.unset(key)
+
+    def _sql(self, statement: str, path: Path) -> None:
+        self._spark.sql(statement.format(t=f"delta.`{url(path)}`")).collect()
+
+    def _check_done(self, path: Path) -> None:
+        assert self.scenario.done(path), "the statement has not done what it is for"
+        self._check(path)
+
+    def _check(self, path: Path) -> None:
+        """Read every version that is promised by Delta and by a stranger."""
+        self._spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        versions = range(self.scenario.oldest, newest(path) + 1)
+        rows = {v: self._rows[min(v, self._newest)] for v in versions}
+        assert self._rows_by_delta(path, versions) == rows
+        for version in versions:
+            assert self._ids_by_stranger(path, version) == rows[version], f"version {version}"
+
+    def _ids_by_stranger(self, path: Path, version: int) -> list[int]:
+        if self.scenario.has_vectors:
+            return ids_by_kernel(self._spark, url(path), version)
+        return ids_by_delta_rs(path, version)
+
+    def _rows_by_delta(self, path: Path, versions: Sequence[int]) -> dict[int, list[int]]:
+        parts = (f"SELECT {v}, id FROM delta.`{url(path)}` VERSION AS OF {v}" for v in versions)
+        found = defaultdict(list)
+        for version, i in self._spark.sql(" UNION ALL ".join(parts)).collect():
+            found[version].append(i)
+        return {version: sorted(ids) for version, ids in found.items()}
+
+    def _check_tidy(self, path: Path) -> None:
+        """Assert that what an interrupted run has left goes with a VACUUM and a CLEANUP LOG."""
+        if data_files(path) - data_files(self._template) - live_files(path):
+            self._sql("VACUUM {t} RETAIN 0 HOURS", path)
+            assert data_files(path) == live_files(path)
+        if leftovers(path):
+            self._sql("CHECKPOINT {t}", path)
+            for file in (path / "_delta_log").rglob("*"):
+                os.utime(file, (LONG_AGO, LONG_AGO))
+            self._sql("CLEANUP LOG {t}", path)
+            assert leftovers(path) == set()
+
+
+def url(path: Path) -> Path:
+    """Name a path on the file system whose requests fail."""
+    return Path(f"fault:{path}")
+
+
+@contextmanager
+def told(note: str) -> Iterator[None]:
+    """Say in an error where it happened."""
+    try:
+        yield
+    except Exception as e:
+        e.add_note(note)
+        raise
+
+
+def visible(path: Path) -> dict[str, tuple[int, int]]:
+    """List what readers may look at: if it is the same, so is what they see."""
+    found = {}
+    for file in path.rglob("*"):
+        in_log = file.is_relative_to(path / "_delta_log")
+        if file.is_file() and not (in_log and file.name.startswith(".")):
+            status = file.stat()
+            found[str(file.relative_to(path))] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
+def data_files(path: Path) -> set[str]:
+    """List the files outside the log, by their names within the table."""
+    files = (file for file in path.rglob("*") if file.is_file())
+    return {
+        str(file.relative_to(path))
+        for file in files
+        if not file.is_relative_to(path / "_delta_log")
+    }
+
+
+def live_files(path: Path) -> set[str]:
+    """List the data files of the newest version, and their deletion vectors."""
+    return {str(Path(uri).relative_to(path)) for uri in DeltaRs(str(path)).file_uris()}
+
+
+def leftovers(path: Path) -> set[str]:
+    """List files of the log that nobody needs: temporary ones, and sidecars of no checkpoint."""
+    log = path / "_delta_log"
+    temporary = {file.name for file in log.iterdir() if file.name.endswith(".tmp")}
+    sidecars = {file.name for file in log.glob("_sidecars/*")}
+    return temporary | (sidecars - sidecars_of(log))
+
+
+def sidecars_of(log: Path) -> set[str]:
+    """List the sidecars that the checkpoints of a log name."""
+    names = set()
+    for file in log.glob("*.checkpoint.*"):
+        if file.suffix == ".json":
+            rows = [json.loads(line) for line in file.read_text().splitlines()]
+        elif "sidecar" in pyarrow.parquet.read_schema(file).names:
+            rows = pyarrow.parquet.read_table(file, columns=["sidecar"]).to_pylist()
+        else:
+            rows = []
+        names |= {Path(row["sidecar"]["path"]).name for row in rows if row.get("sidecar")}
+    return names

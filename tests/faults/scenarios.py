@@ -1,0 +1,222 @@
+"""Statements of Delta Upkeep, each with a table that gives it all of its work to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from deltalake import DeltaTable as DeltaRs
+from pyspark.sql import SparkSession
+
+DAY_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A statement to interrupt.
+
+    Attributes:
+        name: Of the scenario.
+        statement: With `{t}` for the table.
+        build: Makes its table at a path.
+        oldest: The first version that is inside retention.
+        done: Whether the table at a path is as the statement leaves it.
+        settings: Of the session, while the statement runs.
+        has_vectors: Whether its table has deletion vectors, which delta-rs does not read.
+    """
+
+    name: str
+    statement: str
+    build: Callable[[SparkSession, Path], None]
+    done: Callable[[Path], bool]
+    oldest: int = 0
+    settings: tuple[tuple[str, str], ...] = ()
+    has_vectors: bool = False
+
+
+def small_files(
+    *properties: tuple[str, str], ids: int = 5, partitions: int = 2
+) -> Callable[[SparkSession, Path], None]:
+    """Make a table with a commit and a small file for each id."""
+
+    def build(spark: SparkSession, path: Path) -> None:
+        pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties)
+        clause = f"TBLPROPERTIES ({pairs})" if pairs else ""
+        name = f"delta.`{path}`"
+        spark.sql(
+            f"CREATE TABLE {name} (id BIGINT, p INT, text STRING) USING delta "
+            f"PARTITIONED BY (p) {clause}"
+        )
+        append(spark, path, 1, ids, partitions)
+
+    return build
+
+
+def append(spark: SparkSession, path: Path, first: int, last: int, partitions: int = 2) -> None:
+    for i in range(first, last + 1):
+        spark.sql(f"INSERT INTO delta.`{path}` VALUES ({i}, {i % partitions}, 'text {i}')")
+
+
+def then(
+    build: Callable[[SparkSession, Path], None], *statements: str
+) -> Callable[[SparkSession, Path], None]:
+    """Run statements on the table, with `{t}` for its name."""
+
+    def both(spark: SparkSession, path: Path) -> None:
+        build(spark, path)
+        for statement in statements:
+            spark.sql(statement.format(t=f"delta.`{path}`"))
+
+    return both
+
+
+def checkpointed(
+    build: Callable[[SparkSession, Path], None], options: str = ""
+) -> Callable[[SparkSession, Path], None]:
+    """Add a checkpoint, and commits that add and remove after it."""
+    return then(
+        build,
+        f"CHECKPOINT {{t}} {options}",
+        "INSERT INTO {t} VALUES (11, 1, 'later')",
+        "DELETE FROM {t} WHERE id = 2",
+    )
+
+
+def expired(
+    build: Callable[[SparkSession, Path], None], up_to: int
+) -> Callable[[SparkSession, Path], None]:
+    """Make files of the log of versions up to one 40 days old, and leave some that nobody needs."""
+
+    def aged(spark: SparkSession, path: Path) -> None:
+        build(spark, path)
+        log = Path(str(path).removeprefix("fault:")) / "_delta_log"
+        (log / f".{0:020}.json.0f9e.tmp").write_text("torn")
+        start = time.time() - 40 * DAY_SECONDS
+        for file in [*log.iterdir(), *log.glob("_sidecars/*")]:
+            digits = file.name.split(".")[0]
+            if not digits.isdigit() or int(digits) <= up_to:
+                when = start + 60 * int(digits if digits.isdigit() else 0)
+                os.utime(file, (when, when))
+
+    return aged
+
+
+def newest(path: Path) -> int:
+    commits = (path / "_delta_log").glob("*.json")
+    return max(int(file.stem) for file in commits if file.stem.isdigit())
+
+
+def is_compact(path: Path) -> bool:
+    files = [Path(uri) for uri in DeltaRs(str(path)).file_uris()]
+    return len(files) == len({file.parent for file in files})
+
+
+def is_checkpointed(path: Path) -> bool:
+    pointer = path / "_delta_log/_last_checkpoint"
+    return pointer.exists() and json.loads(pointer.read_text())["version"] == newest(path)
+
+
+def is_cleaned(path: Path) -> bool:
+    return not (path / "_delta_log" / f"{0:020}.json").exists()
+
+
+ROWS = (("spark.deltaUpkeep.optimize.engine", "rows"),)
+DVS = ("delta.enableDeletionVectors", "true")
+NO_DVS = ("delta.enableDeletionVectors", "false")
+BY_V2 = ("delta.checkpointPolicy", "v2")
+NO_CLEANUP = ("delta.enableExpiredLogCleanup", "false")
+
+OPTIMIZES = (
+    Scenario("OPTIMIZE, spliced", "OPTIMIZE {t}", small_files(NO_DVS), is_compact),
+    Scenario("OPTIMIZE, by rows", "OPTIMIZE {t}", small_files(NO_DVS), is_compact, settings=ROWS),
+    Scenario(
+        "OPTIMIZE, deleted rows",
+        "OPTIMIZE {t}",
+        then(
+            small_files(DVS),
+            "INSERT INTO {t} SELECT id, 0, 'more' FROM range(20, 30)",
+            "DELETE FROM {t} WHERE id IN (21, 22, 3)",
+        ),
+        is_compact,
+        has_vectors=True,
+    ),
+    Scenario("OPTIMIZE, Z-order", "OPTIMIZE {t} ZORDER BY (id)", small_files(NO_DVS), is_compact),
+    Scenario(
+        "OPTIMIZE, several commits",
+        "OPTIMIZE {t} OPTIONS (maxBytesPerCommit = 1)",
+        small_files(NO_DVS),
+        is_compact,
+    ),
+)
+CHECKPOINTS = (
+    Scenario("CHECKPOINT, classic", "CHECKPOINT {t}", small_files(NO_DVS), is_checkpointed),
+    Scenario(
+        "CHECKPOINT, classic on the last",
+        "CHECKPOINT {t}",
+        checkpointed(small_files(NO_DVS)),
+        is_checkpointed,
+    ),
+    Scenario(
+        "CHECKPOINT, several parts",
+        "CHECKPOINT {t} OPTIONS (partSize = 2)",
+        small_files(NO_DVS),
+        is_checkpointed,
+    ),
+    Scenario("CHECKPOINT, v2", "CHECKPOINT {t}", small_files(NO_DVS, BY_V2), is_checkpointed),
+    Scenario(
+        "CHECKPOINT, v2 as Parquet",
+        "CHECKPOINT {t} OPTIONS (format = 'parquet', partSize = 2)",
+        small_files(NO_DVS, BY_V2),
+        is_checkpointed,
+    ),
+    Scenario(
+        "CHECKPOINT, v2 on the last",
+        "CHECKPOINT {t} OPTIONS (partSize = 2)",
+        checkpointed(small_files(NO_DVS, BY_V2), "OPTIONS (partSize = 2)"),
+        is_checkpointed,
+    ),
+)
+CLEANUPS = (
+    Scenario(
+        "CLEANUP LOG, classic",
+        "CLEANUP LOG {t}",
+        expired(
+            then(
+                checkpointed(small_files(NO_DVS, NO_CLEANUP)),
+                "CHECKPOINT {t}",
+                "INSERT INTO {t} VALUES (12, 0, 'last')",
+            ),
+            up_to=6,
+        ),
+        is_cleaned,
+        oldest=6,
+    ),
+    Scenario(
+        "CLEANUP LOG, v2",
+        "CLEANUP LOG {t}",
+        expired(
+            then(
+                checkpointed(small_files(NO_DVS, NO_CLEANUP, BY_V2)),
+                "CHECKPOINT {t}",
+                "INSERT INTO {t} VALUES (12, 0, 'last')",
+            ),
+            up_to=6,
+        ),
+        is_cleaned,
+        oldest=6,
+    ),
+)
+MAINTAINS = (
+    Scenario(
+        "MAINTAIN",
+        "MAINTAIN {t} OPTIONS (minFileSize = '1m')",
+        expired(checkpointed(small_files(NO_DVS, NO_CLEANUP)), up_to=6),
+        lambda path: is_compact(path) and is_checkpointed(path) and is_cleaned(path),
+        oldest=6,
+    ),
+)
+ALL = (*OPTIMIZES, *CHECKPOINTS, *CLEANUPS, *MAINTAINS)
