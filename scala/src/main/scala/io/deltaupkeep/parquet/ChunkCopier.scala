@@ -14,21 +14,24 @@ import org.apache.parquet.internal.hadoop.metadata.IndexReference
 /** Copies a column chunk as bytes, with its indexes and its Bloom filter. */
 private[parquet] object ChunkCopier {
 
+  /** `name` of the file is for errors. */
   def copy(
       column: ColumnDescriptor,
+      name: String,
       bytes: FileBytes,
       chunk: ColumnChunkMetaData,
       to: ParquetFileWriter
   ): Unit = {
     val step = math.max(1L, math.min(StepBytes, chunk.getTotalSize)).toInt
     val stream = FileBytes.asInputFile(bytes, step).newStream()
+    def read[T](part: => T): T = UnreadableInput.naming(name)(part)
     to.appendColumnChunk(
       column,
       stream,
       chunk,
-      bloomFilter(bytes, chunk).orNull,
-      columnIndex(bytes, chunk).orNull,
-      offsetIndex(bytes, chunk).orNull
+      read(bloomFilter(bytes, chunk)).orNull,
+      read(columnIndex(bytes, chunk)).orNull,
+      read(offsetIndex(bytes, chunk)).orNull
     )
   }
 
@@ -45,6 +48,9 @@ private[parquet] object ChunkCopier {
   private def referenced(bytes: FileBytes, reference: IndexReference): Option[ByteArrayInputStream] =
     Option(reference).map { place =>
       val slice = bytes.read(place.getOffset, place.getLength)
+      // Thrift's reader makes room for a list before it finds out that the list is not there.
+      val check = new CompactReader(slice.array, slice.from, slice.from + place.getLength)
+      check.readStruct(_ => check.skip())
       new ByteArrayInputStream(slice.array, slice.from, place.getLength)
     }
 

@@ -3,6 +3,8 @@ package io.deltaupkeep.parquet
 import java.nio.ByteBuffer
 import java.util.Arrays
 
+import scala.annotation.tailrec
+
 import org.apache.parquet.bytes.ByteBufferInputStream
 import org.apache.parquet.column.{ColumnDescriptor, Encoding, ValuesType}
 import org.apache.parquet.column.values.ValuesReader
@@ -32,6 +34,7 @@ private[parquet] final class ChunkReader(
   private val end = from + Math.toIntExact(chunk.size)
   private var at = from
   private var valuesRead = 0L
+  private var rowsRead = 0L
   private val head = new PageHead
 
   override val repetition: LevelBuffer = scratch.repetition
@@ -57,7 +60,11 @@ private[parquet] final class ChunkReader(
 
   override val dictionary: Option[Values] = readDictionary()
 
+  /** Rows of the pages up to this one. */
+  def rows: Long = rowsRead
+
   /** Moves to the next data page; false where there is none. */
+  @tailrec
   def next(): Boolean = valuesRead < chunk.values && {
     readHeader()
     head.kind match {
@@ -66,8 +73,11 @@ private[parquet] final class ChunkReader(
       // The format allows further kinds of pages, to be skipped.
       case _ => levels = 0
     }
+    if (valuesRead == 0 && levels > 0 && repetition(0) != 0)
+      throw new MalformedPage("its first value goes on with a row that is not there")
     at += head.compressedSize
     valuesRead += levels
+    rowsRead += repetition.occurrences(0, 0, levels)
     levels > 0 || next()
   }
 
@@ -75,6 +85,7 @@ private[parquet] final class ChunkReader(
     val start = at
     readHeader()
     if (head.kind == PageType.DICTIONARY_PAGE) {
+      if (shape.isBoolean) throw new MalformedPage("a dictionary of booleans")
       val size = head.uncompressedSize
       val page = scratch.dictionaryPage(size)
       scratch.codec.decompress(chunk.codec, bytes, at, head.compressedSize, page, 0, size)
@@ -90,15 +101,23 @@ private[parquet] final class ChunkReader(
     if (at >= end)
       throw new MalformedPage(s"the chunk ends after $valuesRead of ${chunk.values} values")
     at = head.read(bytes, at, end)
-    if (head.compressedSize < 0 || head.compressedSize > end - at)
-      throw new MalformedPage("it runs past the end of its chunk")
+    if (head.compressedSize > end - at) throw new MalformedPage("it runs past the end of its chunk")
+    // There must be room for it before a codec can say that it is not that long.
+    if (head.uncompressedSize > math.max(chunk.uncompressedSize, LongPage))
+      throw new MalformedPage(s"${head.uncompressedSize} bytes in a chunk of ${chunk.uncompressedSize}")
+  }
+
+  private def readLevelCount(): Unit = {
+    levels = head.values
+    if (levels > chunk.values - valuesRead)
+      throw new MalformedPage(s"${valuesRead + levels} values in a chunk of ${chunk.values}")
   }
 
   private def readV1(): Unit = {
     val size = head.uncompressedSize
     val data = scratch.page(size)
     scratch.codec.decompress(chunk.codec, bytes, at, head.compressedSize, data, 0, size)
-    levels = head.values
+    readLevelCount()
     var position = readLevelsV1(
       repetition,
       column.getMaxRepetitionLevel,
@@ -133,7 +152,7 @@ private[parquet] final class ChunkReader(
       into.decode(data, position, position, 0, levels)
       position
     } else if (encoding == Encoding.RLE) {
-      val length = LittleEndian.getInt(data, position)
+      val length = if (size - position < 4) -1 else LittleEndian.getInt(data, position)
       if (length < 0 || length > size - position - 4) throw new MalformedPage("its levels run past its end")
       into.decode(data, position + 4, position + 4 + length, maxLevel, levels)
       position + 4 + length
@@ -147,15 +166,18 @@ private[parquet] final class ChunkReader(
         into.add(reader.readInteger(), 1)
         i += 1
       }
+      into.requireUpTo(maxLevel)
       position + stream.position().toInt
     }
 
   private def readV2(): Unit = {
-    levels = head.values
+    readLevelCount()
+    if (
+      head.repetitionSize.toLong + head.definitionSize > math.min(head.compressedSize, head.uncompressedSize)
+    )
+      throw new MalformedPage("its levels run past its end")
     val repetitionEnd = at + head.repetitionSize
     val definitionEnd = repetitionEnd + head.definitionSize
-    if (head.repetitionSize < 0 || head.definitionSize < 0 || definitionEnd - at > head.compressedSize)
-      throw new MalformedPage("its levels run past its end")
     repetition.decode(bytes, at, repetitionEnd, column.getMaxRepetitionLevel, levels)
     definition.decode(bytes, repetitionEnd, definitionEnd, column.getMaxDefinitionLevel, levels)
     val levelBytes = definitionEnd - at
@@ -165,7 +187,8 @@ private[parquet] final class ChunkReader(
       val data = scratch.page(size)
       scratch.codec.decompress(chunk.codec, bytes, definitionEnd, compressed, data, 0, size)
       readValues(head.encoding, data, 0, size)
-    } else readValues(head.encoding, bytes, definitionEnd, definitionEnd + size)
+    } else if (size == compressed) readValues(head.encoding, bytes, definitionEnd, definitionEnd + size)
+    else throw new MalformedPage(s"$compressed bytes where the header says $size")
   }
 
   private def readValues(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {
@@ -184,7 +207,9 @@ private[parquet] final class ChunkReader(
     val entries =
       dictionary.getOrElse(throw new MalformedPage("it refers to a dictionary that is not there")).size
     val ids = scratch.idsFor(nonNull)
-    val run = RunLength.decode(data, position + 1, limit, data(position).toInt, nonNull, ids)
+    val width = if (position < limit) data(position).toInt else -1
+    if (width < 0 || width > 32) throw new MalformedPage(s"ids of $width bits")
+    val run = RunLength.decode(data, position + 1, limit, width, nonNull, ids)
     if (run != RunLength.Mixed) Arrays.fill(ids, 0, nonNull, run)
     var i = 0
     while (i < nonNull) {
@@ -209,6 +234,7 @@ private[parquet] final class ChunkReader(
   }
 
   private def transcode(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {
+    DeltaRun.check(encoding, data, position, limit, levels)
     val reader = encoding.getValuesReader(column, ValuesType.VALUES)
     reader.initFromPage(
       levels,
@@ -218,7 +244,7 @@ private[parquet] final class ChunkReader(
     plain.clear()
     var i = 0
     while (i < nonNull) {
-      copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, plain)
+      copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, shape.width, plain)
       i += 1
     }
     values.set(shape, plain.array, 0, plain.length, nonNull)
@@ -228,7 +254,15 @@ private[parquet] final class ChunkReader(
 
 private object ChunkReader {
 
-  private def copyValue(from: ValuesReader, kind: PrimitiveTypeName, to: ByteSink): Unit = kind match {
+  /** A page may be longer than the metadata of its chunk say as long as it is no longer than that. */
+  private val LongPage = 64L << 20
+
+  private def copyValue(
+      from: ValuesReader,
+      kind: PrimitiveTypeName,
+      width: Int,
+      to: ByteSink
+  ): Unit = kind match {
     case PrimitiveTypeName.BOOLEAN => to.put(if (from.readBoolean()) 1 else 0)
     case PrimitiveTypeName.INT32 => to.putInt(from.readInteger())
     case PrimitiveTypeName.INT64 => to.putLong(from.readLong())
@@ -240,6 +274,7 @@ private object ChunkReader {
       to.putBytes(value, 0, value.length)
     case PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY | PrimitiveTypeName.INT96 =>
       val value = from.readBytes().getBytesUnsafe
+      if (value.length != width) throw new MalformedPage(s"a value of ${value.length} bytes, not $width")
       to.putBytes(value, 0, value.length)
   }
 }

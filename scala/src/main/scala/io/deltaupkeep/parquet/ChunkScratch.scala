@@ -24,14 +24,20 @@ private[parquet] final class ChunkScratch(val codec: PageCodec) {
 
   /** Room for a page of a size, and a word more: packed values are read by whole words. */
   def page(size: Int): Array[Byte] = {
-    if (pageBytes.length < size + 8) pageBytes = new Array[Byte](size + size / 2 + 8)
+    if (pageBytes.length < size + 8L) pageBytes = new Array[Byte](ChunkScratch.roomFor(size + 8L))
     pageBytes
   }
 
   def dictionaryPage(size: Int): Array[Byte] = {
-    if (dictionaryBytes.length < size) dictionaryBytes = new Array[Byte](size + size / 2)
+    if (dictionaryBytes.length < size) dictionaryBytes = new Array[Byte](ChunkScratch.roomFor(size.toLong))
     dictionaryBytes
   }
+}
+
+private object ChunkScratch {
+
+  /** Half as much again, so that slowly growing pages do not mean an array each. */
+  private def roomFor(size: Long): Int = math.min(size + size / 2, Int.MaxValue - 16L).toInt
 }
 
 /** The page under construction, and the dictionary of its chunk. */

@@ -25,7 +25,7 @@ final class ChunkValues(
   /**
    * Whether a value of a chunk of strings passes a test.
    *
-   * @throws MalformedPage when the chunk is not what its metadata say
+   * @throws UnreadableInput when the chunk is not what its metadata say
    */
   def existsString(test: String => Boolean): Boolean = {
     var found = false
@@ -41,7 +41,7 @@ final class ChunkValues(
   /**
    * The sum of a chunk of 64-bit numbers.
    *
-   * @throws MalformedPage when the chunk is not what its metadata say
+   * @throws UnreadableInput when the chunk is not what its metadata say
    */
   def sumLongs(): Long = {
     var sum = 0L
@@ -53,13 +53,15 @@ final class ChunkValues(
   }
 
   /** Goes on to the next page as long as the last one said so. */
-  private def eachPage(goOn: ChunkReader => Boolean): Unit = {
+  private def eachPage(goOn: ChunkReader => Boolean): Unit = UnreadableInput.naming(file.toString) {
     val meta = ChunkMeta(
+      column.getPath.toSeq,
       chunk.getCodec,
       chunk.getEncodings.asScala.toSet,
       chunk.getValueCount,
       chunk.getStartingPos,
       chunk.getTotalSize,
+      chunk.getTotalUncompressedSize,
       hasPageIndex = false,
       chunk.getBloomFilterOffset
     )

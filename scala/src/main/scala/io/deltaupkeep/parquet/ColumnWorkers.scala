@@ -2,8 +2,6 @@ package io.deltaupkeep.parquet
 
 import java.util.concurrent.{Callable, ConcurrentLinkedQueue, Executors, Future}
 
-import scala.util.control.NonFatal
-
 import io.deltaupkeep.DaemonThreads
 
 import org.apache.parquet.column.ColumnDescriptor
@@ -45,29 +43,32 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     }
     val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom)
     parts.foreach { part =>
-      try append(part, splicer, scratch)
-      catch { case NonFatal(e) => throw new UnreadableInput(part.rowGroup.file.name, e) }
+      UnreadableInput.naming(part.rowGroup.file.name)(append(part, splicer, scratch))
     }
     splicer.finish()
   }
 
   private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = part.source match {
     case ColumnSource.Present(index, from, levels, _) =>
-      to.append(reader(part.rowGroup, index, from, scratch), levels)
+      read(part.rowGroup, index, from, scratch)(to.append(_, levels))
     case ColumnSource.Shaped(index, from, levels) =>
-      to.appendShape(reader(part.rowGroup, index, from, scratch), levels)
+      read(part.rowGroup, index, from, scratch)(to.appendShape(_, levels))
     case ColumnSource.Absent => to.appendNulls(part.rowGroup.rows, level = 0)
   }
 
-  private def reader(
+  private def read(
       group: RowGroup,
       index: Int,
       column: ColumnDescriptor,
       scratch: ChunkScratch
-  ): ChunkReader = {
+  )(append: ChunkReader => Unit): Unit = {
     val chunk = group.chunk(index)
     val bytes = group.file.bytes.read(chunk.start, Math.toIntExact(chunk.size))
-    new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
+    val reader = new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
+    append(reader)
+    // Rows of one column would meet other rows of the next.
+    if (reader.rows != group.rows)
+      throw new MalformedPage(s"${reader.rows} rows of a column in a row group of ${group.rows}")
   }
 
   override def close(): Unit = {

@@ -15,36 +15,60 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
 
   private var at = from
   private var kind = Stop
+  private var depth = 0
 
   /** Where the next byte is read. */
   def position: Int = at
 
   /** Hands each field's id to `field`, which must read the value or [[skip]] it. */
-  def readStruct(field: Int => Unit): Unit = {
+  def readStruct(field: Int => Unit): Unit = readStruct(required = 0L)(field)
+
+  /**
+   * The same.
+   *
+   * @param required a bit for each field that must be there, as of [[CompactReader.fields]]
+   */
+  def readStruct(required: Long)(field: Int => Unit): Unit = {
+    var missing = required
     @tailrec
     def next(last: Int): Unit = {
       val header = readByte()
       if ((header & 0xf) != Stop) {
         val id = if (header >>> 4 == 0) readInt() else last + (header >>> 4)
+        missing &= ~(1L << id)
         kind = header & 0xf
         field(id)
         next(id)
       }
     }
+    enter()
     next(0)
+    if (missing != 0) throw new MalformedPage("its metadata lack a field")
+    depth -= 1
   }
 
   /** Calls `element` for each one, which must read it or [[skip]] it. */
   def readList(element: () => Unit): Unit = {
     val header = readByte()
     val size = if (header >>> 4 == 15) readSize() else header >>> 4
+    enter()
     var i = 0
     while (i < size) {
-      // An element in a list is a byte even if it is a boolean; what was read before may have set the kind.
-      kind = if ((header & 0xf) <= False) Byte else header & 0xf
+      // What was read before may have set the kind.
+      kind = kindInside(header)
       element()
       i += 1
     }
+    depth -= 1
+  }
+
+  /** In a list or a map a boolean is a byte. */
+  private def kindInside(header: Int): Int = if ((header & 0xf) <= False) Byte else header & 0xf
+
+  /** What is damaged may be deeper than the stack. */
+  private def enter(): Unit = {
+    depth += 1
+    if (depth > MostDepth) throw new MalformedPage("its metadata are nested too deeply")
   }
 
   /** A boolean field; its value stands for its kind. */
@@ -80,12 +104,14 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     val size = readSize()
     if (size > 0) {
       val kinds = readByte()
+      enter()
       (0 until size).foreach { _ =>
-        kind = kinds >>> 4
+        kind = kindInside(kinds >>> 4)
         skip()
-        kind = kinds & 0xf
+        kind = kindInside(kinds)
         skip()
       }
+      depth -= 1
     }
   }
 
@@ -95,7 +121,8 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     size.toInt
   }
 
-  private def readVarInt(): Long = {
+  /** Without a sign. */
+  def readVarInt(): Long = {
     var value = 0L
     var shift = 0
     var byte = readByte()
@@ -114,13 +141,20 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     bytes(at - 1) & 0xff
   }
 
-  private def advance(count: Int): Unit = {
+  def advance(count: Int): Unit = {
     if (count > end - at) throw new MalformedPage("its metadata are cut off")
     at += count
   }
 }
 
-private object CompactReader {
+private[parquet] object CompactReader {
+
+  /** Fields by their ids, below 64, as bits. */
+  def fields(ids: Int*): Long = ids.map(1L << _).sum
+
+  /** Thrift's own readers stop there too. */
+  private final val MostDepth = 64
+
   private final val Stop = 0
   private final val True = 1
   private final val False = 2

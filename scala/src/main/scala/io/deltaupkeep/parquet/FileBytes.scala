@@ -12,8 +12,18 @@ private[parquet] sealed trait FileBytes extends AutoCloseable {
 
   def length: Long
 
-  /** The bytes from `start` on, `count` of them. Threads may call it side by side. */
-  def read(start: Long, count: Int): Slice
+  /**
+   * The bytes from `start` on, `count` of them. Threads may call it side by side.
+   *
+   * @throws EOFException when the file does not have them all
+   */
+  final def read(start: Long, count: Int): Slice = {
+    if (start < 0 || count < 0 || start > length - count)
+      throw new EOFException(s"$count bytes from $start on, in a file of $length")
+    if (count == 0) Slice(Array.emptyByteArray, 0) else readInside(start, count)
+  }
+
+  protected def readInside(start: Long, count: Int): Slice
 
   /** Bytes that are held until the file is closed. */
   def heldBytes: Long
@@ -25,9 +35,7 @@ private[parquet] object FileBytes {
   final class Held(segments: Array[Array[Byte]], override val length: Long) extends FileBytes {
     override def heldBytes: Long = length
 
-    override def read(start: Long, count: Int): Slice = {
-      if (start < 0 || start + count > length)
-        throw new EOFException(s"bytes $start to ${start + count} of $length")
+    override protected def readInside(start: Long, count: Int): Slice = {
       val first = (start / SegmentBytes).toInt
       val from = (start % SegmentBytes).toInt
       if (from + count <= segments(first).length) Slice(segments(first), from)
@@ -58,7 +66,7 @@ private[parquet] object FileBytes {
     override val length: Long = file.getLength
     override def heldBytes: Long = 0
 
-    override def read(start: Long, count: Int): Slice = synchronized {
+    override protected def readInside(start: Long, count: Int): Slice = synchronized {
       opened = true
       val bytes = new Array[Byte](count)
       stream.seek(start)
@@ -81,9 +89,7 @@ private[parquet] object FileBytes {
     override val length: Long = file.getLength
     override def heldBytes: Long = math.min(length, blockBytes.toLong * blocks)
 
-    override def read(start: Long, count: Int): Slice = synchronized {
-      if (start < 0 || start + count > length)
-        throw new EOFException(s"bytes $start to ${start + count} of $length")
+    override protected def readInside(start: Long, count: Int): Slice = synchronized {
       val from = (start % blockBytes).toInt
       if (from + count <= blockBytes) Slice(block(start / blockBytes), from)
       else {

@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet
 import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
 
 import scala.collection.mutable
+import scala.util.control.NonFatal
 
 import io.deltaupkeep.DaemonThreads
 
@@ -32,7 +33,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
     val (file, pending) = fetching.dequeue()
     val opened =
       try pending.get()
-      catch { case e: ExecutionException => throw new UnreadableInput(file.toString, e.getCause) }
+      catch { case e: ExecutionException => UnreadableInput.naming(file.toString)(throw e.getCause) }
     opened.foreach(open => rowGroupsInUse(open) = open.rowGroups.size)
     fetchAhead()
     opened
@@ -80,3 +81,11 @@ private object FileQueue {
 /** An input that cannot be read. */
 final class UnreadableInput(file: String, cause: Throwable)
     extends RuntimeException(s"Cannot read $file: ${cause.getMessage}", cause)
+
+private[parquet] object UnreadableInput {
+
+  /** A failure of `read` is one to read the file. */
+  def naming[T](file: String)(read: => T): T =
+    try read
+    catch { case NonFatal(e) => throw new UnreadableInput(file, e) }
+}

@@ -45,7 +45,11 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
   def preview(): SpliceOutcome = {
     val opener = new FileOpener(settings.heldFileBytes)
     val refusal = request.inputs.iterator
-      .map(file => opener.peek(file).flatMap(opened => planner.add(opened).map(count(opened, _))))
+      .map { file =>
+        UnreadableInput.naming(file.toString) {
+          opener.peek(file).flatMap(opened => planner.add(opened).map(count(opened, _)))
+        }
+      }
       .collectFirst { case Left(why) => why }
     refusal.fold[SpliceOutcome] {
       planner.finish().foreach(countPlanned)
@@ -57,7 +61,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
    * Writes the output, which must not exist. Where the splice is refused or fails, what was written of it is
    * for the caller to delete.
    *
-   * @throws MalformedPage when an input is not what its metadata say
+   * @throws UnreadableInput when an input cannot be read, or is not what its metadata say
    */
   def run(output: => OutputFile): SpliceOutcome = {
     val writer = new OutputWriter(output)
@@ -95,7 +99,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       if (files.isFull) finishWork()
       if (files.isFull) planner.finish().foreach(splice)
       if (files.isFull) finishWork()
-      files.next().flatMap(file => planner.add(file).map(planned => (file, planned))) match {
+      files.next().flatMap(file => plan(file).map(planned => (file, planned))) match {
         case Left(why) => refusal = Some(why)
         case Right((file, planned)) =>
           groupsBefore += file.rowGroups.size
@@ -107,6 +111,9 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     if (refusal.isEmpty) finishWork()
     refusal
   }
+
+  private def plan(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
+    UnreadableInput.naming(file.name)(planner.add(file))
 
   /** Hands the columns of a row group to the workers; what is returned writes them. */
   private def start(
@@ -136,9 +143,9 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     part.source match {
       case ColumnSource.Present(index, _, _, _) =>
         val started = System.nanoTime()
-        val chunk = part.rowGroup.chunkToCopy(index)
-        ChunkCopier.copy(column, part.rowGroup.file.bytes, chunk, to)
-        tally(ChunkTier.Copy, TierTally(chunk.getTotalSize, System.nanoTime() - started))
+        val file = part.rowGroup.file
+        ChunkCopier.copy(column, file.name, file.bytes, part.rowGroup.chunkToCopy(index), to)
+        tally(ChunkTier.Copy, TierTally(part.compressedBytes, System.nanoTime() - started))
       case _ => throw new IllegalStateException("Only a column that is there can be copied")
     }
 

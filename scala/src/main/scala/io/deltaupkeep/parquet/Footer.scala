@@ -11,16 +11,20 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 /**
  * What splicing needs of a column chunk's metadata (Parquet format, 'ColumnMetaData'). Sizes and offsets in bytes.
  *
+ * @param path              of its column
  * @param start             of its first page in the file
  * @param size              of its pages, compressed
+ * @param uncompressedSize  of its pages
  * @param bloomFilterOffset -1 where it has none
  */
 private[parquet] final case class ChunkMeta(
+    path: Seq[String],
     codec: CompressionCodecName,
     encodings: Set[Encoding],
     values: Long,
     start: Long,
     size: Long,
+    uncompressedSize: Long,
     hasPageIndex: Boolean,
     bloomFilterOffset: Long
 )
@@ -47,6 +51,11 @@ private[parquet] final case class Footer(
 
 private[parquet] object Footer {
 
+  /** What the format requires of FileMetaData, RowGroup and ColumnMetaData: without it rows would be missing. */
+  private val OfFile = CompactReader.fields(1, 2, 3, 4)
+  private val OfRowGroup = CompactReader.fields(1, 2, 3)
+  private val OfColumn = CompactReader.fields(1, 2, 3, 4, 5, 6, 7, 9)
+
   def read(bytes: Array[Byte], from: Int, length: Int): Footer = {
     val in = new CompactReader(bytes, from, from + length)
     var schema = Array.emptyByteArray
@@ -58,8 +67,10 @@ private[parquet] object Footer {
       in.skip()
       Arrays.copyOfRange(bytes, start, in.position)
     }
-    in.readStruct {
+    var rows = 0L
+    in.readStruct(OfFile) {
       case 2 | 7 => schema ++= skipped()
+      case 3 => rows = in.readLong()
       case 4 => in.readList(() => rowGroups += readRowGroup(in))
       case 5 => in.readList(() => keyValues += readKeyValue(in))
       case 8 =>
@@ -67,14 +78,17 @@ private[parquet] object Footer {
         in.skip()
       case _ => in.skip()
     }
-    Footer(ByteBuffer.wrap(schema), rowGroups.result(), keyValues.result(), isEncrypted)
+    val footer = Footer(ByteBuffer.wrap(schema), rowGroups.result(), keyValues.result(), isEncrypted)
+    val found = footer.rowGroups.iterator.map(_.rows).sum
+    if (found != rows) throw new MalformedPage(s"$found rows in row groups of a file of $rows")
+    footer
   }
 
   private def readRowGroup(in: CompactReader): RowGroupMeta = {
     val chunks = mutable.ArrayBuffer.empty[ChunkMeta]
     var uncompressedBytes = 0L
     var rows = 0L
-    in.readStruct {
+    in.readStruct(OfRowGroup) {
       case 1 => in.readList(() => chunks += readChunk(in))
       case 2 => uncompressedBytes = in.readLong()
       case 3 => rows = in.readLong()
@@ -102,11 +116,14 @@ private[parquet] object Footer {
   private def readColumn(in: CompactReader): ChunkMeta = {
     var encodings = Set.empty[Encoding]
     var codec = CompressionCodecName.UNCOMPRESSED
-    var (values, size, firstPage, dictionary, bloomFilter) = (0L, 0L, 0L, 0L, -1L)
-    in.readStruct {
+    var (values, size, uncompressedSize, firstPage, dictionary, bloomFilter) = (0L, 0L, 0L, 0L, 0L, -1L)
+    val path = Vector.newBuilder[String]
+    in.readStruct(OfColumn) {
+      case 3 => in.readList(() => path += in.readString())
       case 2 => in.readList(() => encodings += FormatNames.encoding(in.readInt()))
       case 4 => codec = FormatNames.codec(in.readInt())
       case 5 => values = in.readLong()
+      case 6 => uncompressedSize = in.readLong()
       case 7 => size = in.readLong()
       case 9 => firstPage = in.readLong()
       case 11 => dictionary = in.readLong()
@@ -115,7 +132,17 @@ private[parquet] object Footer {
     }
     // Some writers set the offset of a dictionary that is not there.
     val start = if (dictionary > 0 && dictionary < firstPage) dictionary else firstPage
-    ChunkMeta(codec, encodings, values, start, size, hasPageIndex = false, bloomFilter)
+    ChunkMeta(
+      path.result(),
+      codec,
+      encodings,
+      values,
+      start,
+      size,
+      uncompressedSize,
+      hasPageIndex = false,
+      bloomFilter
+    )
   }
 
   private def readKeyValue(in: CompactReader): (String, String) = {

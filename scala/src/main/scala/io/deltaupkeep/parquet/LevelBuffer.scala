@@ -69,12 +69,29 @@ private[parquet] final class LevelBuffer {
   /** Reads the levels of a page. */
   def decode(bytes: Array[Byte], from: Int, to: Int, maxLevel: Int, values: Int): Unit = {
     clear()
-    if (levels.length < values) levels = new Array[Int](values)
+    if (maxLevel > 0 && levels.length < values) levels = new Array[Int](values)
     val run = RunLength.decode(bytes, from, to, RunLength.widthOf(maxLevel), values, levels)
     count = values
     mixed = run == RunLength.Mixed
     if (!mixed) constant = run
+    requireUpTo(maxLevel)
   }
+
+  /** Levels that the column cannot have would go unnoticed into the output. */
+  def requireUpTo(maxLevel: Int): Unit =
+    if (largest > maxLevel) throw new MalformedPage(s"a level of $largest where the greatest is $maxLevel")
+
+  private def largest: Int =
+    if (!mixed) constant
+    else {
+      var found = 0
+      var i = 0
+      while (i < count) {
+        found = math.max(found, levels(i))
+        i += 1
+      }
+      found
+    }
 
   def encode(maxLevel: Int, out: ByteSink): Unit = {
     val width = RunLength.widthOf(maxLevel)

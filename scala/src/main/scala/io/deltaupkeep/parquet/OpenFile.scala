@@ -5,6 +5,8 @@ import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.concurrent.ConcurrentHashMap
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.parquet.ParquetReadOptions
 import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.format.converter.ParquetMetadataConverter
@@ -29,7 +31,7 @@ private[parquet] final class OpenFile(
 
   /** The footer with all that parquet-java keeps of it. */
   private[parquet] lazy val metadata: ParquetMetadata =
-    footerBytes.parse(ParquetMetadataConverter.NO_FILTER)
+    UnreadableInput.naming(name)(footerBytes.parse(ParquetMetadataConverter.NO_FILTER))
 }
 
 private[parquet] final class RowGroup(val file: OpenFile, meta: RowGroupMeta, ordinal: Int) {
@@ -52,7 +54,7 @@ private[parquet] final class RowGroup(val file: OpenFile, meta: RowGroupMeta, or
 private[parquet] final class FileOpener(heldFileBytes: Long) {
   import FileOpener._
 
-  private val schemas = new ConcurrentHashMap[ByteBuffer, MessageType]
+  private val schemas = new ConcurrentHashMap[ByteBuffer, StoredSchema]
 
   /** The file with its footer, or why it cannot be spliced. */
   def open(file: InputFile): Either[String, OpenFile] =
@@ -69,21 +71,38 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
   }
 
   private def withFooter(file: InputFile, bytes: FileBytes): Either[String, OpenFile] =
-    FooterBytes.of(bytes).flatMap { stored =>
-      val footer = stored.read()
+    FooterBytes.of(bytes).flatMap { bytesOfFooter =>
+      val footer = bytesOfFooter.read()
       if (footer.isEncrypted) Left(Encrypted)
       else {
-        val schema =
-          schemas.computeIfAbsent(
-            footer.schema,
-            _ => stored.parse(ParquetMetadataConverter.SKIP_ROW_GROUPS).getFileMetaData.getSchema
-          )
-        Right(new OpenFile(file.toString, bytes, schema, footer, stored))
+        val stored = schemas.computeIfAbsent(
+          footer.schema,
+          _ => new StoredSchema(bytesOfFooter.parse(ParquetMetadataConverter.SKIP_ROW_GROUPS))
+        )
+        footer.rowGroups.foreach(check(_, stored.paths, bytes.length))
+        Right(new OpenFile(file.toString, bytes, stored.schema, footer, bytesOfFooter))
       }
     }
+
+  private def check(group: RowGroupMeta, paths: Seq[Seq[String]], fileBytes: Long): Unit = {
+    if (!group.chunks.iterator.map(_.path).sameElements(paths))
+      throw new MalformedPage("a row group has other columns than the schema")
+    group.chunks.foreach { chunk =>
+      if (chunk.start < 0 || chunk.size < 0 || chunk.start > fileBytes - chunk.size)
+        throw new MalformedPage(s"${chunk.size} bytes from ${chunk.start} on in a file of $fileBytes")
+      if (group.rows < 0 || chunk.values < group.rows || group.rows == 0 && chunk.values > 0)
+        throw new MalformedPage(s"${group.rows} rows with ${chunk.values} values")
+    }
+  }
 }
 
 private[parquet] object FileOpener {
+
+  private final class StoredSchema(footer: ParquetMetadata) {
+    val schema: MessageType = footer.getFileMetaData.getSchema
+    val paths: IndexedSeq[Seq[String]] = schema.getColumns.asScala.map(_.getPath.toVector).toIndexedSeq
+  }
+
   val Encrypted: String = "a file is encrypted"
 }
 

@@ -41,23 +41,27 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
       size: Int
   ): Unit = codec match {
     case _ if size == 0 => ()
-    case CompressionCodecName.UNCOMPRESSED => System.arraycopy(in, from, out, outFrom, size)
+    case CompressionCodecName.UNCOMPRESSED =>
+      requireSize(count.toLong, size)
+      System.arraycopy(in, from, out, outFrom, size)
     case CompressionCodecName.SNAPPY =>
       // Snappy writes as much as the data say, so a wrong header must be found before.
-      val actual = Snappy.uncompressedLength(in, from, count)
-      if (actual != size) throw new MalformedPage(s"$actual bytes where the header says $size")
+      requireSize(Snappy.uncompressedLength(in, from, count).toLong, size)
       Snappy.uncompress(in, from, count, out, outFrom)
       ()
     case CompressionCodecName.ZSTD =>
       val actual = Zstd.decompressByteArray(out, outFrom, size, in, from, count)
       if (Zstd.isError(actual)) throw new MalformedPage(Zstd.getErrorName(actual))
+      requireSize(actual, size)
     case other =>
       factoryUsed = true
       val page =
         factory.getDecompressor(other).decompress(BytesInput.from(in, from, count), size).toInputStream
-      val actual = page.readNBytes(out, outFrom, size)
-      if (actual != size) throw new MalformedPage(s"$actual bytes where the header says $size")
+      requireSize(page.readNBytes(out, outFrom, size).toLong, size)
   }
+
+  private def requireSize(actual: Long, size: Int): Unit =
+    if (actual != size) throw new MalformedPage(s"$actual bytes where the header says $size")
 
   /** The compressed bytes, in an array of their own. */
   def compress(codec: CompressionCodecName, in: Array[Byte], count: Int): Array[Byte] = codec match {

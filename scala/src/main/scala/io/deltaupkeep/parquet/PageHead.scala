@@ -25,7 +25,7 @@ private[parquet] final class PageHead {
   /** Reads a header; returns where it ends. */
   def read(bytes: Array[Byte], from: Int, end: Int): Int = {
     val in = new CompactReader(bytes, from, end)
-    isCompressed = true
+    forget()
     in.readStruct {
       case 1 => kind = PageType.findByValue(in.readInt())
       case 2 => uncompressedSize = in.readInt()
@@ -35,8 +35,31 @@ private[parquet] final class PageHead {
       case 8 => readDataPageV2(in)
       case _ => in.skip()
     }
+    if (!isComplete) throw new MalformedPage("its header is not complete")
     in.position
   }
+
+  private def forget(): Unit = {
+    kind = null
+    uncompressedSize = -1
+    compressedSize = -1
+    values = -1
+    encoding = null
+    repetitionEncoding = null
+    definitionEncoding = null
+    repetitionSize = -1
+    definitionSize = -1
+    isCompressed = true
+  }
+
+  private def isComplete: Boolean = uncompressedSize >= 0 && compressedSize >= 0 && (kind match {
+    case PageType.DATA_PAGE =>
+      values >= 0 && encoding != null && repetitionEncoding != null && definitionEncoding != null
+    case PageType.DATA_PAGE_V2 =>
+      values >= 0 && encoding != null && repetitionSize >= 0 && definitionSize >= 0
+    case PageType.DICTIONARY_PAGE => values >= 0
+    case _ => true
+  })
 
   private def readDataPage(in: CompactReader): Unit = in.readStruct {
     case 1 => values = in.readInt()

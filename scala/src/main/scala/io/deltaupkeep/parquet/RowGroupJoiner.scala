@@ -64,7 +64,8 @@ object RowGroupJoiner {
       val group = metadata.getBlocks.get(ordinal)
       to.startBlock(group.getRowCount)
       group.getColumns.asScala.foreach { chunk =>
-        ChunkCopier.copy(schema.getColumnDescription(chunk.getPath.toArray), bytes, chunk, to)
+        val column = schema.getColumnDescription(chunk.getPath.toArray)
+        ChunkCopier.copy(column, input.file.toString, bytes, chunk, to)
       }
       to.endBlock()
     }

@@ -50,6 +50,8 @@ private[parquet] final class Values {
     base = from
     count = values
     if (shape.isVariable) {
+      // Each has four bytes for its length.
+      if (values > (to - from) / 4) throw new MalformedPage(s"$values values are cut off")
       if (starts.length < values + 1) starts = new Array[Int](math.max(values + 1, 2 * starts.length))
       var at = from
       var i = 0

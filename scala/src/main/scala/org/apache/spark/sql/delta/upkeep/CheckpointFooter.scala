@@ -77,7 +77,7 @@ private[upkeep] final class CheckpointFooter private (
   /**
    * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns.
    *
-   * @throws io.deltaupkeep.parquet.MalformedPage when the file is damaged
+   * @throws io.deltaupkeep.parquet.UnreadableInput when the file is damaged
    */
   def names(fragment: Fragment, paths: Set[String]): Boolean = paths.nonEmpty &&
     PathColumns.exists { column =>
