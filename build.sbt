@@ -58,6 +58,10 @@ lazy val upkeep = (project in file("scala"))
       "-Xmx2g",
       s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"
     ),
+    // How many random cases suites try, and from which seed on: `-DdeltaUpkeep.fuzz=100000`.
+    Test / javaOptions ++= sys.props.toSeq.collect {
+      case (key, value) if key.startsWith("deltaUpkeep.") => s"-D$key=$value"
+    },
     Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
     // A Maven-layout repository in the build directory: what `--packages` resolves in the tests.
     publishTo := Some("staging" at (baseDirectory.value / "target" / "repository").toURI.toString),
