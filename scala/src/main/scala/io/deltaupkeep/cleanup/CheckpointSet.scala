@@ -23,10 +23,10 @@ private[deltaupkeep] object CheckpointSet {
     }
     single.map { case (file, version) =>
       CheckpointSet(version, Seq(file), file.sizeInBytes > 0 && hasItsSidecars(file))
-    } ++ multiPart(files)
+    } ++ multiPart(files, hasItsSidecars)
   }
 
-  private def multiPart(files: Seq[LogFile]): Seq[CheckpointSet] =
+  private def multiPart(files: Seq[LogFile], isReadable: LogFile => Boolean): Seq[CheckpointSet] =
     files
       .map(file => file -> file.kind)
       .collect { case (file, LogFileKind.CheckpointPart(version, part, parts)) =>
@@ -34,7 +34,8 @@ private[deltaupkeep] object CheckpointSet {
       }
       .groupMap { case (set, _) => set } { case (_, part) => part }
       .map { case ((version, parts), found) =>
-        val whole = found.collect { case (part, file) if file.sizeInBytes > 0 => part }.toSet
+        val whole =
+          found.collect { case (part, file) if file.sizeInBytes > 0 && isReadable(file) => part }.toSet
         CheckpointSet(version, found.map { case (_, file) => file }, whole.size == parts)
       }
       .toSeq

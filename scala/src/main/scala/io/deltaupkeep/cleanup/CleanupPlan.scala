@@ -70,7 +70,7 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
  *
  * @param cutoff            what is older may go
  * @param cutoffCommit      the newest version not newer than the cutoff
- * @param sidecarReferences by name, of every checkpoint that may name sidecars
+ * @param sidecarReferences by name, of every checkpoint that may name sidecars, or that is known to be damaged
  * @param checkpointProtectionVersion history before it may go only at once (feature checkpointProtection)
  */
 final case class CleanupInput(
@@ -85,6 +85,20 @@ final case class CleanupInput(
   /** An empty file names nothing, however reading it went. */
   private[cleanup] def referencesOf(file: LogFile): Option[SidecarReferences] =
     sidecarReferences.get(file.name).filter(_ => file.sizeInBytes > 0)
+
+  private[cleanup] def isUnreadable(file: LogFile): Boolean =
+    referencesOf(file).exists(_.isInstanceOf[SidecarReferences.Unreadable])
+
+  /** The files at the top of a version's checkpoints that may be readable, each with its Parquet files. */
+  def readableCheckpoints(version: Long): Seq[(LogFile, Seq[LogFile])] = {
+    lazy val sidecars = files.filter(_.kind == LogFileKind.Sidecar)
+    val whole = files.filter(file => file.isCheckpointOf(version) && file.sizeInBytes > 0)
+    whole.filterNot(isUnreadable).map { file =>
+      val named = referencesOf(file).collect { case SidecarReferences.Named(names) => names }
+      val below = named.toSeq.flatMap(names => sidecars.filter(sidecar => names(sidecar.name)))
+      file -> (file +: below).filter(_.name.endsWith(".parquet"))
+    }
+  }
 }
 
 /**

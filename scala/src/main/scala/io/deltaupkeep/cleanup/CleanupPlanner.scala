@@ -93,7 +93,7 @@ object CleanupPlanner {
 
     /** Files of checkpoints that no reader can use, with the verdict on their whole set. */
     private val incomplete: Map[LogFile, Reason] = checkpoints
-      .filterNot(set => set.isComplete || set.files.exists(isUnreadable))
+      .filterNot(set => set.isComplete || set.files.exists(input.isUnreadable))
       .flatMap { set =>
         val reason =
           if (isProtected) Reason.Protected
@@ -102,9 +102,6 @@ object CleanupPlanner {
         set.files.map(_ -> reason)
       }
       .toMap
-
-    private def isUnreadable(file: LogFile): Boolean =
-      input.referencesOf(file).exists(_.isInstanceOf[SidecarReferences.Unreadable])
 
     def reason(file: LogFile): Reason = file.kind match {
       case LogFileKind.Temporary => if (isYoung(file, input.now)) Reason.Young else Reason.AbandonedTemporary

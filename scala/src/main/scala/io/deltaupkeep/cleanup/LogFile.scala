@@ -21,6 +21,13 @@ final case class LogFile(directory: LogDirectory, name: String, sizeInBytes: Lon
   def path: String = directory.prefix + name
 
   lazy val kind: LogFileKind = LogFileKind.of(directory, name)
+
+  private[cleanup] def isCheckpointOf(version: Long): Boolean = kind match {
+    case LogFileKind.ClassicCheckpoint(number) => number == version
+    case LogFileKind.CheckpointPart(number, _, _) => number == version
+    case LogFileKind.V2Checkpoint(number, _, _) => number == version
+    case _ => false
+  }
 }
 
 /** What a file of the log is, by its name and place (protocol, 'File Types'). */

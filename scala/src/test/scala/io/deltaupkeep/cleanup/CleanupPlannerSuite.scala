@@ -139,6 +139,8 @@ class CleanupPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("classic of no bytes", Seq(classic(8, size = 0)), none, false),
       ("a part is missing", Seq(part(8, 1, 3), part(8, 3, 3)), none, false),
       ("a part has no bytes", Seq(part(8, 1, 2), part(8, 2, 2, size = 0)), none, false),
+      ("a part is damaged", Seq(part(8, 1, 2), part(8, 2, 2)), refers(part(8, 2, 2), Unreadable("")), false),
+      ("classic that is damaged", Seq(classic(8)), refers(classic(8), Unreadable("truncated")), false),
       ("parts of two sets do not add up", Seq(part(8, 1, 2), part(8, 2, 3), part(8, 3, 3)), none, false),
       ("one of two sets is whole", Seq(part(8, 1, 2), part(8, 1, 1)), none, true),
       ("one part is named twice", Seq(part(8, 1, 2), root("8.checkpoint.1.2.parquet")), none, false),

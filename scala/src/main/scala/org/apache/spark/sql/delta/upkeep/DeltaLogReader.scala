@@ -4,15 +4,16 @@ import scala.util.{Failure, Success, Try, Using}
 
 import io.deltaupkeep.cleanup.{LogFile, SidecarReferences}
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.delta.{DeltaHistoryManager, DeltaLogFileIndex}
 import org.apache.spark.sql.delta.actions.{Action, CheckpointMetadata, SidecarFile}
 import org.apache.spark.sql.delta.util.FileNames
 
 /** Reads single files of the log through Delta's own readers. */
-final class DeltaLogReader(handle: DeltaHandle) {
+final class DeltaLogReader(handle: DeltaHandle) extends Logging {
 
   private val deltaLog = handle.snapshot.deltaLog
   private val conf = handle.hadoopConf
@@ -43,6 +44,20 @@ final class DeltaLogReader(handle: DeltaHandle) {
         SidecarReferences.Named(names.toSet)
       case Failure(e) => SidecarReferences.Unreadable(e.getMessage)
     }
+  }
+
+  /** Why Parquet files of a checkpoint cannot be read, as far as their footers tell. */
+  def damage(files: Seq[LogFile]): Option[String] =
+    Try(CheckpointFooter.readAll(files.map(statusOf), conf)(_ => ())) match {
+      case Success(_) => None
+      case Failure(e) =>
+        logWarning(s"A cleanup of ${handle.name} cannot stand on ${files.head.name}", e)
+        Some(e.getMessage)
+    }
+
+  private def statusOf(file: LogFile): FileStatus = {
+    val path = new Path(handle.logPath, file.path)
+    new FileStatus(file.sizeInBytes, false, 1, 0, file.modificationTime, path)
   }
 
   private def readJson(path: Path): Try[Seq[Action]] = Try(actions(path))

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep
 
+import scala.annotation.tailrec
+
 import io.deltaupkeep.Options
 import io.deltaupkeep.cleanup._
 
@@ -15,7 +17,7 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     val files = LogListing.of(fileSystem, table.logPath)
     val cutoff = Cutoff.timestamp(now, settings.retentionMs, settings.granularity)
     val ownTime = Option.when(facts.inCommitTimestamps)(reader.inCommitTimestamp _)
-    CleanupPlanner.plan(
+    planOf(
       CleanupInput(
         files,
         now,
@@ -23,8 +25,22 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
         Cutoff.commit(CommitTimes.of(files.iterator), cutoff, ownTime),
         sidecarReferences(reader, files),
         facts.checkpointProtectionVersion
-      )
+      ),
+      reader
     )
+  }
+
+  /** Once the rest is gone a version is read from the cutoff checkpoint alone: a damaged one does not serve. */
+  @tailrec
+  private def planOf(input: CleanupInput, reader: DeltaLogReader): CleanupPlan = {
+    val plan = CleanupPlanner.plan(input)
+    val standsOn = plan.cutoffCheckpoint.filterNot(_ => plan.isEmpty)
+    val damaged = for {
+      (file, parquet) <- standsOn.toSeq.flatMap(input.readableCheckpoints)
+      problem <- reader.damage(parquet)
+    } yield file.name -> SidecarReferences.Unreadable(problem)
+    if (damaged.isEmpty) plan
+    else planOf(input.copy(sidecarReferences = input.sidecarReferences ++ damaged), reader)
   }
 
   def files(): Seq[CleanupResult] = plan.verdicts.map(CleanupResult.file(facts.path, _, now))
