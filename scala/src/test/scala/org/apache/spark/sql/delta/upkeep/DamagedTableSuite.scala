@@ -1,0 +1,233 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.io.File
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.file.{Files, Path}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.commons.io.FileUtils
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.delta.DeltaLog
+
+/** Files of a table that are not what they should be: a command says which, and leaves all files as they were. */
+class DamagedTableSuite extends AnyFunSuite {
+  import TestSession._
+  import spark.implicits._
+
+  private val optimize = "OPTIMIZE %s"
+  private val zOrder = "OPTIMIZE %s ZORDER BY (id)"
+  private val cleanUp = "CLEANUP LOG %s"
+  private val writers = Seq(optimize, "CHECKPOINT %s", cleanUp, "MAINTAIN %s")
+
+  /** Runs it on a table whose log is older than its retention. */
+  private def run(statement: String, path: String): Unit = {
+    val start = System.currentTimeMillis() - 40L * 24 * 3600 * 1000
+    logFiles(path, "").foreach { file =>
+      val version = file.getFileName.toString.takeWhile(_.isDigit).toLongOption
+      file.toFile.setLastModified(start + version.getOrElse(0L) * 60000)
+    }
+    DeltaLog.clearCache()
+    spark.sql(statement.format(s"delta.`$path`")).collect()
+    ()
+  }
+
+  private def withConf(settings: (String, String)*)(body: => Unit): Unit = {
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body
+    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
+  }
+
+  /** Every file of the table with its bytes. */
+  private def contents(path: String): Map[String, Seq[Byte]] =
+    Files.walk(new File(path).toPath).iterator.asScala.filter(Files.isRegularFile(_)).map { file =>
+      file.toString -> Files.readAllBytes(file).toSeq
+    }.toMap
+
+  private def messages(failure: Throwable): String =
+    Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).map(_.toString).mkString("\n")
+
+  /** Asserts that the statement fails, says `what`, and leaves the log and every data file as they were. */
+  private def assertFails(statement: String, path: String, what: String): Unit = {
+    val before = contents(path)
+    val failure = intercept[Exception](run(statement, path))
+    assert(messages(failure).contains(what), statement)
+    // What a task wrote beside the one that failed is in no version: VACUUM removes it.
+    val after = contents(path).filter { case (file, _) => before.contains(file) || isOfLog(file) }
+    assert(after == before, statement)
+  }
+
+  private def isOfLog(file: String): Boolean = file.contains("_delta_log")
+
+  private def log(path: String, name: String): Path = new File(path, s"_delta_log/$name").toPath
+
+  private def commit(path: String, version: Int): Path = log(path, f"$version%020d.json")
+
+  private def logFiles(path: String, end: String): Seq[Path] =
+    Files.walk(log(path, "")).iterator.asScala
+      .filter(file => Files.isRegularFile(file) && file.getFileName.toString.endsWith(end)).toSeq
+
+  private type Damage = Array[Byte] => Array[Byte]
+
+  private def change(file: Path)(by: Damage): Unit = {
+    Files.write(file, by(Files.readAllBytes(file)))
+    // Hadoop's own checksum would find it out before anyone else.
+    Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+    ()
+  }
+
+  private def flip(bytes: Array[Byte], from: Int): Array[Byte] = bytes.zipWithIndex.map { case (byte, i) =>
+    if (i >= from && i < from + 36) (~byte).toByte else byte
+  }
+
+  private val cut: Damage = bytes => bytes.take(bytes.length / 2)
+  private val empty: Damage = _ => Array.emptyByteArray
+  private val pages: Damage = flip(_, 4)
+  private val footer: Damage = bytes => {
+    val length = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8)
+    flip(bytes, bytes.length - 8 - length)
+  }
+
+  for {
+    (tier, statement, settings, damages) <- Seq(
+      ("splice", optimize, Nil, Seq(cut, empty, footer, pages)),
+      (
+        "transcode",
+        optimize,
+        Seq("parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false"),
+        Seq(cut, pages)
+      ),
+      // Pages that are copied are not looked at.
+      ("copy", optimize, Seq("parquet.block.size" -> "100"), Seq(cut, footer)),
+      ("rows", zOrder, Nil, Seq(cut, empty, footer, pages))
+    )
+  } test(s"a damaged data file: $tier") {
+    withConf(settings: _*) {
+      val path = new File(root, s"damagedData-$tier").getAbsolutePath
+      spark.range(0, 400, 1, 4).write.format("delta").save(path)
+      val plan = spark.sql(s"${statement.format(s"delta.`$path`")} DRY RUN")
+      assert(plan.selectExpr("explode(bins.tier)").as[String].collect().toSet == Set(tier))
+      val file = new File(path, DeltaLog.forTable(spark, path).update().allFiles.head().path).toPath
+      val whole = Files.readAllBytes(file)
+      damages.foreach { damage =>
+        change(file)(damage)
+        assertFails(statement, path, file.getFileName.toString)
+        if (tier == "splice") assertFails("MAINTAIN %s", path, file.getFileName.toString)
+        if (tier == "copy") assertFails(s"$statement DRY RUN", path, file.getFileName.toString)
+        change(file)(_ => whole)
+      }
+      run(statement, path)
+      assert(ids(path) == (0 until 400))
+    }
+  }
+
+  /** A copy of a table, so that one history serves many damages. */
+  private def copy(path: String): String = {
+    val to = Files.createTempDirectory(root.toPath, "damaged")
+    FileUtils.copyDirectory(new File(path), to.toFile)
+    to.toString
+  }
+
+  private lazy val commits = newTable("damagedCommits", 4, "delta.checkpointInterval" -> "1000")
+
+  test("an action that nobody knows is passed over") {
+    for (statement <- writers) {
+      val path = copy(commits)
+      change(commit(path, 2))(_ ++ "{\"strange\":{\"path\":\"x\",\"size\":[1]}}\n".getBytes)
+      run(statement, path)
+      run("CHECKPOINT %s", path)
+      assert(idsFromCheckpoint(path) == Seq(1, 2, 3, 4), statement)
+    }
+  }
+
+  test("a commit that is missing") {
+    for (statement <- writers) {
+      val path = copy(commits)
+      Files.delete(commit(path, 2))
+      assertFails(statement, path, "DELTA_VERSIONS_NOT_CONTIGUOUS")
+    }
+  }
+
+  test("a commit that is cut off, or damaged, is an error that names it") {
+    for (statement <- writers if statement != cleanUp; damage <- Seq(cut, pages)) {
+      val path = copy(commits)
+      change(commit(path, 2))(damage)
+      logFiles(path, ".crc").foreach(Files.delete)
+      assertFails(statement, path, commit(path, 2).getFileName.toString)
+    }
+  }
+
+  test("a commit that has no bytes adds nothing, unless checksums say otherwise") {
+    val path = copy(commits)
+    change(commit(path, 2))(empty)
+    assertFails("CHECKPOINT %s", path, "CHECKPOINT_MISMATCH")
+    logFiles(path, ".crc").foreach(Files.delete)
+    run("CHECKPOINT %s", path)
+    assert(idsFromCheckpoint(path) == Seq(1, 3, 4))
+  }
+
+  for (policy <- Seq("classic", "v2")) {
+
+    /** A checkpoint of version 3, whose Parquet files are named too, another of version 4, and a commit since. */
+    lazy val (checkpoints, first) = {
+      val path = newTable(s"damagedCheckpoints-$policy", 3, "delta.checkpointPolicy" -> policy)
+      run("CHECKPOINT %s", path)
+      val files = logFiles(path, ".parquet").map(_.getFileName).toSet
+      append(path, 100)
+      run("CHECKPOINT %s OPTIONS (mode = 'full')", path)
+      append(path, 101)
+      logFiles(path, ".crc").foreach(Files.delete)
+      (path, files)
+    }
+
+    def damagedCopy(damage: Damage)(isDamaged: Path => Boolean): String = {
+      val path = copy(checkpoints)
+      logFiles(path, ".parquet").filter(isDamaged).foreach(change(_)(damage))
+      path
+    }
+
+    test(s"a cleanup stands on no $policy checkpoint that is damaged") {
+      for (damage <- Seq(cut, empty, footer)) {
+        val second = damagedCopy(damage)(file => !first(file.getFileName))
+        run(cleanUp, second)
+        assert(!Files.exists(commit(second, 2)) && Files.exists(commit(second, 3)))
+        val both = damagedCopy(damage)(_ => true)
+        run(cleanUp, both)
+        assert((0 to 5).forall(version => Files.exists(commit(both, version))))
+        for (path <- Seq(second, both)) {
+          run("CHECKPOINT %s", path)
+          assert(idsFromCheckpoint(path) == Seq(1, 2, 3, 100, 101))
+        }
+      }
+    }
+
+    test(s"no command changes a table whose only $policy checkpoint is damaged") {
+      for (statement <- writers if statement != cleanUp) {
+        val path = damagedCopy(cut)(_ => true)
+        Files.delete(commit(path, 1))
+        assertFails(statement, path, "")
+      }
+    }
+
+    test(s"a $policy _last_checkpoint that is damaged") {
+      for (text <- Seq("{", "{\"version\":900,\"size\":7}"); statement <- Seq(cleanUp, "MAINTAIN %s")) {
+        val path = copy(checkpoints)
+        change(log(path, "_last_checkpoint"))(_ => text.getBytes)
+        run(statement, path)
+        DeltaLog.clearCache()
+        assert(ids(path) == Seq(1, 2, 3, 100, 101), statement)
+      }
+    }
+  }
+
+  /** The table's ids when no commit before the newest checkpoint is there. */
+  private def idsFromCheckpoint(path: String): Seq[Long] = {
+    DeltaLog.clearCache()
+    val version = DeltaLog.forTable(spark, path).update().checkpointProvider.version
+    (0 until version.toInt).foreach(number => Files.deleteIfExists(commit(path, number)))
+    logFiles(path, ".crc").foreach(Files.delete)
+    DeltaLog.clearCache()
+    ids(path)
+  }
+}
