@@ -105,8 +105,8 @@ private object UpkeepSqlParserFuzzSuite {
 
   private val All = Ours ++ Sparks
 
-  private val BeginsLikeOurs = "(?is).*\\b(optimize|checkpoint|maintain|cleanup|desc|describe)\\b.*"
-  private val DescribeHealth = "(?is).*\\bdesc(ribe)?\\b.*\\bhealth\\b.*"
+  private val BeginsLikeOurs = "(?is).*(optimize|checkpoint|maintain|cleanup|desc).*"
+  private val DescribeHealth = "(?is).*desc(ribe)?.*health.*"
 
   private val Words: IndexedSeq[String] =
     All.flatMap(_.split("(?<=\\W)|(?=\\W)")).distinct ++ Seq("$", "{env:HOME}", ":x", "?", "\\", "r'", "$$")
