@@ -155,14 +155,13 @@ class UpkeepOptimizeBuilder(DeltaOptimizeBuilder):
     def __init__(self, spark: SparkSession, jbuilder: Any, table: JvmTable) -> None:
         super().__init__(spark, jbuilder)
         self._table = table
-        self._where: str | None = None
+        self._where: list[str] = []
         self._full = False
         self._options: dict[str, OptionValue] = {}
 
     def where(self, partitionFilter: str) -> UpkeepOptimizeBuilder:
         """Choose files by a condition on partition columns; a second one narrows the first."""
-        both = f"({self._where}) AND ({partitionFilter})"
-        self._where = partitionFilter if self._where is None else both
+        self._where.append(partitionFilter)
         return self
 
     def full(self) -> UpkeepOptimizeBuilder:

@@ -18,15 +18,15 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 final class UpkeepTable private (session: SparkSession, target: String => UnresolvedTarget) {
   private val statements = new Statements(session, target)
 
-  /** `OPTIMIZE`; `where` may be null. */
+  /** `OPTIMIZE`; each condition of `where` is read alone, and all have to hold. */
   def optimize(
-      where: String,
+      where: ju.List[String],
       zOrderBy: ju.List[String],
       full: Boolean,
       dryRun: Boolean,
       options: ju.Map[String, String]
   ): DataFrame =
-    statements.optimize(Option(where), zOrderBy.asScala.toSeq, full, dryRun, options.asScala.toSeq)
+    statements.optimize(where.asScala.toSeq, zOrderBy.asScala.toSeq, full, dryRun, options.asScala.toSeq)
 
   /** `CHECKPOINT`. */
   def checkpoint(dryRun: Boolean, options: ju.Map[String, String]): DataFrame =

@@ -61,7 +61,7 @@ private[sql] final case class MaintainCommand(
     val row = rowOf(table, "optimize", dryRun)
     if (table.facts.catalogManaged) row.skipped("the catalog decides on file rewrites")
     else {
-      val clauses = OptimizeClauses(full = false, where = None, zOrderBy = Nil, dryRun, Nil)
+      val clauses = OptimizeClauses(full = false, where = Nil, zOrderBy = Nil, dryRun, Nil)
       val settings = OptimizeSettings(optionsOf(OptimizeSettings.entries), table.optimizeDefaults)
       val optimize = Optimize(session, table, clauses, settings)
       val files = optimize.plan.files.size

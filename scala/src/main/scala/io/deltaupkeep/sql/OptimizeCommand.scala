@@ -24,7 +24,7 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
 
   override protected def clauseTexts: Seq[String] = Seq(
     Option.when(clauses.full)("FULL"),
-    clauses.where.map("WHERE " + _),
+    clauses.whereText,
     Option.when(clauses.zOrderBy.nonEmpty)(clauses.zOrderBy.map(_.mkString(".")).mkString(
       "ZORDER BY (",
       ", ",
@@ -71,7 +71,7 @@ private[sql] final case class Optimize(
     val parser = session.sessionState.sqlParser
     val resolver = session.sessionState.conf.resolver
     val predicate = clauses.where.map(PartitionPredicate.parse(parser, resolver, facts, _))
-    new OptimizeTransaction(table, predicate.toSeq)
+    new OptimizeTransaction(table, predicate)
   }
 
   lazy val plan: OptimizePlan = layout match {

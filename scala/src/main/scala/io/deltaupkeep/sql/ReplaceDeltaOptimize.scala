@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.upkeep.{DeltaOptimize, DeltaPath}
 private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case DeltaOptimize(child, predicates, zOrderBy, full) =>
-      val plain = OptimizeClauses(full, None, zOrderBy, dryRun = false, Nil)
+      val plain = OptimizeClauses(full, Nil, zOrderBy, dryRun = false, Nil)
       OptimizeCommand(
         targetOf(child),
         predicates.foldLeft(plain)((clauses, text) => merge(clauses, clausesOf(text)))
@@ -34,7 +34,7 @@ private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extend
 
   private def merge(left: OptimizeClauses, right: OptimizeClauses): OptimizeClauses = OptimizeClauses(
     left.full || right.full,
-    (left.where ++ right.where).reduceOption((a, b) => s"($a) AND ($b)"),
+    left.where ++ right.where,
     left.zOrderBy ++ right.zOrderBy,
     left.dryRun || right.dryRun,
     left.options ++ right.options

@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.Plans
 private[deltaupkeep] final class Statements(session: SparkSession, target: String => UnresolvedTarget) {
 
   def optimize(
-      where: Option[String],
+      where: Seq[String],
       zOrderBy: Seq[String],
       full: Boolean,
       dryRun: Boolean,

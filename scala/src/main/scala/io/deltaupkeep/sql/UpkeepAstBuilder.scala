@@ -21,14 +21,25 @@ import org.apache.spark.sql.execution.{
   SimpleMode
 }
 
-/** What a user writes behind the table of an OPTIMIZE. */
+/**
+ * What a user writes behind the table of an OPTIMIZE.
+ *
+ * @param where conditions that all have to hold
+ */
 private[sql] final case class OptimizeClauses(
     full: Boolean,
-    where: Option[String],
+    where: Seq[String],
     zOrderBy: Seq[Seq[String]],
     dryRun: Boolean,
     options: Seq[(String, String)]
-)
+) {
+
+  def whereText: Option[String] = where match {
+    case Seq() => None
+    case Seq(one) => Some(s"WHERE $one")
+    case several => Some(several.map(one => s"($one)").mkString("WHERE ", " AND ", ""))
+  }
+}
 
 /** Makes the plan of a statement from its parse tree. Names are read by Spark's parser, by its rules. */
 private[sql] final class UpkeepAstBuilder(delegate: ParserInterface)
@@ -72,7 +83,7 @@ private[sql] final class UpkeepAstBuilder(delegate: ParserInterface)
 
   def optimizeClauses(context: OptimizeClausesContext): OptimizeClauses = OptimizeClauses(
     full = context.FULL() != null,
-    where = Option(context.predicate()).map(source),
+    where = Option(context.predicate()).map(source).toSeq,
     zOrderBy = Option(context.zorderBy()).toSeq.flatMap(_.columns.asScala).map(name),
     dryRun = context.dryRun() != null,
     options = options(context.optionList())

@@ -17,7 +17,7 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private def optimize(target: LogicalPlan, clauses: OptimizeClauses = plain): LogicalPlan =
     OptimizeCommand(target, clauses)
 
-  private val plain = OptimizeClauses(full = false, None, Nil, dryRun = false, Nil)
+  private val plain = OptimizeClauses(full = false, Nil, Nil, dryRun = false, Nil)
 
   test("tables are names of one to three parts, or paths") {
     val cases = Table(
@@ -43,14 +43,14 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("OPTIMIZE t", optimize(t)),
       ("optimize t;", optimize(t)),
       ("OPTIMIZE t FULL", optimize(t, plain.copy(full = true))),
-      ("OPTIMIZE t WHERE p = 'DRY RUN'", optimize(t, plain.copy(where = Some("p = 'DRY RUN'")))),
+      ("OPTIMIZE t WHERE p = 'DRY RUN'", optimize(t, plain.copy(where = Seq("p = 'DRY RUN'")))),
       (
         "OPTIMIZE t WHERE p > 1 AND (q = 'a;b' OR q IS NULL) ZORDER BY (a, b.c) DRY RUN OPTIONS (x = 1)",
         optimize(
           t,
           OptimizeClauses(
             full = false,
-            Some("p > 1 AND (q = 'a;b' OR q IS NULL)"),
+            Seq("p > 1 AND (q = 'a;b' OR q IS NULL)"),
             Seq(Seq("a"), Seq("b", "c")),
             dryRun = true,
             Seq("x" -> "1")
