@@ -14,6 +14,7 @@ import io.deltaupkeep.optimize.{
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.util.QuotingUtils
 import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, OptimizeTransaction}
 
 /** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
@@ -123,7 +124,7 @@ private[sql] final case class Optimize(
     else if (clauses.zOrderBy.nonEmpty) {
       clauses.zOrderBy.foreach(checkZOrderColumn)
       transaction.checkZOrderColumns(clauses.zOrderBy)
-      Layout.ZOrder(clauses.zOrderBy.map(_.mkString(".")))
+      Layout.ZOrder(clauses.zOrderBy.map(Optimize.columnName))
     } else Layout.Compact
   }
 
@@ -143,4 +144,9 @@ private[sql] final case class Optimize(
 
 private object Optimize {
   private val MaxReplans = 3
+
+  /** As Spark reads it of a data frame: `a.b` is the field b of a, and a column of that name has backticks. */
+  private def columnName(nameParts: Seq[String]): String = nameParts
+    .map(part => if (part.exists(".`".contains(_))) QuotingUtils.quoteIdentifier(part) else part)
+    .mkString(".")
 }

@@ -1,6 +1,7 @@
 package io.deltaupkeep.sql
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.Plans
 
@@ -14,7 +15,7 @@ private[deltaupkeep] final class Statements(session: SparkSession, target: Strin
       dryRun: Boolean,
       options: Seq[(String, String)]
   ): DataFrame = {
-    val columns = zOrderBy.map(session.sessionState.sqlParser.parseMultipartIdentifier)
+    val columns = zOrderBy.map(UnresolvedAttribute.parseAttributeName)
     run(OptimizeCommand(target("OPTIMIZE"), OptimizeClauses(full, where, columns, dryRun, options)))
   }
 
