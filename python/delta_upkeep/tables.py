@@ -125,7 +125,8 @@ class UpkeepTable(DeltaTable):
 
         Raises:
             AnalysisException: ``NEGATIVE_RETENTION``, ``RETENTION_TOO_SHORT``,
-                ``LOG_NOT_WRITABLE``, ``LOG_FILE_NOT_DELETED``, or the table's features forbid it.
+                ``LOG_NOT_WRITABLE``, ``LOG_FILE_NOT_DELETED``, ``LOG_DIRECTORY_IS_LINK``, or the
+                table's features forbid it.
         """
         hours = None if retentionHours is None else float(retentionHours)
         return self._table.call("cleanupLog", hours, dryRun, option_texts(options or {}))

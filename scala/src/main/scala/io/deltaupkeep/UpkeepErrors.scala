@@ -318,6 +318,15 @@ object UpkeepErrors {
       Some(thrown)
     )
 
+  def logDirectoryIsLink(table: String, directory: String): UpkeepException = error(
+    "LOG_DIRECTORY_IS_LINK",
+    SqlState.ObjectState,
+    s"CLEANUP LOG of $table deleted nothing.",
+    s"$directory is a link to another place, and only files of the log itself are deleted.",
+    "Put a directory with these files in the place of the link.",
+    Map("table" -> table, "directory" -> directory)
+  )
+
   def logFileNotDeleted(
       table: String,
       file: String,

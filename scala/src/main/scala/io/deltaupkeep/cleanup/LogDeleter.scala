@@ -38,9 +38,10 @@ final class LogDeleter(
    * Deletes all of a phase before anything of the next one.
    *
    * @throws UpkeepException `LOG_FILE_NOT_DELETED` where a file cannot be deleted, after some tries; others that
-   *                         were being deleted just then may be gone
+   *                         were being deleted just then may be gone. `LOG_DIRECTORY_IS_LINK` before anything is
    */
   def delete(phases: Seq[IndexedSeq[LogFile]]): Deletions = {
+    requireNoLinks(phases.iterator.flatten.map(_.directory).toSet - LogDirectory.Root)
     Using.resource(fileSystem.createBulkDelete(logPath)) { bulk =>
       val isBulk = bulk.pageSize > 1
       val width = if (isBulk) math.max(1, threads / BulkShare) else threads
@@ -57,6 +58,13 @@ final class LogDeleter(
     }
     Deletions(files.get, bytes.get)
   }
+
+  private def requireNoLinks(directories: Set[LogDirectory]): Unit =
+    if (fileSystem.supportsSymlinks) directories.map(of => new Path(logPath, of.prefix)).foreach { path =>
+      // The local file system takes a scheme for a part of the name.
+      if (fileSystem.getFileLinkStatus(Path.getPathWithoutSchemeAndAuthority(path)).isSymlink)
+        throw UpkeepErrors.logDirectoryIsLink(table, path.toString)
+    }
 
   private def callable[T](work: => T): Callable[T] = () => work
 
