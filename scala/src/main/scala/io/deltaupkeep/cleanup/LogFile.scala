@@ -122,6 +122,8 @@ object LogFileKind {
     (if (directory == LogDirectory.Root) ofUsualName(name) else None).getOrElse(ofAnyName(directory, name))
 
   private def ofAnyName(directory: LogDirectory, name: String): LogFileKind = (directory, name) match {
+    // Hadoop takes what is before a colon for a scheme, and so it neither writes nor deletes such a file.
+    case _ if name.contains(':') => Unknown
     case (_, TemporaryName()) => Temporary
     case (LogDirectory.Root, CommitName(Number(version))) => Commit(version)
     case (LogDirectory.Root, ClassicName(Number(version))) => ClassicCheckpoint(version)

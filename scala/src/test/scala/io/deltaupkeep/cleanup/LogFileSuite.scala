@@ -56,6 +56,8 @@ class LogFileSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (Root, "json"),
       (Root, "-1.json"),
       (Root, s"$ten.json.bak"),
+      (Root, ".a:b.tmp"),
+      (Sidecars, "a:b.parquet"),
       (Root, s"$ten.checkpoint"),
       (Root, s"$ten.checkpoint.avro"),
       (Root, s"$ten.checkpoint.$id.avro"),
