@@ -36,12 +36,14 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
   def sidecarReferences(checkpoint: LogFile, uuidNamed: Boolean): SidecarReferences = {
     val path = new Path(handle.logPath, checkpoint.path)
     val read = if (checkpoint.name.endsWith(".json")) readJson(path) else readParquet(path)
-    read match {
-      case Success(actions) if uuidNamed && !actions.exists(_.isInstanceOf[CheckpointMetadata]) =>
+    read.map(actions => actions -> sidecarsOf(actions)) match {
+      case Success((actions, _)) if uuidNamed && !actions.exists(_.isInstanceOf[CheckpointMetadata]) =>
         SidecarReferences.Unreadable("it has no checkpointMetadata action")
-      case Success(actions) =>
-        val names = actions.collect { case sidecar: SidecarFile => new Path(sidecar.path).getName }
-        SidecarReferences.Named(names.toSet)
+      case Success((_, sidecars)) =>
+        sidecars.find(DeltaLogReader.isElsewhere(handle, _)) match {
+          case Some(elsewhere) => SidecarReferences.Unreadable(s"it names $elsewhere, which is no sidecar")
+          case None => SidecarReferences.Named(sidecars.map(_.getName).toSet)
+        }
       case Failure(e) => SidecarReferences.Unreadable(e.getMessage)
     }
   }
@@ -59,6 +61,9 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
     val path = new Path(handle.logPath, file.path)
     new FileStatus(file.sizeInBytes, false, 1, 0, file.modificationTime, path)
   }
+
+  private def sidecarsOf(actions: Seq[Action]): Seq[Path] =
+    actions.collect { case sidecar: SidecarFile => sidecar.toFileStatus(handle.logPath).getPath }
 
   private def readJson(path: Path): Try[Seq[Action]] = Try(actions(path))
 
@@ -83,4 +88,11 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
       handle.snapshot,
       new deltaLog.V2CompatCheckpointMetrics
     )
+}
+
+private[upkeep] object DeltaLogReader {
+
+  /** Whether a file that a checkpoint names is outside the directory that the protocol has sidecars in. */
+  def isElsewhere(handle: DeltaHandle, sidecar: Path): Boolean =
+    sidecar.getParent != FileNames.sidecarDirPath(handle.logPath)
 }

@@ -97,6 +97,9 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
     val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
     // A cleanup that runs now may take the sidecars of a checkpoint that has expired.
     if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
+    // A checkpoint names its sidecars by their names alone.
+    else if (files.exists(file => DeltaLogReader.isElsewhere(handle, file.getPath)))
+      Some("the last checkpoint has sidecars outside their directory")
     else if (!eachFooter(_.hasStatistics).forall(identity))
       Some("sidecars of the last checkpoint have no statistics as JSON")
     else None
