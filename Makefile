@@ -58,7 +58,7 @@ lint: setup ## Check formatting, types and the adapter's boundary
 
 .PHONY: test-scala
 test-scala: setup ## Run the Scala tests, after checking the format, and publish locally for the others
-	$(SBT) scalafmtCheckAll upkeep/test upkeep/publish </dev/null
+	$(SBT) scalafmtCheckAll upkeep/test upkeep/publish upkeep/Test/package </dev/null
 	touch $(PUBLISHED)
 
 .PHONY: test-python
@@ -66,7 +66,8 @@ test-python: setup publish-local ## Run the tests from Python; ARGS='-k name' ch
 	$(PYTEST) tests $(ARGS)
 
 .PHONY: torture
-torture: setup publish-local ## Interrupt every statement at every request, and storm; TORTURE_SEED=1 is another order
+torture: setup publish-local ## Interrupt statements at every request, storm, and fuzz; TORTURE_SEED=1 is another order
+	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz*" </dev/null
 	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=0 TORTURE_KILLS=8 STORM_SECONDS=300 $(PYTEST) tests/faults $(ARGS)
 
 .PHONY: publish-local
@@ -121,5 +122,5 @@ $(VENV)/.installed: $(WHEEL)
 	touch $@
 
 $(PUBLISHED): $(JAR)
-	$(SBT) upkeep/publish upkeep/Test/compile </dev/null
+	$(SBT) upkeep/publish upkeep/Test/package </dev/null
 	touch $@

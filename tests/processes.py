@@ -15,6 +15,7 @@ from delta_upkeep import __version__
 ROOT = Path(__file__).parent.parent
 REPOSITORY = ROOT / "scala/target/repository"
 TEST_CLASSES = ROOT / "scala/target/scala-2.13/test-classes"
+TEST_JAR = ROOT / f"scala/target/scala-2.13/delta-upkeep_2.13-{__version__}-tests.jar"
 COORDINATE = f"io.deltaupkeep:delta-upkeep_2.13:{__version__}"
 BIN = Path(sys.executable).parent
 # PySpark sets SPARK_HOME in this process when other tests start a session.

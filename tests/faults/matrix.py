@@ -223,7 +223,7 @@ def leftovers(path: Path) -> set[str]:
 def sidecars_of(log: Path) -> set[str]:
     """List the sidecars that the checkpoints of a log name."""
     names = set()
-    for file in log.glob("*.checkpoint.*"):
+    for file in log.glob("[0-9]*.checkpoint.*"):
         if file.suffix == ".json":
             rows = [json.loads(line) for line in file.read_text().splitlines()]
         elif "sidecar" in pyarrow.parquet.read_schema(file).names:

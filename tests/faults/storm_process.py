@@ -115,23 +115,26 @@ def stream(storm: Storm) -> None:
 
 
 def optimize(storm: Storm) -> None:
-    """Compact, and tell how many files went."""
+    """Compact, until there was something to compact, and tell how many files went."""
+    removed = 0
 
     def run() -> dict[str, int]:
+        nonlocal removed
         rows = storm.spark.sql(f"OPTIMIZE {storm.name} OPTIONS (maxBytesPerCommit = '20k')")
-        return {"removed": rows.first().metrics.numFilesRemoved}
+        gone = rows.first().metrics.numFilesRemoved
+        removed += gone
+        return {"removed": gone}
 
-    while not storm.is_over():
+    while not storm.is_over() or (removed == 0 and time.time() < storm.end + LATE_SECONDS):
         storm.attempt("OPTIMIZE", run)
 
 
 def maintain(storm: Storm) -> None:
-    """Run the other statements in turns."""
-    statements = ["CHECKPOINT {}", "CLEANUP LOG {} RETAIN 0 HOURS", "MAINTAIN {}"]
+    """Checkpoint and clean up in turns."""
     while not storm.is_over():
-        for statement in statements:
-            text = statement.format(storm.name)
-            storm.attempt(statement.split(" {")[0], partial(storm.spark.sql, text))
+        storm.attempt("CHECKPOINT", partial(storm.spark.sql, f"CHECKPOINT {storm.name}"))
+        cleanup = f"CLEANUP LOG {storm.name} RETAIN 0 HOURS"
+        storm.attempt("CLEANUP LOG", partial(storm.spark.sql, cleanup))
 
 
 ROLES: dict[str, tuple[Callable[[Storm], None], ...]] = {
@@ -142,8 +145,8 @@ ROLES: dict[str, tuple[Callable[[Storm], None], ...]] = {
 
 
 def main() -> None:
-    """Run the threads of a kind: number, kind, table, seconds, seed and classes of the tests."""
-    number, kind, table, seconds, seed, classes = sys.argv[1:]
+    """Run the threads of a kind: number, kind, table, seconds, seed and jar of the tests."""
+    number, kind, table, seconds, seed, jar = sys.argv[1:]
     builder = (
         SparkSession.builder.master("local[2]")
         .config("spark.driver.memory", "1g")
@@ -151,7 +154,7 @@ def main() -> None:
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.databricks.delta.snapshotPartitions", "2")
         .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
-        .config("spark.driver.extraClassPath", classes)
+        .config("spark.jars", jar)
         .config("spark.delta.logStore.file.impl", "io.deltaupkeep.LinkLogStore")
         # Without checksums, which two processes that write one file would leave unfit.
         .config("spark.hadoop.fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
