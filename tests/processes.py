@@ -29,7 +29,6 @@ def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
         builder.config("spark.driver.extraClassPath", str(TEST_CLASSES))
         .config("spark.hadoop.fs.fault.impl", "io.deltaupkeep.FaultFileSystem")
         .config("spark.delta.logStore.fault.impl", "io.delta.storage.LocalLogStore")
-        .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
     )
 
 

@@ -14,7 +14,7 @@ from faults.matrix import FAULTS, Matrix
 from faults.scenarios import ALL, CHECKPOINTS, OPTIMIZES, Scenario
 
 SEED = int(os.environ.get("TORTURE_SEED", "42"))
-POINTS = int(os.environ.get("TORTURE_POINTS", "2"))
+POINTS = int(os.environ.get("TORTURE_POINTS", "1"))
 """Of each statement; 0 for all that there are."""
 KILLS = int(os.environ.get("TORTURE_KILLS", "1"))
 
