@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import COORDINATE, REPOSITORY, ROOT, with_faults
+from processes import COORDINATE, REPOSITORY, ROOT, small_session, with_faults
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
@@ -23,12 +23,8 @@ DELTA = "spark.databricks.delta"
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     root = tmp_path_factory.mktemp("spark")
     builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "2g")
-        .config("spark.ui.enabled", "false")
+        small_session("2g")
         .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config(f"{DELTA}.snapshotPartitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         # Tests age the log, and then read what a cleanup has left of it.
         .config(

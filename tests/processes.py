@@ -23,6 +23,17 @@ CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("
 ACTIVATED = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
 
+def small_session(memory: str) -> SparkSession.Builder:
+    """Two threads and as many partitions: for tables of a few rows."""
+    return (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", memory)
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.databricks.delta.snapshotPartitions", "2")
+    )
+
+
 def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Let the session reach tables at `fault:/path`, where requests fail when they are told to."""
     return (

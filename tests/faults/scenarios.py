@@ -37,10 +37,8 @@ class Scenario:
     has_vectors: bool = False
 
 
-def small_files(
-    *properties: tuple[str, str], ids: int = 5, partitions: int = 2
-) -> Callable[[SparkSession, Path], None]:
-    """Make a table with a commit and a small file for each id."""
+def small_files(*properties: tuple[str, str]) -> Callable[[SparkSession, Path], None]:
+    """Make a table of ids 1 to 5, a commit and a small file for each, in two partitions."""
 
     def build(spark: SparkSession, path: Path) -> None:
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties)
@@ -50,14 +48,10 @@ def small_files(
             f"CREATE TABLE {name} (id BIGINT, p INT, text STRING) USING delta "
             f"PARTITIONED BY (p) {clause}"
         )
-        append(spark, path, 1, ids, partitions)
+        for i in range(1, 6):
+            spark.sql(f"INSERT INTO {name} VALUES ({i}, {i % 2}, 'text {i}')")
 
     return build
-
-
-def append(spark: SparkSession, path: Path, first: int, last: int, partitions: int = 2) -> None:
-    for i in range(first, last + 1):
-        spark.sql(f"INSERT INTO delta.`{path}` VALUES ({i}, {i % partitions}, 'text {i}')")
 
 
 def then(

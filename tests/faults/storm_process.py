@@ -17,6 +17,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
+from processes import small_session
 
 BATCH = 5
 LATE_SECONDS = 60
@@ -148,11 +149,7 @@ def main() -> None:
     """Run the threads of a kind: number, kind, table, seconds, seed and jar of the tests."""
     number, kind, table, seconds, seed, jar = sys.argv[1:]
     builder = (
-        SparkSession.builder.master("local[2]")
-        .config("spark.driver.memory", "1g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.databricks.delta.snapshotPartitions", "2")
+        small_session("1g")
         .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
         .config("spark.jars", jar)
         .config("spark.delta.logStore.file.impl", "io.deltaupkeep.LinkLogStore")

@@ -12,7 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from faults import storm_process
-from processes import CLEAN, TEST_JAR
+from processes import CLEAN, ROOT, TEST_JAR
 from strangers import ids_by_delta_rs
 
 SEED = os.environ.get("TORTURE_SEED", "42")
@@ -57,7 +57,8 @@ def storm(table: Path) -> list[dict[str, Any]]:
         subprocess.Popen(
             [
                 sys.executable,
-                storm_process.__file__,
+                "-m",
+                storm_process.__name__,
                 str(number),
                 kind,
                 table,
@@ -68,7 +69,7 @@ def storm(table: Path) -> list[dict[str, Any]]:
             stdout=subprocess.PIPE,
             stderr=(table.parent / f"{kind}.log").open("w"),
             text=True,
-            env=CLEAN,
+            env={**CLEAN, "PYTHONPATH": str(ROOT / "tests")},
         )
         for number, kind in enumerate(storm_process.ROLES, start=1)
     ]

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import pyarrow
 import pytest
+from delta.tables import DeltaTable
 from py4j.protocol import Py4JJavaError
 from pyarrow.parquet import write_table
 from pyspark.errors import AnalysisException
@@ -362,8 +363,6 @@ def test_a_comment_in_a_predicate_ends_with_it(spark: SparkSession, catalog_tabl
     optimize = UpkeepTable.forName(spark, catalog_table).optimize()
     planned = optimize.where("p = 1 -- or").where("p = 0").dryRun().first()
     assert planned.metrics.totalConsideredFiles == 0
-    from delta.tables import DeltaTable
-
     deltas = DeltaTable.forName(spark, catalog_table).optimize()
     row = deltas.where("p = 1").where("p = 0 OR p = 2").executeCompaction().first()
     assert row.metrics.totalConsideredFiles == 0
