@@ -9,6 +9,14 @@ val upkeepVersion = Using.resource(Source.fromFile("python/delta_upkeep/version.
   """__version__ = "([^"]+)"""".r.findFirstMatchIn(source.mkString).get.group(1)
 }
 
+val testProcesses = 2
+
+Global / concurrentRestrictions := Seq(
+  Tags.limitAll(testProcesses),
+  Tags.limit(Tags.ForkedTestGroup, testProcesses),
+  Tags.exclusiveGroup(Tags.Clean)
+)
+
 // What Spark's own launcher passes to a JVM of version 17 or newer.
 val javaModuleOptions = Seq(
   "java.lang",
@@ -53,7 +61,17 @@ lazy val upkeep = (project in file("scala"))
     },
     Compile / doc / scalacOptions -= "-Werror",
     Test / fork := true,
-    Test / parallelExecution := false,
+    // Two JVMs, each with a session of Spark that its suites take in turns: they wait more than they compute.
+    Test / parallelExecution := true,
+    Test / testForkedParallel := false,
+    Test / testGrouping := {
+      val options = (Test / forkOptions).value
+      val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+      (0 until testProcesses).map { process =>
+        val own = suites.collect { case (suite, i) if i % testProcesses == process => suite }
+        Tests.Group(s"process $process", own, Tests.SubProcess(options))
+      }
+    },
     Test / javaOptions ++= javaModuleOptions ++ Seq(
       "-Xmx2g",
       s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 SCRIPT = """
-import sys
+import os, pathlib, sys
+import deltalake, pyarrow, pyarrow.parquet
 from pyspark.sql import SparkSession
 from delta_upkeep import configure_spark_with_delta_upkeep
 
@@ -13,20 +14,31 @@ builder = (
     SparkSession.builder.master("local[2]")
     .config("spark.driver.memory", "600m")
     .config("spark.ui.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.databricks.delta.snapshotPartitions", "2")
     .config("spark.deltaUpkeep.optimize.bytesInFlight", "16m")
 )
 spark = configure_spark_with_delta_upkeep(builder).getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
 path = sys.argv[1]
-# Random text does not compress, so this is 1.3 times the heap.
-text = [f"unhex(md5(concat(id, 'c{i}'))) AS c{i}" for i in range(16)]
-rows = spark.range(0, 3_200_000, 1, 256).selectExpr("id", *text)
-rows.write.format("delta").save(path)
+# Random bytes do not compress, so this is 1.3 times the heap.
+files, rows, columns = 256, 12_500, 16
+data = pathlib.Path(path)
+data.mkdir()
+chunk = [pyarrow.py_buffer(os.urandom(16 * rows)) for _ in range(columns)]
+arrays = [pyarrow.Array.from_buffers(pyarrow.binary(16), rows, [None, bytes]) for bytes in chunk]
+names = [f"c{i}" for i in range(columns)]
+table = pyarrow.table([range(rows), *(a.cast(pyarrow.binary()) for a in arrays)], ["id", *names])
+pyarrow.parquet.write_table(table, data / "0.parquet", use_dictionary=False)
+for i in range(1, files):
+    os.link(data / "0.parquet", data / f"{i}.parquet")
+deltalake.convert_to_deltalake(path)
 row = spark.sql(f"OPTIMIZE delta.`{path}`").first()
 assert [bin.tier for bin in row.bins] == ["splice"], row
 assert row.metrics.filesRemoved.totalSize > 700 << 20, row.metrics.filesRemoved
 assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (256, 1), row.metrics
-assert spark.read.format("delta").load(path).selectExpr("sum(id)").first()[0] == 5_119_998_400_000
+found = spark.read.format("delta").load(path).selectExpr("sum(id)").first()[0]
+assert found == files * sum(range(rows))
 """
 
 

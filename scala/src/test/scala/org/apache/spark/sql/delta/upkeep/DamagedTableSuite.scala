@@ -211,7 +211,7 @@ class DamagedTableSuite extends AnyFunSuite {
     }
 
     test(s"a $policy _last_checkpoint that is damaged") {
-      for (text <- Seq("{", "{\"version\":900,\"size\":7}"); statement <- Seq(cleanUp, "MAINTAIN %s")) {
+      for ((text, statement) <- Seq("{" -> cleanUp, "{\"version\":900,\"size\":7}" -> "MAINTAIN %s")) {
         val path = copy(checkpoints)
         change(log(path, "_last_checkpoint"))(_ => text.getBytes)
         run(statement, path)

@@ -15,6 +15,9 @@ object TestSession {
     // A task that fails is tried once more, as on a cluster.
     .master("local[2, 2]")
     .config("spark.ui.enabled", "false")
+    // Generated code is compiled for longer than tables of a test take; the Python tests have it.
+    .config("spark.sql.codegen.wholeStage", "false")
+    .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     .config("spark.sql.shuffle.partitions", "2")
     .config("spark.databricks.delta.snapshotPartitions", "2")
     .config("spark.sql.warehouse.dir", new File(root, "warehouse").toString)
