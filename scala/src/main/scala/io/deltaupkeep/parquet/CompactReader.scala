@@ -35,7 +35,8 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
       val header = readByte()
       if ((header & 0xf) != Stop) {
         val id = if (header >>> 4 == 0) readInt() else last + (header >>> 4)
-        missing &= ~(1L << id)
+        // A shift takes its distance modulo 64.
+        if (id >= 0 && id < 64) missing &= ~(1L << id)
         kind = header & 0xf
         field(id)
         next(id)
