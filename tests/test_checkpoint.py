@@ -147,6 +147,33 @@ def test_again_is_a_no_op_that_says_so(spark: SparkSession, table: TableFactory)
     assert t.all_files() == before
 
 
+@pytest.mark.parametrize("policy", ["classic", "v2"])
+@pytest.mark.parametrize("pointer", [None, "behind", "no JSON"])
+def test_again_mends_the_pointer(
+    spark: SparkSession, table: TableFactory, policy: str, pointer: str | None
+):
+    t = table(1, 2, checkpointPolicy=policy)
+    file = t.log / "_last_checkpoint"
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    behind = file.read_text()
+    t.append(3)
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    written = json.loads(file.read_text())
+    if pointer is None:
+        file.unlink()
+    else:
+        file.write_text(behind if pointer == "behind" else pointer)
+    (t.log / "._last_checkpoint.crc").unlink(missing_ok=True)
+
+    row = spark.sql(f"CHECKPOINT {t.sql_name}").first()
+    assert row.status == "exists" and "written anew" in row.reason
+    mended = json.loads(file.read_text())
+    for key in ("version", "size", "sizeInBytes", "numOfAddFiles"):
+        assert mended[key] == written[key]
+    assert "written anew" not in spark.sql(f"CHECKPOINT {t.sql_name}").first().reason
+    assert_others_read_it(spark, t, files=3, ids=[1, 2, 3])
+
+
 def test_dry_run_writes_nothing(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3)
     before = t.all_files()

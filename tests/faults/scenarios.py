@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Callable
@@ -109,8 +110,10 @@ def is_compact(path: Path) -> bool:
 
 
 def is_checkpointed(path: Path) -> bool:
+    pointer = json.loads((path / "_delta_log/_last_checkpoint").read_text())
     names = {file.name for file in (path / "_delta_log").iterdir()}
-    return any(name.startswith(f"{newest(path):020}.checkpoint.") for name in names)
+    prefix = f"{newest(path):020}.checkpoint."
+    return pointer["version"] == newest(path) and any(name.startswith(prefix) for name in names)
 
 
 def is_cleaned(path: Path) -> bool:

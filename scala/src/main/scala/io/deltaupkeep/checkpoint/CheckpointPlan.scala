@@ -107,11 +107,17 @@ sealed abstract class Build(val mode: String) {
 
 object Build {
 
-  /** A complete checkpoint of this version and policy is there. */
-  final case class Needless(existing: ExistingCheckpoint) extends Build("none") {
+  /**
+   * A complete checkpoint of this version and policy is there.
+   *
+   * @param isNamed whether `_last_checkpoint` names it, or a newer one
+   */
+  final case class Needless(existing: ExistingCheckpoint, isNamed: Boolean) extends Build("none") {
     override def fileActions: Option[Long] = None
     override def parts: Int = existing.parts
-    override def reason: String = s"a complete ${existing.policy.name} checkpoint of this version is there"
+    override def reason: String =
+      s"a complete ${existing.policy.name} checkpoint of this version is there" +
+        (if (isNamed) "" else "; _last_checkpoint did not name it, and is written anew")
   }
 
   /**
@@ -162,8 +168,14 @@ final case class CheckpointPlan(
   def isEmpty: Boolean = existing.nonEmpty
 
   def existing: Option[ExistingCheckpoint] = build match {
-    case Build.Needless(checkpoint) => Some(checkpoint)
+    case needless: Build.Needless => Some(needless.existing)
     case _ => None
+  }
+
+  /** Whether `_last_checkpoint` is all that is to be written. */
+  def mendsPointer: Boolean = build match {
+    case needless: Build.Needless => !needless.isNamed
+    case _ => false
   }
 
   /** File actions of a part, a sidecar, a row group at most. */

@@ -10,6 +10,7 @@ object CheckpointPlanner {
   /**
    * @param fileActions      adds and tombstones of this version, about
    * @param checkpointFiles  files of the log that belong to checkpoints of this version
+   * @param pointer          the version that `_last_checkpoint` names
    * @param base             what a checkpoint of a policy can build on, or why on nothing
    * @param replay           where the driver can replay the whole log, or why a job has to
    * @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2`
@@ -19,6 +20,7 @@ object CheckpointPlanner {
       request: CheckpointRequest,
       fileActions: => Long,
       checkpointFiles: Seq[LogFile],
+      pointer: => Option[Long],
       base: Policy => Either[String, Base],
       replay: => Replay
   ): CheckpointPlan = {
@@ -45,7 +47,7 @@ object CheckpointPlanner {
       )
     }
     val build = existing(checkpointFiles, table.version).find(_.policy == policy) match {
-      case Some(found) => Build.Needless(found)
+      case Some(found) => Build.Needless(found, isNamed = pointer.exists(_ >= table.version))
       case None if request.mode == Mode.Full => full("asked for")
       case None if policy == Policy.Classic && request.partSize.nonEmpty =>
         full("parts that several drivers write fit together only so")

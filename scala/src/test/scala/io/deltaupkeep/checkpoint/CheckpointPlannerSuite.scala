@@ -1,6 +1,6 @@
 package io.deltaupkeep.checkpoint
 
-import io.deltaupkeep.{Tables, UpkeepException}
+import io.deltaupkeep.{TableFacts, Tables, UpkeepException}
 import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
 
 import org.scalatest.funsuite.AnyFunSuite
@@ -15,6 +15,15 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
 
   private def log(names: String*): Seq[LogFile] =
     names.map(name => LogFile(LogDirectory.Root, name, 100, 0))
+
+  private def planOf(
+      table: TableFacts,
+      request: CheckpointRequest,
+      actions: Long = 1,
+      files: Seq[LogFile] = Nil,
+      pointer: Option[Long] = None
+  ): CheckpointPlan =
+    CheckpointPlanner.plan(table, request, actions, files, pointer, _ => Left("none"), Replay.OnDriver)
 
   test("layout, parts and format") {
     val cases = Table(
@@ -37,7 +46,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       (v2WithClassicPolicy, default.copy(policy = Some(Policy.V2)), 100L, "v2", "json", 1)
     )
     forAll(cases) { (table, request, actions, policy, format, parts) =>
-      val plan = CheckpointPlanner.plan(table, request, actions, Nil, _ => Left("none"), Replay.OnDriver)
+      val plan = planOf(table, request, actions)
       assert((plan.policy.name, plan.format.name, plan.build.parts) == ((policy, format, parts)))
       assert(!plan.isEmpty)
     }
@@ -55,14 +64,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       (classic, default.copy(format = Some(TopLevelFormat.Json)), "DELTA_UPKEEP.FORMAT_NEEDS_V2")
     )
     forAll(cases) { (table, request, condition) =>
-      val e = intercept[UpkeepException](CheckpointPlanner.plan(
-        table,
-        request,
-        1,
-        Nil,
-        _ => Left("none"),
-        Replay.OnDriver
-      ))
+      val e = intercept[UpkeepException](planOf(table, request))
       assert(e.getCondition == condition)
     }
   }
@@ -87,9 +89,23 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       (v2WithClassicPolicy, log(json), false)
     )
     forAll(cases) { (table, files, needless) =>
-      assert(
-        CheckpointPlanner.plan(table, default, 1, files, _ => Left("none"), Replay.OnDriver).isEmpty == needless
-      )
+      assert(planOf(table, default, files = files).isEmpty == needless)
+    }
+  }
+
+  test("what is there is to be named by the pointer") {
+    val there = log("00000000000000000010.checkpoint.parquet")
+    val cases = Table(
+      ("files", "pointer", "mends"),
+      (there, None, true),
+      (there, Some(9L), true),
+      (there, Some(10L), false),
+      (there, Some(11L), false),
+      (log(), None, false)
+    )
+    forAll(cases) { (files, pointer, mends) =>
+      val plan = planOf(classic, default, files = files, pointer = pointer)
+      assert(plan.mendsPointer == mends && plan.reason.contains("_last_checkpoint") == mends)
     }
   }
 }

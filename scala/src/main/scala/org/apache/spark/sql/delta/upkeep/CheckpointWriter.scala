@@ -38,6 +38,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private lazy val shape = new CheckpointShape(session, snapshot)
   private lazy val parts = new PartWriter(handle, session, shape)
   private lazy val log = new ReadableLog(handle)
+  private val pointer = new CheckpointPointer(handle)
 
   /**
    * Adds and tombstones of this version, about: the files that its checksum counts, or more where the log's
@@ -80,7 +81,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
 
   /** What would be written for a request. */
   def plan(request: CheckpointRequest): CheckpointPlan =
-    CheckpointPlanner.plan(handle.facts, request, fileActions, checkpointFiles, base, replay)
+    CheckpointPlanner.plan(handle.facts, request, fileActions, checkpointFiles, pointer.version, base, replay)
 
   /** Where a full checkpoint would find the state. */
   def replay: Replay = {
@@ -94,6 +95,9 @@ final class CheckpointWriter(handle: DeltaHandle) {
     else Replay.OnDriver
   }
 
+  /** Makes `_last_checkpoint` name the checkpoint that is there. */
+  def mendPointer(): Unit = session.withActive(pointer.mend())
+
   /**
    * Writes the checkpoint, and `_last_checkpoint` once every file of it is there.
    *
@@ -102,7 +106,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
    */
   def write(plan: CheckpointPlan): WrittenCheckpoint = session.withActive {
     val temporary = new TemporaryFiles(handle)
-    val (contents, pointer) =
+    val (contents, info) =
       try {
         val contents = collect(plan, temporary)
         verify(contents)
@@ -113,13 +117,12 @@ final class CheckpointWriter(handle: DeltaHandle) {
           throw e
       }
     temporary.delete()
-    val deltaLog = snapshot.deltaLog
-    deltaLog.writeLastCheckpointFile(deltaLog, pointer, LastCheckpointInfo.checksumEnabled(session))
+    pointer.write(info)
     WrittenCheckpoint(
-      numActions = pointer.size,
+      numActions = info.size,
       numAddFiles = contents.adds,
       parts = if (plan.policy == Policy.V2) contents.fragments.size else plan.build.parts,
-      sizeInBytes = pointer.sizeInBytes.getOrElse(0L)
+      sizeInBytes = info.sizeInBytes.getOrElse(0L)
     )
   }
 

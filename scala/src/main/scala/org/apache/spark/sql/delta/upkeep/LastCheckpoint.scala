@@ -24,6 +24,12 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   /** The files that hold its file actions. */
   def files: Seq[FileStatus]
 
+  /** The number of its actions. */
+  def size: Long
+
+  /** The number of its files. */
+  def adds: Long = eachFooter(_.whole.adds).sum
+
   /** What a file gives: its fragments. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
 
@@ -65,12 +71,19 @@ private[upkeep] object LastCheckpoint {
 
   /** The last checkpoint if it is of a policy, or why there is none such. */
   def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =
-    (read(handle.snapshot.checkpointProvider), policy) match {
-      case (v2: V2CheckpointProvider, Policy.V2) => Right(new LastV2Checkpoint(handle, v2))
-      case (classic: PreloadedCheckpointProvider, Policy.Classic) =>
-        Right(new LastClassicCheckpoint(handle, classic))
-      case (none, _) if none.isEmpty => Left("there is no checkpoint before it")
-      case _ => Left("the last checkpoint is one of another policy")
+    (of(handle, handle.snapshot.checkpointProvider), policy) match {
+      case (Some(v2: LastV2Checkpoint), Policy.V2) => Right(v2)
+      case (Some(classic: LastClassicCheckpoint), Policy.Classic) => Right(classic)
+      case (Some(_), _) => Left("the last checkpoint is one of another policy")
+      case (None, _) => Left("there is no checkpoint before it")
+    }
+
+  /** A checkpoint by its files; none where there are none. */
+  def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
+    read(checkpoint) match {
+      case v2: V2CheckpointProvider => Some(new LastV2Checkpoint(handle, v2))
+      case classic: PreloadedCheckpointProvider => Some(new LastClassicCheckpoint(handle, classic))
+      case _ => None
     }
 
   /** The Parquet files that hold the file actions of a checkpoint. Reads a top-level file. */
@@ -90,6 +103,8 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
     extends LastCheckpoint(handle) {
 
   override val files: Seq[FileStatus] = provider.sidecarFileStatuses
+
+  override def size: Long = eachFooter(_.rows).sum + otherActions.fold(_ => 0, _.size)
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
 
@@ -128,6 +143,8 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
     extends LastCheckpoint(handle) {
 
   override val files: Seq[FileStatus] = provider.topLevelFiles
+
+  override def size: Long = eachFooter(_.rows).sum
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = footer.rowGroups
 

@@ -13,8 +13,13 @@ final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest)
   def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
 
   def execute(): CheckpointResult =
-    if (plan.isEmpty) CheckpointResult.exists(facts.path, plan)
-    else {
+    if (plan.isEmpty) {
+      if (plan.mendsPointer) {
+        table.requireWritableLog("CHECKPOINT")
+        writer.mendPointer()
+      }
+      CheckpointResult.exists(facts.path, plan)
+    } else {
       table.requireWritableLog("CHECKPOINT")
       val startedAt = System.nanoTime()
       val written = writer.write(plan)

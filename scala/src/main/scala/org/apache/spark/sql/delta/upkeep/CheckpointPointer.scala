@@ -1,0 +1,77 @@
+package org.apache.spark.sql.delta.upkeep
+
+import scala.util.Try
+
+import org.apache.spark.sql.delta.{
+  CheckpointInstance,
+  CheckpointProvider,
+  LastCheckpointInfo,
+  LastCheckpointV2,
+  LogSegment,
+  Snapshot
+}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
+
+/** `_last_checkpoint`, which tells readers where to begin (protocol, 'Last Checkpoint File'). */
+private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
+
+  private val snapshot = handle.snapshot
+  private val deltaLog = snapshot.deltaLog
+  private val conf = handle.hadoopConf
+  private val hasChecksum = LastCheckpointInfo.checksumEnabled(handle.session)
+
+  /** The version that it names; none where it is missing or makes no sense, which readers take for the same. */
+  def version: Option[Long] = Try {
+    val json = deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf).head
+    LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum).version
+  }.toOption
+
+  /** Delta's own way of writing it goes on where that fails. */
+  def write(info: LastCheckpointInfo): Unit = {
+    val isShort =
+      handle.session.sessionState.conf.getConf(DeltaSQLConf.SUPPRESS_OPTIONAL_LAST_CHECKPOINT_FIELDS)
+    val json = LastCheckpointInfo.serializeToJson(info, addChecksum = hasChecksum, isShort)
+    deltaLog.store.write(deltaLog.LAST_CHECKPOINT, Iterator(json), overwrite = true, conf)
+  }
+
+  /** Makes it name the checkpoint of the table's version, which is there. Reads the footers of its files. */
+  def mend(): Unit =
+    for {
+      instance <- deltaLog.findLastCompleteCheckpointBefore(snapshot.version + 1)
+      if instance.version == snapshot.version
+      provider = providerOf(instance)
+      checkpoint <- LastCheckpoint.of(handle, provider)
+      files = (provider.topLevelFiles ++ checkpoint.files).distinctBy(_.getPath)
+    } write(
+      LastCheckpointInfo(
+        version = instance.version,
+        size = checkpoint.size,
+        parts = instance.numParts,
+        sizeInBytes = Some(files.map(_.getLen).sum),
+        numOfAddFiles = Some(checkpoint.adds),
+        checkpointSchema = None,
+        v2Checkpoint = Option.when(instance.format == CheckpointInstance.Format.V2) {
+          LastCheckpointV2(provider.topLevelFiles.head)
+        }
+      )
+    )
+
+  private def providerOf(instance: CheckpointInstance): CheckpointProvider = {
+    val files = deltaLog.store
+      .listFrom(FileNames.listingPrefix(handle.logPath, instance.version), conf)
+      .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= instance.version))
+      .collect { case CheckpointFile(file, _) => file }
+      .toSeq
+    val segment = LogSegment(
+      handle.logPath,
+      instance.version,
+      deltas = Nil,
+      Some(instance.getCheckpointProvider(deltaLog, files)),
+      snapshot.logSegment.lastCommitFileModificationTimestamp
+    )
+    // Which finds out what kind of checkpoint it is.
+    new Snapshot(handle.logPath, instance.version, segment, deltaLog, snapshot.checksumOpt).checkpointProvider
+  }
+}
