@@ -6,8 +6,6 @@ import java.util.concurrent.atomic.AtomicLong
 import scala.collection.mutable
 
 import org.apache.hadoop.fs._
-import org.apache.hadoop.fs.permission.FsPermission
-import org.apache.hadoop.util.Progressable
 
 /**
  * The local file system, `fault:///path`, one request of which fails as [[FaultFileSystem.arm]] says. Requests are
@@ -42,18 +40,8 @@ class FaultFileSystem extends RequestFileSystem("fault") {
     case _ => body
   }
 
-  override def create(
-      path: Path,
-      permission: FsPermission,
-      overwrite: Boolean,
-      bufferSize: Int,
-      replication: Short,
-      blockSize: Long,
-      progress: Progressable
-  ): FSDataOutputStream = {
-    val file = super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
+  override protected def created(path: Path, file: FSDataOutputStream): FSDataOutputStream =
     new FSDataOutputStream(new Closing(path, file), null)
-  }
 
   private final class Closing(path: Path, file: OutputStream) extends FilterOutputStream(file) {
     private var isOpen = true

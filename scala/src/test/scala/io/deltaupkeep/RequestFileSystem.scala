@@ -30,6 +30,23 @@ abstract class RequestFileSystem(scheme: String) extends RawLocalFileSystem {
   override def open(path: Path, bufferSize: Int): FSDataInputStream =
     outermost("open", path)(super.open(path, bufferSize))
 
+  /** Gives the stream for a file that was created. */
+  protected def created(path: Path, file: FSDataOutputStream): FSDataOutputStream = file
+
+  private def creating(path: Path)(create: => FSDataOutputStream): FSDataOutputStream =
+    if (isInRequest.get) create else created(path, outermost("create", path)(create))
+
+  // The local file system has two ways that do not go through each other.
+  override def create(
+      path: Path,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream =
+    creating(path)(super.create(path, overwrite, bufferSize, replication, blockSize, progress))
+
   override def create(
       path: Path,
       permission: FsPermission,
@@ -38,9 +55,8 @@ abstract class RequestFileSystem(scheme: String) extends RawLocalFileSystem {
       replication: Short,
       blockSize: Long,
       progress: Progressable
-  ): FSDataOutputStream = outermost("create", path) {
-    super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
-  }
+  ): FSDataOutputStream =
+    creating(path)(super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress))
 
   override def rename(from: Path, to: Path): Boolean = outermost("rename", to)(super.rename(from, to))
 
