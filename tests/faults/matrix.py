@@ -53,9 +53,9 @@ class Matrix:
 
     def requests(self) -> int:
         """Count the requests of a run in which nothing fails, and check what it leaves."""
-        path = self._copy()
+        path = self.copy()
         self._faults.arm("crash", -1)
-        self._run(path)
+        self.run(path)
         count = int(self._faults.requests())
         self._faults.disarm()
         self._check_done(path)
@@ -68,11 +68,11 @@ class Matrix:
         Returns:
             Whether there was a request of that number; their order differs from run to run.
         """
-        path = self._copy()
+        path = self.copy()
         before = visible(path)
         self._faults.arm(fault, request)
         try:
-            self._run(path)
+            self.run(path)
         except (PySparkException, Py4JJavaError):
             pass  # The statement may fail.
         finally:
@@ -84,7 +84,7 @@ class Matrix:
 
     def kill(self, request: int) -> bool:
         """Kill the process of a run at a request, and assert that nothing is lost."""
-        path = self._copy()
+        path = self.copy()
         before = visible(path)
         arguments = [self.scenario.name, str(url(path)), str(request)]
         child = subprocess.run(
@@ -103,19 +103,20 @@ class Matrix:
 
     def _check_survives(self, path: Path, before: dict[str, tuple[int, int]]) -> None:
         if visible(path) != before:
-            self._check(path)
-        self._run(path)
+            self.check(path)
+        self.run(path)
         self._check_done(path)
         self._check_tidy(path)
         shutil.rmtree(path)
 
-    def _copy(self) -> Path:
+    def copy(self) -> Path:
+        """Make a table as it is before the statement."""
         path = self._root / f"at-{time.monotonic_ns()}"
         # With times: what is expired goes by them.
         shutil.copytree(self._template, path)
         return path
 
-    def _run(self, path: Path) -> None:
+    def run(self, path: Path) -> None:
         """Run the statement as a process would that has just started."""
         self._spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
         for key, value in self.scenario.settings:
@@ -133,9 +134,9 @@ class Matrix:
 
     def _check_done(self, path: Path) -> None:
         assert self.scenario.done(path), "the statement has not done what it is for"
-        self._check(path)
+        self.check(path)
 
-    def _check(self, path: Path) -> None:
+    def check(self, path: Path) -> None:
         """Read what is promised: every version by a stranger, the first and last by Delta."""
         self._spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
         last = newest(path)
