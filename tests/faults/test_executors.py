@@ -1,0 +1,92 @@
+"""OPTIMIZE and CHECKPOINT on executors that are lost at work, and tasks that run twice."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+from urllib.parse import urlparse
+
+import pyspark
+import pytest
+from deltalake import DeltaTable as DeltaRs
+from pyspark.sql import SparkSession
+
+from faults import cluster_process
+from faults.cluster_process import FILES, PARTITIONS, ROWS
+from faults.matrix import data_files, leftovers, live_files, vacuumed
+from processes import ROOT, run
+from strangers import files_by_kernel, ids_by_delta_rs
+
+FAULTS = ("killed-after", "killed", "failed-after")
+if os.environ.get("TORTURE_POINTS") != "0":
+    FAULTS = FAULTS[:1]
+
+
+def make_spark_home(home: Path) -> None:
+    """Make a home of Spark in which workers may keep their logs."""
+    home.mkdir()
+    for name in ("bin", "jars"):
+        (home / name).symlink_to(Path(pyspark.__file__).parent / name)
+
+
+def jars_of(spark: SparkSession) -> list[str]:
+    """List our jar and those of Delta, which PySpark does not put on a cluster's class path."""
+    sent = f"{spark.conf.get('spark.jars')},{spark.conf.get('spark.files')}".split(",")
+    paths = [Path(urlparse(jar).path) for jar in sent]
+    return [str(path) for path in paths if path.name.startswith(("delta-upkeep", "io.delta_"))]
+
+
+@pytest.fixture(scope="module")
+def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table below `<statement>/<fault>/t` each, once the statement was run with the fault."""
+    directory = tmp_path_factory.mktemp("cluster")
+    make_spark_home(directory / "home")
+    module = cluster_process.__name__
+    run(
+        [sys.executable, "-m", module, directory, ":".join(jars_of(spark)), *FAULTS],
+        directory,
+        SPARK_HOME=str(directory / "home"),
+        PYTHONPATH=str(ROOT / "tests"),
+    )
+    return directory
+
+
+def actions(table: Path, kind: str) -> list[str]:
+    lines = (line for file in table.glob("_delta_log/*.json") for line in file.open())
+    return [action[kind]["path"] for action in map(json.loads, lines) if kind in action]
+
+
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_row_is_there_once_and_every_file_too(tables: Path, fault: str):
+    t = tables / "optimize" / fault / "t"
+    assert (t.parent / "struck").exists()
+    assert ids_by_delta_rs(t) == list(range(ROWS))
+    added, removed = Counter(actions(t, "add")), Counter(actions(t, "remove"))
+    assert set(added.values()) == set(removed.values()) == {1}
+    assert len(removed) == PARTITIONS * FILES and len(added - removed) == PARTITIONS
+    assert DeltaRs(str(t)).version() > 1, "a batch is a commit"
+
+
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_lost_task_wrote_goes_with_vacuum(tables: Path, fault: str):
+    t = tables / "optimize" / fault / "t"
+    of_lost_tasks = data_files(t) - live_files(t) - set(actions(t, "remove"))
+    # A task that fails, other than one whose process is killed, takes its file away itself.
+    assert bool(of_lost_tasks) == (fault != "failed-after")
+    assert of_lost_tasks <= vacuumed(t)
+
+
+@pytest.mark.xdist_group("cluster")
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_checkpoint_holds_every_file_once(spark: SparkSession, tables: Path, fault: str):
+    t = tables / "checkpoint" / fault / "t"
+    assert (t.parent / "struck").exists()
+    assert files_by_kernel(spark, t) == PARTITIONS * FILES
+    (t / "_delta_log" / f"{0:020}.json").unlink()
+    assert ids_by_delta_rs(t) == list(range(ROWS))
+    assert leftovers(t) == set()
