@@ -10,7 +10,6 @@ import org.apache.spark.sql.delta.{
   LogSegment,
   Snapshot
 }
-import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
@@ -28,13 +27,12 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
     LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum).version
   }.toOption
 
-  /** Delta's own way of writing it goes on where that fails. */
-  def write(info: LastCheckpointInfo): Unit = {
-    val isShort =
-      handle.session.sessionState.conf.getConf(DeltaSQLConf.SUPPRESS_OPTIONAL_LAST_CHECKPOINT_FIELDS)
-    val json = LastCheckpointInfo.serializeToJson(info, addChecksum = hasChecksum, isShort)
-    deltaLog.store.write(deltaLog.LAST_CHECKPOINT, Iterator(json), overwrite = true, conf)
-  }
+  /**
+   * A failure is logged, as Delta does it, and no error: the checkpoint is there without it, and drivers that are
+   * at it at the same time get in each other's way.
+   */
+  def write(info: LastCheckpointInfo): Unit =
+    deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
 
   /** Makes it name the checkpoint of the table's version, which is there. Reads the footers of its files. */
   def mend(): Unit =
