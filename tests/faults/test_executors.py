@@ -16,9 +16,12 @@ from pyspark.sql import SparkSession
 
 from faults import cluster_process
 from faults.cluster_process import FILES, PARTITIONS, ROWS
-from faults.matrix import data_files, leftovers, live_files, vacuumed
+from faults.matrix import LONG_AGO, data_files, leftovers, live_files, vacuumed
 from processes import ROOT, run
 from strangers import files_by_kernel, ids_by_delta_rs
+
+# A cluster for all of them.
+pytestmark = pytest.mark.xdist_group("cluster")
 
 FAULTS = ("killed-after", "killed", "failed-after")
 if os.environ.get("TORTURE_POINTS") != "0":
@@ -59,34 +62,31 @@ def actions(table: Path, kind: str) -> list[str]:
     return [action[kind]["path"] for action in map(json.loads, lines) if kind in action]
 
 
-@pytest.mark.xdist_group("cluster")
 @pytest.mark.parametrize("fault", FAULTS)
-def test_every_row_is_there_once_and_every_file_too(tables: Path, fault: str):
-    t = tables / "optimize" / fault / "t"
-    assert (t.parent / "struck").exists()
-    assert ids_by_delta_rs(t) == list(range(ROWS))
+def test_nothing_is_lost_and_nothing_twice(spark: SparkSession, tables: Path, fault: str):
+    for statement, check in (("optimize", check_optimized), ("checkpoint", check_checkpoint)):
+        t = tables / statement / fault / "t"
+        assert (t.parent / "struck").exists()
+        assert ids_by_delta_rs(t) == list(range(ROWS))
+        check(spark, t, fault)
+
+
+def check_optimized(spark: SparkSession, t: Path, fault: str) -> None:
     added, removed = Counter(actions(t, "add")), Counter(actions(t, "remove"))
     assert set(added.values()) == set(removed.values()) == {1}
     assert len(removed) == PARTITIONS * FILES and len(added - removed) == PARTITIONS
     assert DeltaRs(str(t)).version() > 1, "a batch is a commit"
-
-
-@pytest.mark.xdist_group("cluster")
-@pytest.mark.parametrize("fault", FAULTS)
-def test_what_a_lost_task_wrote_goes_with_vacuum(tables: Path, fault: str):
-    t = tables / "optimize" / fault / "t"
-    of_lost_tasks = data_files(t) - live_files(t) - set(actions(t, "remove"))
+    of_lost_tasks = data_files(t) - live_files(t) - set(removed)
     # A task that fails, other than one whose process is killed, takes its file away itself.
     assert bool(of_lost_tasks) == (fault != "failed-after")
     assert of_lost_tasks <= vacuumed(t)
 
 
-@pytest.mark.xdist_group("cluster")
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_checkpoint_holds_every_file_once(spark: SparkSession, tables: Path, fault: str):
-    t = tables / "checkpoint" / fault / "t"
-    assert (t.parent / "struck").exists()
+def check_checkpoint(spark: SparkSession, t: Path, fault: str) -> None:
     assert files_by_kernel(spark, t) == PARTITIONS * FILES
-    (t / "_delta_log" / f"{0:020}.json").unlink()
-    assert ids_by_delta_rs(t) == list(range(ROWS))
+    for file in (t / "_delta_log").rglob("*"):
+        os.utime(file, (LONG_AGO, LONG_AGO))
+    spark.sql(f"CLEANUP LOG delta.`{t}`")
     assert leftovers(t) == set()
+    (t / "_delta_log" / f"{0:020}.json").unlink(missing_ok=True)
+    assert ids_by_delta_rs(t) == list(range(ROWS)), "from the checkpoint alone"
