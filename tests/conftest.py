@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import time
@@ -35,7 +36,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.deltaUpkeep.checkpoint.mode", "delta")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
     )
-    session = configure_spark_with_delta_upkeep(with_faults(builder)).getOrCreate()
+    # Two processes that fetch one package at once are in each other's way.
+    with (root.parent.parent / "packages.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        session = configure_spark_with_delta_upkeep(with_faults(builder)).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

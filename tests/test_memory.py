@@ -4,6 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+# The session has fetched Delta's package by then.
+pytestmark = pytest.mark.usefixtures("spark")
+
 SCRIPT = """
 import os, pathlib, sys
 import deltalake, pyarrow, pyarrow.parquet

@@ -12,8 +12,8 @@ from pyarrow.parquet import ParquetFile
 
 from processes import ACTIVATED, ROOT, run
 
-# Two processes that resolve one package at once are in each other's way.
-pytestmark = pytest.mark.xdist_group("packages")
+# Two processes that resolve one package at once are in each other's way; the session has Delta's.
+pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
 
 JOB = """
 import sys
