@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import subprocess
@@ -45,6 +46,38 @@ end = time.time() + 60
 while not os.path.exists(sys.argv[3]) and time.time() < end:
     time.sleep(0.1)
 print("ROWS", spark.table(name).count())
+"""
+
+METHODS = """
+import json, sys
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+from delta_upkeep import UpkeepTable
+
+spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
+path = sys.argv[2]
+for i in range(8):
+    rows = spark.range(i, i + 1).selectExpr("id", f"{i % 4} AS p")
+    rows.write.format("delta").partitionBy("p").mode("append").save(path)
+t = UpkeepTable.forPath(spark, path)
+some = t.optimize().where("p = 0 OR p = 1").where("p > 0").option("minFileSize", "1m")
+rows = {"planned": some.dryRun().first().metrics.numFilesRemoved}
+done = some.executeCompaction()
+rows["compacted"] = [done.first().metrics.numFilesRemoved, done.first().version, done.count()]
+rows["ordered"] = t.optimize().executeZOrderBy("id").first().version
+rows["checkpoint"] = t.checkpoint(policy="classic", partSize=100).first().status
+rows["cleanup"] = t.cleanupLog(24 * 30.5, dryRun=True).count() > 10
+report = t.health()
+rows["health"] = [report.path.endswith("t"), len(report.checks) > 9]
+rows["ids"] = sorted(row.id for row in spark.read.format("delta").load(path).collect())
+try:
+    t.checkpoint(format="avro")
+except AnalysisException as e:
+    rows["error"] = e.getCondition()
+spark.sql("CREATE TABLE named (id BIGINT) USING delta")
+named = UpkeepTable.forName(spark, "spark_catalog.default.named")
+rows["maintain"] = [row.step for row in named.maintain(options={"maxFiles": 3}).collect()]
+print("RESULT " + json.dumps(rows))
 """
 
 
@@ -97,3 +130,21 @@ def test_a_checkpoint_after_commits_of_a_client(server: Server, tmp_path: Path):
     (line,) = re.findall(r"(.*)Checkpoint of version 10 of .*: written", server.log.read_text())
     # Not the thread that ran the client's commit.
     assert line == "[delta-upkeep-checkpoint] "
+
+
+def test_the_methods_of_a_table(server: Server, tmp_path: Path):
+    # Anything may be in a path, and nothing in it is SQL.
+    path = tmp_path / "it's ${a} \\ t"
+    output = run([sys.executable, "-c", METHODS, server.url, path], tmp_path)
+    line = next(line for line in output.splitlines() if line.startswith("RESULT "))
+    assert json.loads(line.removeprefix("RESULT ")) == {
+        "planned": 2,
+        "compacted": [2, 8, 1],
+        "ordered": 9,
+        "checkpoint": "written",
+        "cleanup": True,
+        "health": [True, True],
+        "ids": list(range(8)),
+        "error": "DELTA_UPKEEP.INVALID_OPTION",
+        "maintain": ["optimize", "checkpoint", "cleanup"],
+    }

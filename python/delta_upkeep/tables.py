@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, cast
 
 from delta.tables import DeltaOptimizeBuilder, DeltaTable
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from delta_upkeep._jvm import JvmTable, OptionValue, option_texts
-from delta_upkeep.health import HealthReport
+from delta_upkeep._jvm import JvmTable
+from delta_upkeep._methods import Door, OptimizeMethods, TableMethods
 
 
-class UpkeepTable(DeltaTable):
+class UpkeepTable(TableMethods, DeltaTable):
     """A Delta table with the statements of Delta Upkeep as methods.
 
     Every method of :class:`delta.tables.DeltaTable` is there too. The methods below run their
     statement at once and return its result rows; errors are PySpark exceptions whose
     ``getCondition()`` is ``DELTA_UPKEEP.<NAME>``.
+
+    A session of Spark Connect gets a subclass of :class:`delta.connect.tables.DeltaTable` with
+    the same methods, as with ``DeltaTable``; its server has to have the extension.
 
     Example:
         >>> table = UpkeepTable.forName(spark, "events")
@@ -26,17 +29,22 @@ class UpkeepTable(DeltaTable):
         >>> table.cleanupLog(dryRun=True).show()
     """
 
-    def __init__(self, spark: SparkSession, jdt: Any, jvm_table: JvmTable) -> None:
-        super().__init__(spark, jdt)
-        self._table = jvm_table
+    def __init__(self, spark: SparkSession, jdt: Any, door: Door) -> None:
+        DeltaTable.__init__(self, spark, jdt)
+        self._door = door
 
     @classmethod
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> UpkeepTable:
         """Open a table by its name of one to three parts, or as ``delta.`/path```.
 
         Raises:
-            AnalysisException: There is no such table, or it is not a Delta table.
+            AnalysisException: There is no such table, or it is not a Delta table. A client of
+                Spark Connect hears of it with the first statement.
         """
+        if _is_connect(sparkSession):
+            from delta_upkeep._connect import ConnectUpkeepTable
+
+            return cast(UpkeepTable, ConnectUpkeepTable.for_name(sparkSession, tableOrViewName))
         jvm_table = JvmTable.for_name(sparkSession, tableOrViewName)
         table = DeltaTable.forName(sparkSession, tableOrViewName)
         return cls(sparkSession, table._jdt, jvm_table)
@@ -53,179 +61,35 @@ class UpkeepTable(DeltaTable):
         Args:
             sparkSession: The session.
             path: Of the directory that holds ``_delta_log``.
-            hadoopConf: Hadoop settings for this table alone, such as the keys of a store.
+            hadoopConf: Hadoop settings for this table alone, such as the keys of a store; not
+                with Spark Connect.
 
         Raises:
-            AnalysisException: There is no Delta table at the path.
+            AnalysisException: There is no Delta table at the path. A client of Spark Connect
+                hears of it with the first statement.
         """
         settings = dict(hadoopConf or {})
+        if _is_connect(sparkSession):
+            from delta_upkeep._connect import ConnectUpkeepTable
+
+            return cast(UpkeepTable, ConnectUpkeepTable.for_path(sparkSession, path, settings))
         jvm_table = JvmTable.for_path(sparkSession, path, settings)
         table = DeltaTable.forPath(sparkSession, path, settings)
         return cls(sparkSession, table._jdt, jvm_table)
 
     def optimize(self) -> UpkeepOptimizeBuilder:
         """Start an OPTIMIZE: compaction, Z-order, or the table's own clustering."""
-        return UpkeepOptimizeBuilder(self._spark, self._jdt.optimize(), self._table)
-
-    def checkpoint(
-        self,
-        *,
-        policy: Literal["classic", "v2"] | None = None,
-        format: Literal["parquet", "json"] | None = None,
-        partSize: int | None = None,
-        mode: Literal["auto", "full"] | None = None,
-        dryRun: bool = False,
-    ) -> DataFrame:
-        """Write a checkpoint of the newest version (protocol, 'Checkpoints').
-
-        A no-op, with ``status = 'exists'``, where a complete one of that version and policy is
-        there. What is None follows the statement's default.
-
-        Args:
-            policy: Layout; the table property ``delta.checkpointPolicy`` otherwise.
-            format: Of the top-level file of a v2 checkpoint.
-            partSize: File actions in one part (classic) or one sidecar (v2).
-            mode: ``full`` builds it from the whole state of the table; ``auto`` builds it on the
-                last one where that is possible.
-            dryRun: Return the plan and write nothing.
-
-        Returns:
-            One row: path, version, policy, format, parts, numActions, numAddFiles, sizeInBytes,
-            mode, status, reason, durationMs, dryRun.
-
-        Raises:
-            AnalysisException: ``V2_CHECKPOINT_NOT_ENABLED``, ``MULTI_PART_ON_V2_TABLE``,
-                ``FORMAT_NEEDS_V2``, ``LOG_NOT_WRITABLE``, ``CHECKPOINT_MISMATCH``,
-                ``CHECKPOINT_DAMAGED``, or the table's features forbid it.
-        """
-        options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
-        chosen = {key: value for key, value in options.items() if value is not None}
-        return self._table.call("checkpoint", dryRun, option_texts(chosen))
-
-    def cleanupLog(
-        self,
-        retentionHours: float | None = None,
-        *,
-        dryRun: bool = False,
-        options: Mapping[str, OptionValue] | None = None,
-    ) -> DataFrame:
-        """Delete expired files of the log (protocol, 'Metadata Cleanup').
-
-        Every version inside retention stays readable: what goes is older than the newest
-        checkpoint at or before the cutoff.
-
-        Args:
-            retentionHours: Hours of history to keep; the table property
-                ``delta.logRetentionDuration`` otherwise.
-            dryRun: Return each file with its verdict and reason, and delete nothing.
-            options: ``granularity``: ``day``, ``hour`` or ``minute``.
-
-        Returns:
-            One row of totals, with ``file`` null; a dry run puts a row for each file before it.
-
-        Raises:
-            AnalysisException: ``NEGATIVE_RETENTION``, ``RETENTION_TOO_SHORT``,
-                ``LOG_NOT_WRITABLE``, ``LOG_FILE_NOT_DELETED``, ``LOG_DIRECTORY_IS_LINK``, or the
-                table's features forbid it.
-        """
-        hours = None if retentionHours is None else float(retentionHours)
-        return self._table.call("cleanupLog", hours, dryRun, option_texts(options or {}))
-
-    def health(self) -> HealthReport:
-        """Look at files, checkpoints and log, and say what needs mending and how."""
-        return HealthReport.of(self._table.call("health"))
-
-    def maintain(
-        self, *, dryRun: bool = False, options: Mapping[str, OptionValue] | None = None
-    ) -> DataFrame:
-        """Compact, checkpoint and clean up, each where it is due.
-
-        Args:
-            dryRun: Return what would be done, and do nothing.
-            options: Those of OPTIMIZE, CHECKPOINT and CLEANUP LOG.
-
-        Returns:
-            One row a step: path, step, due, dryRun, status, reason, and the step's own result.
-        """
-        return self._table.call("maintain", dryRun, option_texts(options or {}))
+        return UpkeepOptimizeBuilder(self._spark, self._jdt.optimize(), self._door)
 
 
-class UpkeepOptimizeBuilder(DeltaOptimizeBuilder):
+class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
     """An OPTIMIZE to be: conditions and options first, then one of the methods that run it."""
 
-    def __init__(self, spark: SparkSession, jbuilder: Any, table: JvmTable) -> None:
-        super().__init__(spark, jbuilder)
-        self._table = table
-        self._where: list[str] = []
-        self._full = False
-        self._options: dict[str, OptionValue] = {}
-
-    def where(self, partitionFilter: str) -> UpkeepOptimizeBuilder:
-        """Choose files by a condition on partition columns; a second one narrows the first."""
-        self._where.append(partitionFilter)
-        return self
-
-    def full(self) -> UpkeepOptimizeBuilder:
-        """Cluster every file anew; for tables with clustering columns only."""
-        self._full = True
-        return self
-
-    def option(self, key: str, value: OptionValue) -> UpkeepOptimizeBuilder:
-        """Set an option.
-
-        Args:
-            key: ``targetFileSize``, ``minFileSize``, ``maxBytes``, ``maxBytesPerCommit`` (bytes),
-                ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles`` or ``order``, in any case.
-            value: As in SQL: ``'128m'`` and ``134217728`` are one size.
-        """
-        self._options[key] = value
-        return self
-
-    def options(self, values: Mapping[str, OptionValue]) -> UpkeepOptimizeBuilder:
-        """Set several options."""
-        self._options.update(values)
-        return self
-
-    def executeCompaction(self) -> DataFrame:
-        """Make large files of small ones, and drop rows that deletion vectors hide.
-
-        Returns:
-            One row: path, metrics (as Delta's OPTIMIZE), dryRun, version, bins.
-
-        Raises:
-            AnalysisException: ``MISSING_COLUMN``, ``NON_PARTITION_COLUMN``, ``UNKNOWN_OPTION``,
-                ``INVALID_OPTION``, ``OPTIMIZE_CONFLICT``, or the table's features forbid it.
-        """
-        return self._run([], dry_run=False)
-
-    def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Order the rows of each partition along a Z-curve over these columns.
-
-        Args:
-            cols: Names of columns, or one list of them.
-        """
-        return self._run(_names(cols), dry_run=False)
-
-    def dryRun(self, *zOrderBy: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Return what the OPTIMIZE would do, bin by bin with the reason, and do nothing.
-
-        Args:
-            zOrderBy: The columns of a Z-order, or one list of them; a compaction otherwise.
-        """
-        return self._run(_names(zOrderBy) if zOrderBy else [], dry_run=True)
-
-    def _run(self, z_order_by: list[str], dry_run: bool) -> DataFrame:
-        options = option_texts(self._options)
-        return self._table.call("optimize", self._where, z_order_by, self._full, dry_run, options)
+    def __init__(self, spark: SparkSession, jbuilder: Any, door: Door) -> None:
+        DeltaOptimizeBuilder.__init__(self, spark, jbuilder)
+        OptimizeMethods.__init__(self, door)
 
 
-def _names(cols: tuple[Any, ...]) -> list[str]:
-    flat = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
-    for col in flat:
-        if not isinstance(col, str):
-            raise TypeError(
-                f"A column to order by cannot be a {type(col).__name__}. Give its name as a str."
-            )
-    if not flat:
-        raise ValueError("A Z-order needs at least one column. Name one, or compact instead.")
-    return list(flat)
+def _is_connect(spark: SparkSession) -> bool:
+    # Of its module alone: to import the class takes packages that a classic session needs not have.
+    return type(spark).__module__.startswith("pyspark.sql.connect.")

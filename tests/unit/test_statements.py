@@ -1,0 +1,65 @@
+"""The statements as text: what is a value is quoted, whatever it holds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delta_upkeep import _statements
+
+
+def test_each_clause_has_its_place():
+    text = _statements.optimize("`t`", ["a = 1 OR b", "c"], ["x", "y.z"], True, True, {"k": "5m"})
+    assert text == (
+        "OPTIMIZE `t` FULL WHERE (a = 1 OR b) AND (c) ZORDER BY (`x`, `y`.`z`) DRY RUN "
+        "OPTIONS ('k' = '5m')"
+    )
+    assert _statements.optimize("`t`", [], [], False, False, {}) == "OPTIMIZE `t`"
+    assert (
+        _statements.cleanup_log("`t`", 36.5, False, {}) == "CLEANUP LOG `t` RETAIN 36.500000 HOURS"
+    )
+    assert _statements.cleanup_log("`t`", None, True, {}) == "CLEANUP LOG `t` DRY RUN"
+    assert _statements.checkpoint("`t`", False, {"a": "b", "c": "d"}).endswith(
+        "('a' = 'b', 'c' = 'd')"
+    )
+    assert _statements.maintain("'/p'", True, {}) == "MAINTAIN '/p' DRY RUN"
+    assert _statements.health("'/p'") == "DESCRIBE HEALTH '/p'"
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ("t", "`t`"),
+        ("c.s.t", "`c`.`s`.`t`"),
+        ("delta.`/a b/``c`", "`delta`.`/a b/``c`"),
+        ("täble_1", "`täble_1`"),
+    ],
+)
+def test_a_name_is_quoted_part_by_part(text: str, quoted: str):
+    assert _statements.name(text) == quoted
+
+
+@pytest.mark.parametrize(
+    "text", ["", "t WHERE p", "a..b", "`a", "t; DROP TABLE t", "a-b", "a.", "t--"]
+)
+def test_what_is_no_name_is_refused(text: str):
+    with pytest.raises(ValueError, match="is not a name"):
+        _statements.name(text)
+
+
+@given(st.text())
+def test_a_string_ends_where_it_ends(text: str):
+    literal = _statements.string(text)
+    inner = literal[1:-1]
+    assert literal[0] == literal[-1] == "'" and "$" not in inner
+    unescaped, i = "", 0
+    while i < len(inner):
+        assert inner[i] != "'"
+        if inner.startswith("\\u0024", i):
+            unescaped, i = unescaped + "$", i + 6
+        elif inner[i] == "\\":
+            unescaped, i = unescaped + inner[i + 1], i + 2
+        else:
+            unescaped, i = unescaped + inner[i], i + 1
+    assert unescaped == text
