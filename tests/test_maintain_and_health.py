@@ -1,8 +1,13 @@
 """MAINTAIN does what is due, in order; DESCRIBE HEALTH says what is due before and after."""
 
+import os
+import time
+from pathlib import Path
+from urllib.parse import urlparse
+
 from pyspark.sql import SparkSession
 
-from conftest import TableFactory
+from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import HealthReport, UpkeepTable
 
 
@@ -70,8 +75,11 @@ def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
     assert {row.check for row in rows} == {
         "files",
         "smallFiles",
+        "rowGroups",
         "deletedRows",
+        "orphans",
         "checkpoint",
+        "checkpointAge",
         "commitsSinceCheckpoint",
         "checkpointAfterCommit",
         "log",
@@ -79,3 +87,45 @@ def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
         "oldestVersion",
     }
     assert t.all_files() == before
+
+
+def orphans(spark: SparkSession, t: Table) -> tuple[float | None, str]:
+    (row,) = (
+        row for row in spark.sql(f"DESC HEALTH {t.sql_name}").collect() if row.check == "orphans"
+    )
+    return row.value, row.message
+
+
+def test_orphans_are_what_vacuum_would_delete(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4, enableDeletionVectors="true")
+    spark.sql(f"OPTIMIZE {t.sql_name} WHERE p = 1")
+    spark.range(20, 40).selectExpr("id", "1 AS p", "'x' AS text").write.format("delta").mode(
+        "append"
+    ).save(str(t.path))
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 25")
+    assert list(t.path.glob("deletion_vector*"))
+    strangers = [t.path / name for name in ("p=0/part-of-nobody.parquet", "deletion_vector_x.bin")]
+    for file in (*strangers, t.path / "_hidden", t.path / "p=1/new.parquet"):
+        file.write_text("twelve bytes")
+    long_ago = time.time() - 30 * DAY_SECONDS
+    for file in t.path.rglob("*"):
+        if file.is_file() and file.name != "new.parquet" and "_delta_log" not in file.parts:
+            os.utime(file, (long_ago, long_ago))
+    assert orphans(spark, t)[0] == 2
+    assert "24 B" in orphans(spark, t)[1]
+    vacuumed = spark.sql(f"VACUUM {t.sql_name} DRY RUN").collect()
+    assert {Path(urlparse(row.path).path) for row in vacuumed} == set(strangers)
+    spark.conf.set("spark.deltaUpkeep.health.listedFiles", 6)
+    try:
+        assert orphans(spark, t)[0] is None
+    finally:
+        spark.conf.unset("spark.deltaUpkeep.health.listedFiles")
+
+
+def test_health_tells_of_files_that_are_not_there(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    gone = next(t.path.glob("p=1/*.parquet"))
+    gone.unlink()
+    checks = {row.check: row for row in spark.sql(f"DESC HEALTH {t.sql_name}").collect()}
+    assert checks["rowGroups"].severity == "critical"
+    assert gone.name in checks["rowGroups"].message

@@ -93,6 +93,17 @@ object UpkeepConf {
     .checkValue(_ >= 1, "must be at least 1")
     .createWithDefault(32)
 
+  val HealthListedFiles = SQLConf
+    .buildConf("spark.deltaUpkeep.health.listedFiles")
+    .doc(
+      "Files up to which DESCRIBE HEALTH lists a table's directory, to find those that the table does not name; 0 for " +
+        "never."
+    )
+    .version("0.1.0")
+    .intConf
+    .checkValue(_ >= 0, "must not be negative")
+    .createWithDefault(100000)
+
   val OptimizeFetches = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.fetches")
     .doc("Input files that a task of OPTIMIZE fetches at the same time.")

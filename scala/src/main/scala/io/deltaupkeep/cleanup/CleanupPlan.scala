@@ -111,7 +111,7 @@ final class CleanupPlan private[cleanup] (
     val cutoff: Long,
     val cutoffCommit: Option[Long],
     val cutoffCheckpoint: Option[Long],
-    files: IndexedSeq[LogFile],
+    val files: IndexedSeq[LogFile],
     reasons: Reasons,
     val oldestReadableVersion: Option[Long]
 ) {

@@ -11,6 +11,16 @@ object Severity {
 }
 
 /**
+ * A number behind a check.
+ *
+ * @param series what it belongs to: the bars of a histogram, the days of a log
+ * @param label  its place in the series, in words; a series comes in order
+ * @param count  files, or what else the series counts
+ * @param bytes  of them
+ */
+final case class HealthDetail(series: String, label: String, count: Long, bytes: Long)
+
+/**
  * A result row of DESCRIBE HEALTH: one check of the table.
  *
  * @param path     root of the table
@@ -18,8 +28,10 @@ object Severity {
  * @param severity `ok`, `info`, `warning` or `critical`
  * @param value    the number behind it, null where there is none
  * @param unit     of the number
- * @param message  what it means for readers and writers
+ * @param message  what was found
+ * @param why      what it means for readers and writers
  * @param remedy   the statement that mends it, null where nothing needs mending
+ * @param details  the numbers behind that one
  */
 final case class HealthResult(
     path: String,
@@ -28,5 +40,7 @@ final case class HealthResult(
     value: Option[Double],
     unit: String,
     message: String,
-    remedy: Option[String]
+    why: String,
+    remedy: Option[String],
+    details: Seq[HealthDetail]
 )

@@ -15,7 +15,7 @@ import org.apache.parquet.io.{InputFile, SeekableInputStream}
  *
  * @param readPolicy how an object store should fetch it (Hadoop, `fs.option.openfile.read.policy`)
  */
-private[optimize] final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configuration)
+final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configuration)
     extends InputFile {
   import HadoopInput._
 

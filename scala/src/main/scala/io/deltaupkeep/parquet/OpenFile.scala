@@ -25,6 +25,8 @@ private[parquet] final class OpenFile(
 
   def keyValues: Map[String, String] = footer.keyValues
 
+  def footerLength: Int = footerBytes.length
+
   val rowGroups: IndexedSeq[RowGroup] = footer.rowGroups.zipWithIndex.collect {
     case (meta, ordinal) if meta.rows > 0 => new RowGroup(this, meta, ordinal)
   }
@@ -107,7 +109,7 @@ private[parquet] object FileOpener {
 }
 
 /** A footer as it is stored. */
-private[parquet] final class FooterBytes(slice: Slice, length: Int) {
+private[parquet] final class FooterBytes(slice: Slice, val length: Int) {
 
   def read(): Footer = Footer.read(slice.array, slice.from, length)
 

@@ -6,7 +6,13 @@ import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{Intent, OptimizeTransaction, TableCleanup}
+import org.apache.spark.sql.delta.upkeep.{
+  FooterSampler,
+  Intent,
+  OptimizeTransaction,
+  OrphanSearch,
+  TableCleanup
+}
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
 private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
@@ -19,22 +25,26 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
   override protected def results(session: SparkSession): Seq[HealthResult] = {
     val table = open(session, Intent.Read)
     val none = new Options(statement, Nil, Nil)
+    val files = new OptimizeTransaction(table, predicate = Nil)
     HealthCheck.of(
       HealthFacts(
         table.facts,
-        OptimizePlanner.compact(
-          new OptimizeTransaction(table, predicate = Nil).files,
-          OptimizeSettings(none, table.optimizeDefaults)
-        ),
+        OptimizePlanner.compact(files.files, OptimizeSettings(none, table.optimizeDefaults)),
+        new FooterSampler(table).sample(files.files),
+        new OrphanSearch(table).run(files),
         TableCleanup(table, none).plan,
         table.newestCheckpoint,
-        table.lastHookOutcome
+        table.loadCost,
+        table.lastHookOutcome,
+        System.currentTimeMillis()
       )
     )
   }
 
   override def describe(session: SparkSession): Seq[String] =
-    Seq("reads the snapshot and the listing of the log, and writes nothing")
+    Seq(
+      "reads the snapshot, the listings of the log and of the table's directory, and some footers; writes nothing"
+    )
 
   override protected def withNewChildInternal(newChild: LogicalPlan): DescribeHealthCommand =
     copy(child = newChild)

@@ -45,16 +45,22 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       checkpoint: Option[Long] = Some(5),
       age: Long = day,
       catalogManaged: Boolean = false,
-      hook: Option[HookOutcome] = None
+      hook: Option[HookOutcome] = None,
+      footers: FooterSample = FooterSample(2, Seq(1000, 3000), 500, Nil),
+      orphans: Orphans = Orphans.Found(FileTotal(0, 0))
   ): Map[String, HealthResult] = {
     val settings = OptimizeSettings(1000, 1000, 0.05)
     val table = Tables.facts(version).copy(catalogManaged = catalogManaged)
     val facts = HealthFacts(
       table,
       OptimizePlanner.compact(data, settings),
+      footers,
+      orphans,
       log((version + 1).toInt, age),
-      checkpoint.map(NewestCheckpoint(_, "classic")),
-      hook
+      checkpoint.map(NewestCheckpoint(_, "classic", now - 3 * day)),
+      LoadCost(FileTotal(1, 700), FileTotal(2, 30)),
+      hook,
+      now
     )
     HealthCheck.of(facts).map(result => result.check -> result).toMap
   }
@@ -65,6 +71,85 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(results.values.forall(_.remedy.isEmpty))
     assert(results("files").value.contains(3d))
     assert(results("oldestVersion").value.contains(0d))
+  }
+
+  private def commit(version: Int, age: Long): LogFile =
+    LogFile(LogDirectory.Root, f"$version%020d.json", 10, now - age)
+
+  private def ofLog(files: Seq[LogFile], check: String): HealthResult = {
+    val times = CommitTimes.of(files.iterator)
+    val cutoff = now - 30 * day
+    val plan =
+      CleanupPlanner.plan(CleanupInput(
+        files.toIndexedSeq,
+        now,
+        cutoff,
+        Cutoff.commit(times, cutoff, None),
+        Map.empty,
+        None
+      ))
+    val facts = HealthFacts(
+      Tables.facts(1),
+      OptimizePlanner.compact(Nil, OptimizeSettings(1000, 1000, 0.05)),
+      FooterSample(0, Nil, 0, Nil),
+      Orphans.NotLookedFor("so"),
+      plan,
+      None,
+      LoadCost(FileTotal(0, 0), FileTotal(2, 20)),
+      None,
+      now
+    )
+    HealthCheck.of(facts).find(_.check == check).get
+  }
+
+  private def detailsOf(result: HealthResult, series: String): Seq[(String, Long, Long)] =
+    result.details.filter(_.series == series).map(detail => (detail.label, detail.count, detail.bytes))
+
+  test("sizes before and after have the same classes, without empty ones at their ends") {
+    val kib = 1L << 10
+    val result =
+      checks(files(3, 70 * kib) ++ files(40, 300).map(file => file.copy(path = "s" + file.path)))("files")
+    val before = detailsOf(result, "size")
+    val after = detailsOf(result, "sizeAfter")
+    assert(before == Seq(("under 64 KiB", 40, 12000), ("64 KiB to 256 KiB", 3, 210 * kib)))
+    assert(after.map(_._1) == before.map(_._1))
+    assert(after.map(_._3).sum == before.map(_._3).sum)
+    assert(after.head._2 < 40)
+  }
+
+  test("partitions come by name, and those with few files together where there are many") {
+    val data = (0 until 300).flatMap { i =>
+      files(if (i < 200) 2 else 1, 10).map(file =>
+        file.copy(path = s"$i/${file.path}", partition = f"p=$i%03d")
+      )
+    }
+    val partitions = detailsOf(checks(data)("files"), "partition")
+    assert(partitions.map(_._1) == (0 until 200).map(i => f"p=$i%03d") :+ "100 other partitions")
+    assert(partitions.map(_._2).sum == 500)
+  }
+
+  test("the gain is of files, of two requests each, and of footers and hidden rows") {
+    val hidden = files(4, 100, deleted = 25)
+    val gain = detailsOf(checks(hidden)("smallFiles"), "gain")
+    assert(gain == Seq(("files", 3, 0), ("requests", 6, 0), ("bytes", 0, 3 * 250 + 4 * 25)))
+    assert(checks(files(3, 5000))("smallFiles").details.isEmpty)
+  }
+
+  test("a log is shown by day, and a long one in no more than some sixty bars") {
+    def days(ages: Seq[Long]) =
+      detailsOf(ofLog(ages.zipWithIndex.map { case (age, v) => commit(v, age * day) }, "log"), "day")
+    assert(days(Seq(3, 3, 1)) == Seq(("1970-04-08", 2, 20), ("1970-04-10", 1, 10)))
+    assert(days(Nil).isEmpty)
+    val long = days((0L to 95).reverse)
+    assert(long.size == 48 && long.map(_._2).sum == 96)
+  }
+
+  test("what has expired is counted by its kind") {
+    val commits = (0 to 3).map(commit(_, 40 * day))
+    val checkpoint = LogFile(LogDirectory.Root, f"${2}%020d.checkpoint.parquet", 100, now - 40 * day)
+    val old = LogFile(LogDirectory.Root, f"${1}%020d.checkpoint.parquet", 50, now - 40 * day)
+    val expired = detailsOf(ofLog(commits :+ checkpoint :+ old, "expiredLog"), "expired")
+    assert(expired == Seq(("commit", 2, 20), ("classic checkpoint", 1, 50)))
   }
 
   test("severity and remedy follow the numbers") {
@@ -79,6 +164,10 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (checks(version = 25), "commitsSinceCheckpoint", "warning", Some("CHECKPOINT t")),
       (checks(version = 200), "commitsSinceCheckpoint", "critical", Some("CHECKPOINT t")),
       (checks(age = 40 * day), "expiredLog", "info", Some("MAINTAIN t")),
+      (checks(footers = FooterSample(2, Seq(9), 5, Seq("no f1"))), "rowGroups", "critical", None),
+      (checks(orphans = Orphans.NotLookedFor("so")), "orphans", "ok", None),
+      (checks(orphans = Orphans.Found(FileTotal(3, 9))), "orphans", "info", Some("VACUUM t")),
+      (checks(orphans = Orphans.Found(FileTotal(3000, 9))), "orphans", "warning", Some("VACUUM t")),
       (checks(files(2, 10), catalogManaged = true), "smallFiles", "warning", None)
     )
     forAll(cases) { (results, check, severity, remedy) =>

@@ -4,11 +4,11 @@ import java.nio.file.AccessDeniedException
 
 import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors}
 import io.deltaupkeep.checkpoint.HookOutcome
-import io.deltaupkeep.health.NewestCheckpoint
+import io.deltaupkeep.health.{FileTotal, LoadCost, NewestCheckpoint}
 import io.deltaupkeep.optimize.OptimizeSettings
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 
@@ -77,8 +77,17 @@ final class DeltaHandle private (
         if (files.size > 1) s"classic, in ${files.size} parts"
         else if (CheckpointInstance(files.head).format == CheckpointInstance.Format.V2) "v2"
         else "classic"
-      NewestCheckpoint(checkpoint.version, layout)
+      NewestCheckpoint(checkpoint.version, layout, checkpoint.topLevelFiles.map(_.getModificationTime).max)
     }
+  }
+
+  /** What a reader loads that is new to the table. Reads the top-level file of a v2 checkpoint. */
+  def loadCost: LoadCost = {
+    def total(files: Seq[FileStatus]) = FileTotal(files.size.toLong, files.map(_.getLen).sum)
+    val checkpoint = snapshot.checkpointProvider
+    val files =
+      if (checkpoint.isEmpty) Nil else checkpoint.topLevelFiles ++ LastCheckpoint.filesOf(checkpoint)
+    LoadCost(total(files.distinct), total(snapshot.logSegment.deltas))
   }
 
   /** Whether a retention below the table's own is an error, as for VACUUM. */

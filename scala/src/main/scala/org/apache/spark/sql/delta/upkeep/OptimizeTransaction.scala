@@ -39,6 +39,9 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
   /** The files that the predicate selects. */
   lazy val files: Seq[DataFile] = selected.values.map(dataFile).toSeq
 
+  /** The same as Delta has them. */
+  private[upkeep] def adds: Iterable[AddFile] = selected.values
+
   /** Why no file can be spliced, if so. */
   def needsRows: Option[String] = SpliceEligibility.rowsReason(session, snapshot)
 

@@ -1,0 +1,31 @@
+package io.deltaupkeep.health
+
+import io.deltaupkeep.TableFacts
+
+/** Makes the rows of one table. */
+private[health] final class Checks(table: TableFacts) {
+
+  /** A remedy is given where something needs mending, and where we may mend it. */
+  def result(
+      check: String,
+      severity: Severity,
+      value: Option[Double],
+      unit: String,
+      message: String,
+      why: String,
+      remedy: Option[String] = None,
+      details: Seq[HealthDetail] = Nil
+  ): HealthResult = HealthResult(
+    table.path,
+    check,
+    severity.name,
+    value,
+    unit,
+    message,
+    why,
+    remedy.filter(_ => severity != Severity.Ok && !table.catalogManaged).map(statement =>
+      s"$statement ${table.name}"
+    ),
+    details
+  )
+}

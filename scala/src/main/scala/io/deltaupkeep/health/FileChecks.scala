@@ -1,0 +1,158 @@
+package io.deltaupkeep.health
+
+import io.deltaupkeep.ByteText
+import io.deltaupkeep.optimize.{DataFile, OptimizePlan}
+
+/** What the data files mean for readers. Pure; a few hundred bytes for each file while it runs. */
+private[health] object FileChecks {
+
+  def of(facts: HealthFacts): Seq[HealthResult] =
+    Seq(files _, smallFiles _, rowGroups _, deletedRows _, orphans _).map(check => check(facts))
+
+  private def files(facts: HealthFacts): HealthResult = {
+    val files = facts.optimize.considered
+    val sizes = files.map(_.sizeInBytes)
+    val average = if (sizes.isEmpty) 0L else sizes.sum / sizes.size
+    new Checks(facts.table).result(
+      "files",
+      Severity.Ok,
+      Some(sizes.size.toDouble),
+      "files",
+      s"The table has ${sizes.size} data files of ${ByteText.of(sizes.sum)} in all, ${ByteText.of(average)} on average.",
+      "A scan asks the store for each file that it cannot skip.",
+      details =
+        SizeHistogram.of("size" -> sizes, "sizeAfter" -> sizesAfter(facts.optimize)) ++ partitions(files)
+    )
+  }
+
+  /** Sizes once OPTIMIZE has run: bins are taken to keep their bytes. */
+  private def sizesAfter(plan: OptimizePlan): Seq[Long] = {
+    val rewritten = plan.files.map(_.id).toSet
+    val outputs = plan.bins.flatMap { bin =>
+      val count = plan.outputsOf(bin)
+      Seq.fill(count.toInt)(bin.sizeInBytes / count)
+    }
+    plan.considered.filterNot(file => rewritten(file.id)).map(_.sizeInBytes) ++ outputs
+  }
+
+  /** In the order of their names; those with the most files where there are too many to show. */
+  private def partitions(files: Seq[DataFile]): Seq[HealthDetail] = {
+    val details = files.groupBy(_.partition).map { case (name, some) =>
+      HealthDetail("partition", name, some.size.toLong, some.map(_.sizeInBytes).sum)
+    }.toSeq
+    val (shown, others) = details.sortBy(detail => (-detail.count, detail.label)).splitAt(MostPartitions)
+    shown.sortBy(_.label) ++ Option.when(others.nonEmpty) {
+      HealthDetail(
+        "partition",
+        s"${others.size} other partitions",
+        others.map(_.count).sum,
+        others.map(_.bytes).sum
+      )
+    }
+  }
+
+  private def smallFiles(facts: HealthFacts): HealthResult = {
+    val plan = facts.optimize
+    val saved = savedFiles(plan)
+    val share = if (plan.considered.isEmpty) 0d else saved.toDouble / plan.considered.size
+    val severity =
+      if (plan.isEmpty) Severity.Ok
+      else if (share < 0.1) Severity.Info
+      else if (saved < 1000) Severity.Warning
+      else Severity.Critical
+    val message =
+      if (plan.isEmpty) "No files are worth rewriting."
+      else s"${plan.files.size} files could become ${plan.files.size - saved}."
+    new Checks(facts.table).result(
+      "smallFiles",
+      severity,
+      Some(plan.files.size.toDouble),
+      "files",
+      message,
+      "Each file costs a scan a request for its footer and one for its data, whatever its size.",
+      Some("OPTIMIZE"),
+      if (plan.isEmpty) Nil else gain(facts)
+    )
+  }
+
+  private def savedFiles(plan: OptimizePlan): Long =
+    plan.files.size - plan.bins.iterator.map(plan.outputsOf).sum
+
+  /** What OPTIMIZE saves each full scan: files, two requests for each, their footers and rows that are hidden. */
+  private def gain(facts: HealthFacts): Seq[HealthDetail] = {
+    val plan = facts.optimize
+    val files = savedFiles(plan)
+    val footer = if (facts.footers.files == 0) 0L else facts.footers.footerBytes / facts.footers.files
+    val hidden = plan.files.map(file => (file.sizeInBytes * file.deletedRowsRatio).toLong).sum
+    Seq(
+      HealthDetail("gain", "files", files, 0),
+      HealthDetail("gain", "requests", files * RequestsOfFile, 0),
+      HealthDetail("gain", "bytes", 0, files * footer + hidden)
+    )
+  }
+
+  private def rowGroups(facts: HealthFacts): HealthResult = {
+    val sample = facts.footers
+    val sizes = sample.rowGroups
+    val average = if (sizes.isEmpty) 0L else sizes.sum / sizes.size
+    val message = sample.unreadable match {
+      case Seq() if sample.files == 0 => "There are no files whose footers could be read."
+      case Seq() =>
+        s"${sizes.size} row groups in the ${sample.files} files that were asked, ${ByteText.of(average)} on average."
+      case some => s"${some.size} of the ${sample.files} files that were asked cannot be read: ${some.head}."
+    }
+    new Checks(facts.table).result(
+      "rowGroups",
+      if (sample.unreadable.nonEmpty) Severity.Critical else Severity.Ok,
+      Option.when(sizes.nonEmpty)(average.toDouble),
+      "bytes",
+      message,
+      "A row group is what one task reads at a time, and what statistics skip.",
+      details = SizeHistogram.of("rowGroup" -> sizes)
+    )
+  }
+
+  private def deletedRows(facts: HealthFacts): HealthResult = {
+    val files = facts.optimize.considered
+    val deleted = files.map(_.deletedRows).sum
+    val physical = files.flatMap(_.physicalRows).sum
+    val percent = if (physical == 0) 0d else 100d * deleted / physical
+    val severity = if (percent > 5) Severity.Warning else if (deleted > 0) Severity.Info else Severity.Ok
+    val message =
+      if (deleted == 0) "No rows are hidden by deletion vectors."
+      else s"$deleted rows are hidden by deletion vectors."
+    new Checks(facts.table).result(
+      "deletedRows",
+      severity,
+      Some(percent),
+      "percent",
+      message,
+      "Scans read the rows that deletion vectors hide, and drop them.",
+      Some("OPTIMIZE")
+    )
+  }
+
+  private def orphans(facts: HealthFacts): HealthResult = {
+    val (severity, value, message) = facts.orphans match {
+      case Orphans.NotLookedFor(reason) => (Severity.Ok, None, s"Not looked for: $reason.")
+      case Orphans.Found(FileTotal(0, _)) =>
+        (Severity.Ok, Some(0d), "Every file of the directory is named by a version inside retention.")
+      case Orphans.Found(FileTotal(files, bytes)) =>
+        val text = s"$files files of ${ByteText.of(bytes)} are named by no version inside retention."
+        (if (files < 1000) Severity.Info else Severity.Warning, Some(files.toDouble), text)
+    }
+    new Checks(facts.table).result(
+      "orphans",
+      severity,
+      value,
+      "files",
+      message,
+      "They are left by failed writers, or removed from the table long ago, and cost storage alone.",
+      Some("VACUUM")
+    )
+  }
+
+  /** The footer, and at least one range of data. */
+  private val RequestsOfFile = 2L
+  private val MostPartitions = 200
+}

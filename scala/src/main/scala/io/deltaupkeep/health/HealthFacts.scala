@@ -1,0 +1,54 @@
+package io.deltaupkeep.health
+
+import io.deltaupkeep.TableFacts
+import io.deltaupkeep.checkpoint.HookOutcome
+import io.deltaupkeep.cleanup.CleanupPlan
+import io.deltaupkeep.optimize.OptimizePlan
+
+/** A number of files and their bytes. */
+final case class FileTotal(files: Long, bytes: Long)
+
+/** The newest complete checkpoint: its layout in words, and when it was written, in milliseconds since the epoch. */
+final case class NewestCheckpoint(version: Long, layout: String, writtenAt: Long)
+
+/**
+ * What a reader loads that is new to the table.
+ *
+ * @param checkpoint the files of the newest checkpoint, sidecars included
+ * @param commits    those since
+ */
+final case class LoadCost(checkpoint: FileTotal, commits: FileTotal)
+
+/**
+ * What the footers of some files say.
+ *
+ * @param files       that were asked
+ * @param rowGroups   compressed sizes of their row groups, in bytes
+ * @param footerBytes of all their footers
+ * @param unreadable  why some of them cannot be read, each with its name
+ */
+final case class FooterSample(files: Int, rowGroups: Seq[Long], footerBytes: Long, unreadable: Seq[String])
+
+/** Files of the table's directory that no version inside retention names, or why nobody looked for them. */
+sealed trait Orphans
+
+object Orphans {
+  final case class Found(total: FileTotal) extends Orphans
+  final case class NotLookedFor(reason: String) extends Orphans
+}
+
+/**
+ * All that the checks look at: the table's state, what OPTIMIZE and CLEANUP LOG would do, and the log. `now` in
+ * milliseconds since the epoch.
+ */
+final case class HealthFacts(
+    table: TableFacts,
+    optimize: OptimizePlan,
+    footers: FooterSample,
+    orphans: Orphans,
+    cleanup: CleanupPlan,
+    checkpoint: Option[NewestCheckpoint],
+    load: LoadCost,
+    hook: Option[HookOutcome],
+    now: Long
+)

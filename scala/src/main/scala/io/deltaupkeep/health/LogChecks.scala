@@ -1,0 +1,173 @@
+package io.deltaupkeep.health
+
+import java.time.LocalDate
+
+import scala.concurrent.duration.{DurationLong, FiniteDuration}
+
+import io.deltaupkeep.ByteText
+import io.deltaupkeep.checkpoint.CheckpointDue
+import io.deltaupkeep.cleanup.{CleanupPlan, Verdict}
+
+/** What the log and its checkpoints mean for readers and writers. Pure. */
+private[health] object LogChecks {
+
+  def of(facts: HealthFacts): Seq[HealthResult] =
+    Seq(
+      checkpoint _,
+      checkpointAge _,
+      commitsSinceCheckpoint _,
+      checkpointAfterCommit _,
+      log _,
+      expiredLog _,
+      oldestVersion _
+    ).map(check => check(facts))
+
+  private def checkpoint(facts: HealthFacts): HealthResult = {
+    val (severity, message) = facts.checkpoint match {
+      case Some(newest) =>
+        val files = facts.load.checkpoint
+        val load = s"${files.files} files of ${ByteText.of(files.bytes)}"
+        Severity.Ok -> s"The newest checkpoint is ${newest.layout}, of version ${newest.version}: $load."
+      case None => Severity.Info -> "The table has no checkpoint yet."
+    }
+    new Checks(facts.table).result(
+      "checkpoint",
+      severity,
+      facts.checkpoint.map(_.version.toDouble),
+      "version",
+      message,
+      "A reader that is new to the table loads its newest checkpoint and the commits since.",
+      details = facts.checkpoint.map(_ => detail("load", "checkpoint", facts.load.checkpoint)).toSeq :+
+        detail("load", "commits since", facts.load.commits)
+    )
+  }
+
+  private def checkpointAge(facts: HealthFacts): HealthResult = {
+    val hours = facts.checkpoint.map(newest => (facts.now - newest.writtenAt).max(0).toDouble / HourMs)
+    new Checks(facts.table).result(
+      "checkpointAge",
+      Severity.Ok,
+      hours,
+      "hours",
+      facts.checkpoint.fold("The table has no checkpoint yet.") { newest =>
+        s"The newest checkpoint was written ${ageText((facts.now - newest.writtenAt).max(0).millis)} ago."
+      },
+      "Expired commits stay until a checkpoint older than the cutoff stands in for them."
+    )
+  }
+
+  private def commitsSinceCheckpoint(facts: HealthFacts): HealthResult = {
+    val table = facts.table
+    val commits = CheckpointDue.commitsSince(table, facts.checkpoint.map(_.version))
+    val severity =
+      if (commits > 10L * table.checkpointInterval) Severity.Critical
+      else if (commits > table.checkpointInterval) Severity.Warning
+      else Severity.Ok
+    new Checks(table).result(
+      "commitsSinceCheckpoint",
+      severity,
+      Some(commits.toDouble),
+      "commits",
+      s"There are $commits commits since the newest checkpoint; delta.checkpointInterval is ${table.checkpointInterval}.",
+      "Readers replay them one by one.",
+      Some("CHECKPOINT")
+    )
+  }
+
+  private def checkpointAfterCommit(facts: HealthFacts): HealthResult =
+    new Checks(facts.table).result(
+      "checkpointAfterCommit",
+      if (facts.hook.exists(_.isFailure)) Severity.Warning else Severity.Ok,
+      facts.hook.map(_.version.toDouble),
+      "version",
+      facts.hook.fold("No commit of this application has made a checkpoint due.")(_.message),
+      "A checkpoint that fails after a commit leaves more commits to replay, and is tried again after a later one.",
+      Some("CHECKPOINT")
+    )
+
+  private def log(facts: HealthFacts): HealthResult = {
+    val totals = facts.cleanup.totals
+    val size = totals.map(_.bytes).sum
+    new Checks(facts.table).result(
+      "log",
+      Severity.Ok,
+      Some(size.toDouble),
+      "bytes",
+      s"The log has ${totals.map(_.files).sum} files of ${ByteText.of(size)}.",
+      "Writers and readers list it, and storage is paid for it.",
+      details = timeline(facts.cleanup)
+    )
+  }
+
+  /** Files by the day when they were written, or by as many days as make no more than sixty bars. */
+  private def timeline(plan: CleanupPlan): Seq[HealthDetail] = {
+    def dayOf(time: Long) = Math.floorDiv(time, DayMs)
+    val days = plan.files.iterator.map(file => dayOf(file.modificationTime))
+    val (first, last) = days.foldLeft((Long.MaxValue, Long.MinValue)) { case ((low, high), day) =>
+      (low.min(day), high.max(day))
+    }
+    val width = if (plan.files.isEmpty) 1L else (last - first) / MostDays + 1
+    plan.files
+      .groupMapReduce(file => (dayOf(file.modificationTime) - first) / width)(file =>
+        FileTotal(1, file.sizeInBytes)
+      )((a, b) => FileTotal(a.files + b.files, a.bytes + b.bytes))
+      .toSeq
+      .sortBy { case (bar, _) => bar }
+      .map { case (bar, total) => detail("day", LocalDate.ofEpochDay(first + bar * width).toString, total) }
+  }
+
+  private def expiredLog(facts: HealthFacts): HealthResult = {
+    val plan = facts.cleanup
+    val count = plan.totals.filter(_.verdict == Verdict.Delete).map(_.files).sum
+    val severity =
+      if (count >= 1000) Severity.Warning
+      else if (count > 0 || plan.needsCheckpoint) Severity.Info
+      else Severity.Ok
+    new Checks(facts.table).result(
+      "expiredLog",
+      severity,
+      Some(count.toDouble),
+      "files",
+      plan.message,
+      "No version inside retention needs them; they are listed, and storage is paid for them.",
+      Some(if (plan.needsCheckpoint) "MAINTAIN" else "CLEANUP LOG"),
+      expiredByKind(plan)
+    )
+  }
+
+  private def expiredByKind(plan: CleanupPlan): Seq[HealthDetail] =
+    plan.deletions
+      .groupMapReduce(_.kind.name)(file => FileTotal(1, file.sizeInBytes)) { (a, b) =>
+        FileTotal(a.files + b.files, a.bytes + b.bytes)
+      }
+      .toSeq
+      .sortBy { case (kind, total) => (-total.files, kind) }
+      .map { case (kind, total) => detail("expired", kind, total) }
+
+  private def oldestVersion(facts: HealthFacts): HealthResult = {
+    val oldest = facts.cleanup.oldestReadableVersion
+    new Checks(facts.table).result(
+      "oldestVersion",
+      if (oldest.isEmpty) Severity.Critical else Severity.Ok,
+      oldest.map(_.toDouble),
+      "version",
+      oldest.fold("No version can be read from the log.") { version =>
+        s"Versions $version to ${facts.table.version} can be read, whatever CLEANUP LOG removes."
+      },
+      "Time travel, streams and RESTORE reach back to it."
+    )
+  }
+
+  private def detail(series: String, label: String, total: FileTotal): HealthDetail =
+    HealthDetail(series, label, total.files, total.bytes)
+
+  /** 90 minutes are 90 minutes, and 60 hours 2 days. */
+  private def ageText(age: FiniteDuration): String =
+    if (age.toHours >= 48) s"${age.toDays} days"
+    else if (age.toMinutes >= 120) s"${age.toHours} hours"
+    else s"${age.toMinutes} minutes"
+
+  private val HourMs = 3600L * 1000
+  private val DayMs = 24 * HourMs
+  private val MostDays = 60
+}
