@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+import time
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -22,25 +23,29 @@ STATEMENTS = {
 PARTITIONS, FILES, ROWS = 4, 3, 240
 
 
-def session(jars: str) -> SparkSession:
-    """Start a cluster whose executors have `jars`."""
+def session(master: str, jars: str) -> SparkSession:
+    """Start executors that have `jars`."""
     settings = {
         "spark.executor.extraClassPath": f"{TEST_CLASSES}:{jars}",
         "spark.driver.extraClassPath": TEST_CLASSES,
         "spark.hadoop.fs.task.impl": "io.deltaupkeep.TaskFaultFileSystem",
         "spark.delta.logStore.task.impl": "io.delta.storage.LocalLogStore",
+        "spark.executor.memory": "512m",
+        "spark.driver.host": "127.0.0.1",
         "spark.task.maxFailures": 4,
+        "spark.speculation": True,
+        "spark.speculation.task.duration.threshold": "5s",
         "spark.deltaUpkeep.checkpoint.mode": "delta",
         "spark.deltaUpkeep.checkpoint.driverBytes": 0,
     }
-    builder = small_session("1g").master("local-cluster[2,1,1024]")
+    builder = small_session("1g").master(master)
     for key, value in settings.items():
         builder = builder.config(key, str(value))
     return configure_spark_with_delta_upkeep(builder).getOrCreate()
 
 
-def main(directory: Path, jars: str, *faults: str) -> None:
-    spark = session(jars)
+def main(master: str, directory: Path, jars: str, *faults: str) -> None:
+    spark = session(master, jars)
     template = directory / "template"
     spark.range(0, ROWS, 1, FILES).selectExpr(
         "id", f"CAST(id % {PARTITIONS} AS INT) AS p"
@@ -51,8 +56,17 @@ def main(directory: Path, jars: str, *faults: str) -> None:
             shutil.copytree(template, table)
             row = spark.sql(statement.format(t=f"delta.`task:{table}`")).first()
             print(json.dumps(row.asDict(recursive=True), default=str), flush=True)
+    await_stalled(directory)
     spark.stop()
 
 
+def await_stalled(directory: Path) -> None:
+    """Let tasks that nobody waits for write their files."""
+    until = time.monotonic() + 60
+    for struck in directory.glob("*/stalled/struck"):
+        while not struck.with_name("woken").exists() and time.monotonic() < until:
+            time.sleep(0.1)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

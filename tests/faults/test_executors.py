@@ -9,12 +9,12 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import urlparse
 
-import pyspark
 import pytest
 from deltalake import DeltaTable as DeltaRs
 from pyspark.sql import SparkSession
 
 from faults import cluster_process
+from faults.cluster import standalone_cluster
 from faults.cluster_process import FILES, PARTITIONS, ROWS
 from faults.matrix import LONG_AGO, data_files, leftovers, live_files, vacuumed
 from processes import ROOT, run
@@ -23,16 +23,9 @@ from strangers import files_by_kernel, ids_by_delta_rs
 # A cluster for all of them.
 pytestmark = pytest.mark.xdist_group("cluster")
 
-FAULTS = ("killed-after", "killed", "failed-after")
+FAULTS = ("killed-after", "killed", "failed-after", "stalled")
 if os.environ.get("TORTURE_POINTS") != "0":
     FAULTS = FAULTS[:1]
-
-
-def make_spark_home(home: Path) -> None:
-    """Make a home of Spark in which workers may keep their logs."""
-    home.mkdir()
-    for name in ("bin", "jars"):
-        (home / name).symlink_to(Path(pyspark.__file__).parent / name)
 
 
 def jars_of(spark: SparkSession) -> list[str]:
@@ -46,14 +39,13 @@ def jars_of(spark: SparkSession) -> list[str]:
 def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table below `<statement>/<fault>/t` each, once the statement was run with the fault."""
     directory = tmp_path_factory.mktemp("cluster")
-    make_spark_home(directory / "home")
     module = cluster_process.__name__
-    run(
-        [sys.executable, "-m", module, directory, ":".join(jars_of(spark)), *FAULTS],
-        directory,
-        SPARK_HOME=str(directory / "home"),
-        PYTHONPATH=str(ROOT / "tests"),
-    )
+    with standalone_cluster(directory) as master:
+        run(
+            [sys.executable, "-m", module, master, directory, ":".join(jars_of(spark)), *FAULTS],
+            directory,
+            PYTHONPATH=str(ROOT / "tests"),
+        )
     return directory
 
 

@@ -43,6 +43,10 @@ class TaskFaultFileSystem extends RequestFileSystem("task") {
         case "failed-after" =>
           file.close()
           throw new IOException("The store fails here")
+        case "stalled" =>
+          stall()
+          file.close()
+          pathToFile(new Path(directory, "woken")).createNewFile()
       }
   }
 }
@@ -50,5 +54,15 @@ class TaskFaultFileSystem extends RequestFileSystem("task") {
 private object TaskFaultFileSystem {
   private val Killed = 137
 
-  private val faults = Set("killed", "killed-after", "failed-after")
+  private val faults = Set("killed", "killed-after", "failed-after", "stalled")
+
+  private val StallNanos = 20L * 1000 * 1000 * 1000
+
+  /** Waits long enough for another try to be started and done, and does not hear that this one is not wanted. */
+  private def stall(): Unit = {
+    val until = System.nanoTime() + StallNanos
+    while (System.nanoTime() < until)
+      try Thread.sleep(100)
+      catch { case _: InterruptedException => () }
+  }
 }
