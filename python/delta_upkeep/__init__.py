@@ -1,12 +1,14 @@
 """Table maintenance for Delta Lake on Spark: compact, checkpoint, clean the log, see health."""
 
-from delta_upkeep.health import HealthCheck, HealthReport
+from delta_upkeep._health_checks import HealthCheck, HealthDetail
+from delta_upkeep.health import HealthReport
 from delta_upkeep.session import configure_spark_with_delta_upkeep
 from delta_upkeep.tables import UpkeepOptimizeBuilder, UpkeepTable
 from delta_upkeep.version import __version__
 
 __all__ = [
     "HealthCheck",
+    "HealthDetail",
     "HealthReport",
     "UpkeepOptimizeBuilder",
     "UpkeepTable",

@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from html import escape
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-_COLOURS = {"ok": "#2e7d32", "info": "#1565c0", "warning": "#b26a00", "critical": "#c62828"}
-_SEVERITIES = tuple(_COLOURS)
-_STYLE = (
-    "table.health{border-collapse:collapse;font-family:sans-serif}"
-    "table.health td,table.health th{padding:.3em .8em;text-align:left;"
-    "border-bottom:1px solid #8884}"
-)
-
-
-@dataclass(frozen=True)
-class HealthCheck:
-    """One check of a table.
-
-    Attributes:
-        check: Its name, stable between versions.
-        severity: ``ok``, ``info``, ``warning`` or ``critical``.
-        value: The number behind it, None where there is none.
-        unit: Of the number.
-        message: What it means for readers and writers.
-        remedy: The statement that mends it, None where nothing needs mending.
-    """
-
-    check: str
-    severity: str
-    value: float | None
-    unit: str
-    message: str
-    remedy: str | None
+from delta_upkeep import _health_page, _health_text
+from delta_upkeep._figures import figures_of
+from delta_upkeep._health_checks import HealthCheck, HealthDetail, worst_first
 
 
 @dataclass(frozen=True)
 class HealthReport:
     """The checks of one table, in the order of the statement.
+
+    The last expression of a notebook's cell shows itself: findings, key figures and charts.
 
     Attributes:
         path: Root of the table.
@@ -54,75 +30,48 @@ class HealthReport:
     @classmethod
     def of(cls, rows: DataFrame) -> HealthReport:
         """Read the rows of DESCRIBE HEALTH."""
-        found = [row.asDict() for row in rows.collect()]
-        path = str(found[0]["path"])
-        names = HealthCheck.__dataclass_fields__
-        return cls(path, tuple(HealthCheck(**{n: row[n] for n in names}) for row in found))
+        found = [row.asDict(recursive=True) for row in rows.collect()]
+        return cls(str(found[0]["path"]), tuple(_check(row) for row in found))
 
     @property
     def findings(self) -> tuple[HealthCheck, ...]:
         """The checks that are not ``ok``, worst first."""
-        found = [check for check in self.checks if check.severity != "ok"]
-        return tuple(sorted(found, key=lambda c: -_SEVERITIES.index(c.severity)))
+        return worst_first(self.checks)
 
     def toDict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
         return asdict(self)
 
     def toHtml(self, path: str | Path) -> None:
-        """Write one self-contained page, in UTF-8."""
-        page = (
-            "<!doctype html><html lang='en'><meta charset='utf-8'>"
-            f"<title>Health of {escape(self.path)}</title>{self._repr_html_()}</html>"
-        )
-        Path(path).write_text(page, encoding="utf-8")
+        """Write one self-contained page, in UTF-8: it loads nothing and has no scripts."""
+        Path(path).write_text(_health_page.page(self.path, self.checks), encoding="utf-8")
 
     def plot(self) -> Any:
-        """Draw how far each check is from good order.
+        """Draw the figures of the page with matplotlib, in a grid.
 
         Returns:
-            The matplotlib axes.
+            The matplotlib axes in a tuple, one for each figure; ``plot()[0].figure`` is the whole.
 
         Raises:
             ImportError: matplotlib is not installed.
         """
         try:
-            from matplotlib import pyplot
+            from delta_upkeep import _health_plot
         except ImportError as e:
             raise ImportError(
                 "HealthReport.plot needs matplotlib, which is not installed. "
                 "Install it with: pip install 'delta-upkeep[plot]'"
             ) from e
-        _, axes = pyplot.subplots(figsize=(8, 0.5 * len(self.checks) + 1))
-        levels = [_SEVERITIES.index(check.severity) + 1 for check in self.checks]
-        colours = [_COLOURS[check.severity] for check in self.checks]
-        axes.barh([check.check for check in self.checks], levels, color=colours)
-        axes.set_xticks(range(1, len(_SEVERITIES) + 1), _SEVERITIES)
-        axes.invert_yaxis()
-        axes.set_title(self.path)
-        return axes
+        return _health_plot.draw(self.path, figures_of(self.checks))
 
     def __str__(self) -> str:
-        width = max(len(check.check) for check in self.checks)
-        lines = [f"{c.severity:<9}{c.check:<{width}}  {_advice(c)}" for c in self.checks]
-        return "\n".join([f"Health of {self.path}", *lines])
+        return _health_text.text(self.path, self.checks)
 
     def _repr_html_(self) -> str:
-        rows = "".join(_html_row(check) for check in self.checks)
-        return (
-            f"<style>{_STYLE}</style><table class='health'><caption>{escape(self.path)}</caption>"
-            f"<tr><th>severity</th><th>check</th><th>finding</th><th>remedy</th></tr>{rows}</table>"
-        )
+        return str(_health_page.fragment(self.path, self.checks))
 
 
-def _advice(check: HealthCheck) -> str:
-    return check.message if check.remedy is None else f"{check.message} -> {check.remedy}"
-
-
-def _html_row(check: HealthCheck) -> str:
-    colour = _COLOURS[check.severity]
-    remedy = f"<code>{escape(check.remedy)}</code>" if check.remedy else ""
-    return (
-        f"<tr><td style='color:{colour}'>{escape(check.severity)}</td>"
-        f"<td>{escape(check.check)}</td><td>{escape(check.message)}</td><td>{remedy}</td></tr>"
-    )
+def _check(row: dict[str, Any]) -> HealthCheck:
+    names = [field.name for field in fields(HealthCheck) if field.name != "details"]
+    details = tuple(HealthDetail(**detail) for detail in row["details"])
+    return HealthCheck(**{name: row[name] for name in names}, details=details)

@@ -1,0 +1,216 @@
+"""Which figures a table's checks make, and their data: for the page and for matplotlib alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from delta_upkeep._health_checks import HealthCheck, HealthDetail
+from delta_upkeep._units import bytes_text, count_text, files_text, name_text
+
+Measure = Literal["count", "bytes"]
+OTHER_PARTITIONS = "other partitions"
+
+
+@dataclass(frozen=True)
+class Group:
+    """Bars of one colour: a detail for each of the figure's labels."""
+
+    name: str
+    details: tuple[HealthDetail, ...]
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A bar for each label and group."""
+
+    title: str
+    note: str
+    groups: tuple[Group, ...]
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A bar for each day that has something."""
+
+    title: str
+    note: str
+    days: tuple[HealthDetail, ...]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """A cell for each partition."""
+
+    title: str
+    note: str
+    cells: tuple[HealthDetail, ...]
+
+
+Figure = Bars | Timeline | Heat
+
+
+@dataclass(frozen=True)
+class Change:
+    """A number now and after OPTIMIZE."""
+
+    name: str
+    before: str
+    after: str
+
+
+def size(detail: HealthDetail, measure: Measure) -> int:
+    """The number of a detail that a figure draws."""
+    return detail.count if measure == "count" else detail.bytes
+
+
+def size_text(detail: HealthDetail, measure: Measure) -> str:
+    """The same number in words."""
+    return count_text(detail.count) if measure == "count" else bytes_text(detail.bytes)
+
+
+def detail_text(detail: HealthDetail) -> str:
+    """All of a detail in words."""
+    if detail.series == "rowGroup":
+        return f"{detail.label}: {count_text(detail.count)}, {bytes_text(detail.bytes)}"
+    return f"{detail.label}: {files_text(detail.count)}, {bytes_text(detail.bytes)}"
+
+
+def by_name(checks: Iterable[HealthCheck]) -> dict[str, HealthCheck]:
+    """The checks by their names."""
+    return {check.check: check for check in checks}
+
+
+def series_of(
+    checks: Mapping[str, HealthCheck], check: str, series: str
+) -> tuple[HealthDetail, ...]:
+    """The details of a series; none where the check or the series is missing."""
+    return checks[check].series(series) if check in checks else ()
+
+
+def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
+    """The figures that have something to show, known ones first."""
+    known = by_name(checks)
+    figures = (
+        _sizes(known),
+        _log(known),
+        _partitions(known),
+        _bars(
+            known, "rowGroups", "rowGroup", "Row groups", "Sizes in a sample of footers", "count"
+        ),
+        _bars(known, "checkpoint", "load", "What a reader loads", "Files of the log", "bytes"),
+        _bars(known, "expiredLog", "expired", "Expired log", "By kind of file", "bytes"),
+        *(_unknown(check, name) for check in checks for name in check.series_names),
+    )
+    return tuple(figure for figure in figures if figure is not None)
+
+
+def changes_of(checks: tuple[HealthCheck, ...]) -> tuple[Change, ...]:
+    """What OPTIMIZE would change in the files; nothing where it would change nothing."""
+    known = by_name(checks)
+    now, after = series_of(known, "files", "size"), series_of(known, "files", "sizeAfter")
+    if not now or not after or _numbers(now) == _numbers(after):
+        return ()
+    return (
+        Change("Data files", _files(now), _files(after)),
+        Change("Data", _bytes(now), _bytes(after)),
+        Change("Average file", average_text(now), average_text(after)),
+    )
+
+
+def gain_texts(checks: tuple[HealthCheck, ...]) -> tuple[str, ...]:
+    """What a full scan saves after OPTIMIZE, part by part."""
+    return tuple(
+        f"{bytes_text(gain.bytes)}"
+        if gain.label == "bytes"
+        else f"{count_text(gain.count)} {gain.label}"
+        for gain in series_of(by_name(checks), "smallFiles", "gain")
+        if gain.count or gain.bytes
+    )
+
+
+def average_text(details: tuple[HealthDetail, ...]) -> str:
+    """The average size of the files of a series."""
+    return bytes_text(sum(d.bytes for d in details) / max(1, sum(d.count for d in details)))
+
+
+_KNOWN = {
+    ("files", "size"),
+    ("files", "sizeAfter"),
+    ("files", "partition"),
+    ("smallFiles", "gain"),
+    ("rowGroups", "rowGroup"),
+    ("checkpoint", "load"),
+    ("log", "day"),
+    ("expiredLog", "expired"),
+}
+
+
+def _sizes(known: Mapping[str, HealthCheck]) -> Bars | None:
+    now, after = series_of(known, "files", "size"), series_of(known, "files", "sizeAfter")
+    if not any(d.count for d in now):
+        return None
+    if not changes_of(tuple(known.values())):
+        return Bars("File sizes", "Data files by size", (Group("now", now),), "count")
+    labels = tuple(dict.fromkeys(d.label for d in now + after))
+    groups = (Group("now", _at(labels, now)), Group("after OPTIMIZE", _at(labels, after)))
+    return Bars("File sizes", "Data files by size, now and after OPTIMIZE", groups, "count")
+
+
+def _log(known: Mapping[str, HealthCheck]) -> Timeline | None:
+    days = series_of(known, "log", "day")
+    if not days:
+        return None
+    note = f"Bytes of the log by day: {_files(days)} files, {_bytes(days)}"
+    return Timeline("Log", note, days)
+
+
+def _partitions(known: Mapping[str, HealthCheck]) -> Heat | None:
+    every = series_of(known, "files", "partition")
+    cells = tuple(d for d in every if d.label != OTHER_PARTITIONS)
+    if len(cells) < 2:
+        return None
+    others = "".join(f"; {detail_text(d)}" for d in every if d.label == OTHER_PARTITIONS)
+    return Heat("Partitions", f"{count_text(len(cells))} partitions{others}", cells)
+
+
+def _bars(
+    known: Mapping[str, HealthCheck],
+    check: str,
+    series: str,
+    title: str,
+    note: str,
+    measure: Measure,
+) -> Bars | None:
+    details = series_of(known, check, series)
+    if not any(size(d, measure) for d in details):
+        return None
+    return Bars(title, note, (Group(title, details),), measure)
+
+
+def _unknown(check: HealthCheck, series: str) -> Bars | None:
+    if (check.check, series) in _KNOWN:
+        return None
+    details = check.series(series)
+    measure: Measure = "count" if any(d.count for d in details) else "bytes"
+    title = name_text(check.check)
+    return _bars({check.check: check}, check.check, series, title, name_text(series), measure)
+
+
+def _at(labels: tuple[str, ...], details: tuple[HealthDetail, ...]) -> tuple[HealthDetail, ...]:
+    found = {d.label: d for d in details}
+    return tuple(found.get(label, HealthDetail("", label, 0, 0)) for label in labels)
+
+
+def _numbers(details: tuple[HealthDetail, ...]) -> list[tuple[str, int, int]]:
+    return [(d.label, d.count, d.bytes) for d in details]
+
+
+def _files(details: tuple[HealthDetail, ...]) -> str:
+    return count_text(sum(d.count for d in details))
+
+
+def _bytes(details: tuple[HealthDetail, ...]) -> str:
+    return bytes_text(sum(d.bytes for d in details))

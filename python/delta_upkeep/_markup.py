@@ -1,0 +1,37 @@
+"""Builds HTML and SVG; text is escaped unless it is markup already."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+
+class Markup(str):
+    """A text that is HTML: it goes in as it is."""
+
+    __slots__ = ()
+
+
+def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
+    """Make an element: ``tag("p", "a < b", class_="note")``.
+
+    Args:
+        name: Of the element.
+        children: Markup, or texts to escape.
+        attributes: A trailing underscore goes, others become hyphens; None leaves one out.
+    """
+    pairs = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return Markup(f"<{name}{pairs}>{joined(children)}</{name}>")
+
+
+def joined(children: Iterable[str]) -> Markup:
+    """Put one after the other, with texts escaped."""
+    return Markup("".join(c if isinstance(c, Markup) else escape(c) for c in children))
+
+
+def _value(value: str | float) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else escape(str(value))

@@ -1,0 +1,192 @@
+"""A health report with every check and every series, as of a table that nobody maintained."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from delta_upkeep import HealthCheck, HealthDetail, HealthReport
+
+MIB, GIB = 2**20, 2**30
+BUCKETS = (
+    "under 1 MiB",
+    "1 to 4 MiB",
+    "4 to 16 MiB",
+    "16 to 64 MiB",
+    "64 to 256 MiB",
+    "256 MiB to 1 GiB",
+    "1 GiB and more",
+)
+
+
+def series(name: str, *numbers: tuple[str, int, int]) -> tuple[HealthDetail, ...]:
+    return tuple(HealthDetail(name, label, count, size) for label, count, size in numbers)
+
+
+def histogram(name: str, counts: tuple[int, ...]) -> tuple[HealthDetail, ...]:
+    sizes = (MIB // 2, 2 * MIB, 9 * MIB, 40 * MIB, 130 * MIB, 500 * MIB, 2 * GIB)
+    rows = zip(BUCKETS, counts, sizes, strict=True)
+    return series(name, *((label, n, n * size) for label, n, size in rows))
+
+
+def days(count: int) -> list[str]:
+    return [str(date(2026, 1, 1) + timedelta(days=i)) for i in range(count)]
+
+
+PARTITIONS = series(
+    "partition",
+    *((f"day={day}", 3 + i * i % 97, (20 + i * 37 % 190) * MIB) for i, day in enumerate(days(120))),
+    ("other partitions", 1204, 3 * GIB),
+)
+LOG_DAYS = series(
+    "day",
+    *((day, 40 + i % 7, (i * 13 % 31 + 1) * 30_000) for i, day in enumerate(days(45)) if i % 9),
+)
+FILES = (
+    histogram("size", (7120, 840, 96, 12, 31, 9, 0))
+    + histogram("sizeAfter", (0, 3, 6, 12, 40, 18, 1))
+    + PARTITIONS
+)
+GAIN = series("gain", ("files", 8028, 0), ("requests", 16056, 0), ("bytes", 0, 41 * MIB))
+ROW_GROUPS = series(
+    "rowGroup",
+    ("under 1 MiB", 61, 30 * MIB),
+    ("1 to 4 MiB", 22, 44 * MIB),
+    ("4 to 16 MiB", 4, 40 * MIB),
+)
+LOAD = series("load", ("checkpoint", 1, 2_400_000), ("commits since", 43, 690_000))
+EXPIRED = series(
+    "expired",
+    ("commit", 1200, 18 * MIB),
+    ("checkpoint", 12, 26 * MIB),
+    ("checksum", 1198, 5 * MIB),
+    ("sidecar", 8, 3 * MIB),
+)
+NAME = "delta.`/data/events`"
+
+
+def sample() -> HealthReport:
+    return HealthReport("file:/data/warehouse/events", CHECKS)
+
+
+CHECKS = (
+    HealthCheck(
+        "files",
+        "ok",
+        8108.0,
+        "files",
+        "The table has 8108 data files of 13.2 GiB in all, 1.7 MiB on average.",
+        "Each scan opens the files that its filter does not rule out.",
+        None,
+        FILES,
+    ),
+    HealthCheck(
+        "smallFiles",
+        "critical",
+        8068.0,
+        "files",
+        "8068 files could become 40: each costs a scan a request and a footer.",
+        "A file costs at least two requests to the store, however little is in it.",
+        f"OPTIMIZE {NAME}",
+        GAIN,
+    ),
+    HealthCheck(
+        "rowGroups",
+        "info",
+        87.0,
+        "row groups",
+        "Most row groups of 24 files looked at are below 4 MiB.",
+        "Statistics and dictionaries are kept for each row group.",
+        f"OPTIMIZE {NAME}",
+        ROW_GROUPS,
+    ),
+    HealthCheck(
+        "deletedRows",
+        "warning",
+        7.25,
+        "percent",
+        "120000 rows are hidden by deletion vectors: scans read them and drop them.",
+        "Deleted rows are read, decoded and then thrown away by every scan.",
+        f"OPTIMIZE {NAME}",
+        (),
+    ),
+    HealthCheck(
+        "orphans",
+        "info",
+        None,
+        "files",
+        "VACUUM has not run on this table yet.",
+        "Files that no version names are paid for, and read by nobody.",
+        f"VACUUM {NAME}",
+        (),
+    ),
+    HealthCheck(
+        "checkpoint",
+        "ok",
+        1160.0,
+        "version",
+        "The newest checkpoint is classic, of version 1160.",
+        "A reader starts from a checkpoint, and replays the commits after it.",
+        None,
+        LOAD,
+    ),
+    HealthCheck(
+        "checkpointAge",
+        "ok",
+        26.4,
+        "hours",
+        "The newest checkpoint is a day old.",
+        "An old checkpoint keeps expired commits alive.",
+        None,
+        (),
+    ),
+    HealthCheck(
+        "commitsSinceCheckpoint",
+        "warning",
+        43.0,
+        "commits",
+        "Readers replay 43 commits; delta.checkpointInterval is 10.",
+        "Each commit is a request before a query can be planned.",
+        f"CHECKPOINT {NAME}",
+        (),
+    ),
+    HealthCheck(
+        "checkpointAfterCommit",
+        "ok",
+        None,
+        "version",
+        "No commit of this application has made a checkpoint due.",
+        "A checkpoint that fails again and again goes unnoticed.",
+        None,
+        (),
+    ),
+    HealthCheck(
+        "log",
+        "ok",
+        float(sum(d.bytes for d in LOG_DAYS)),
+        "bytes",
+        "The log has 1700 files.",
+        "A reader lists the log before anything else.",
+        None,
+        LOG_DAYS,
+    ),
+    HealthCheck(
+        "expiredLog",
+        "warning",
+        2418.0,
+        "files",
+        "2418 files of 52 MiB have expired.",
+        "Expired files make every listing longer.",
+        f"CLEANUP LOG {NAME}",
+        EXPIRED,
+    ),
+    HealthCheck(
+        "oldestVersion",
+        "ok",
+        410.0,
+        "version",
+        "Versions 410 to 1203 can be read, whatever CLEANUP LOG removes.",
+        "Time travel and streams need the versions that they ask for.",
+        None,
+        (),
+    ),
+)
