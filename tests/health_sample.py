@@ -22,10 +22,9 @@ def series(name: str, *numbers: tuple[str, int, int]) -> tuple[HealthDetail, ...
     return tuple(HealthDetail(name, label, count, size) for label, count, size in numbers)
 
 
-def histogram(name: str, counts: tuple[int, ...]) -> tuple[HealthDetail, ...]:
-    sizes = (MIB // 2, 2 * MIB, 9 * MIB, 40 * MIB, 130 * MIB, 500 * MIB, 2 * GIB)
-    rows = zip(BUCKETS, counts, sizes, strict=True)
-    return series(name, *((label, n, n * size) for label, n, size in rows))
+def histogram(name: str, *numbers: tuple[int, int]) -> tuple[HealthDetail, ...]:
+    rows = zip(BUCKETS, numbers, strict=True)
+    return series(name, *((label, count, mib * MIB) for label, (count, mib) in rows))
 
 
 def days(count: int) -> list[str]:
@@ -42,11 +41,13 @@ LOG_DAYS = series(
     *((day, 40 + i % 7, (i * 13 % 31 + 1) * 30_000) for i, day in enumerate(days(45)) if i % 9),
 )
 FILES = (
-    histogram("size", (7120, 840, 96, 12, 31, 9, 0))
-    + histogram("sizeAfter", (0, 3, 6, 12, 40, 18, 1))
+    histogram(
+        "size", (7120, 3204), (840, 1900), (96, 810), (12, 402), (31, 4100), (9, 3100), (0, 0)
+    )
+    + histogram("sizeAfter", (0, 0), (2, 4), (1, 9), (0, 0), (31, 4100), (9, 3100), (5, 6262))
     + PARTITIONS
 )
-GAIN = series("gain", ("files", 8028, 0), ("requests", 16056, 0), ("bytes", 0, 41 * MIB))
+GAIN = series("gain", ("files", 8060, 0), ("requests", 16120, 0), ("bytes", 0, 41 * MIB))
 ROW_GROUPS = series(
     "rowGroup",
     ("under 1 MiB", 61, 30 * MIB),
@@ -84,7 +85,7 @@ CHECKS = (
         "critical",
         8068.0,
         "files",
-        "8068 files could become 40: each costs a scan a request and a footer.",
+        "8068 files could become 8: each costs a scan a request and a footer.",
         "A file costs at least two requests to the store, however little is in it.",
         f"OPTIMIZE {NAME}",
         GAIN,

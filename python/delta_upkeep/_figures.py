@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
 from typing import Literal
 
 from delta_upkeep._health_checks import HealthCheck, HealthDetail
@@ -38,6 +40,16 @@ class Timeline:
     title: str
     note: str
     days: tuple[HealthDetail, ...]
+
+    @property
+    def places(self) -> list[int]:
+        """Where the days lie on the axis: even steps where they are no ascending dates."""
+        evenly = list(range(len(self.days)))
+        try:
+            places = [date.fromisoformat(day.label).toordinal() for day in self.days]
+        except ValueError:
+            return evenly
+        return places if all(a < b for a, b in pairwise(places)) else evenly
 
 
 @dataclass(frozen=True)
@@ -90,17 +102,33 @@ def series_of(
     return checks[check].series(series) if check in checks else ()
 
 
-def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
-    """The figures that have something to show, known ones first."""
+def sizes_of(checks: tuple[HealthCheck, ...]) -> tuple[Bars, ...]:
+    """How many files and bytes there are of each size; and after OPTIMIZE, if that changes it."""
     known = by_name(checks)
+    now, after = series_of(known, "files", "size"), series_of(known, "files", "sizeAfter")
+    if not any(d.count for d in now):
+        return ()
+    groups: tuple[Group, ...] = (Group("now", now),)
+    when = ""
+    if changes_of(checks):
+        labels = tuple(dict.fromkeys(d.label for d in now + after))
+        groups = (Group("now", _at(labels, now)), Group("after OPTIMIZE", _at(labels, after)))
+        when = ", now and after OPTIMIZE"
+    return (
+        Bars("Files by size", f"How many files there are{when}", groups, "count"),
+        Bars("Data by size", f"How much is in them{when}", groups, "bytes"),
+    )
+
+
+def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
+    """The other figures that have something to show, known ones first."""
+    known = by_name(checks)
+    footers = "Sizes in a sample of footers"
     figures = (
-        _sizes(known),
         _log(known),
+        _bars(known, "checkpoint", "load", "What a reader loads", "Of the log", "bytes"),
         _partitions(known),
-        _bars(
-            known, "rowGroups", "rowGroup", "Row groups", "Sizes in a sample of footers", "count"
-        ),
-        _bars(known, "checkpoint", "load", "What a reader loads", "Files of the log", "bytes"),
+        _bars(known, "rowGroups", "rowGroup", "Row groups", footers, "count"),
         _bars(known, "expiredLog", "expired", "Expired log", "By kind of file", "bytes"),
         *(_unknown(check, name) for check in checks for name in check.series_names),
     )
@@ -148,17 +176,6 @@ _KNOWN = {
 }
 
 
-def _sizes(known: Mapping[str, HealthCheck]) -> Bars | None:
-    now, after = series_of(known, "files", "size"), series_of(known, "files", "sizeAfter")
-    if not any(d.count for d in now):
-        return None
-    if not changes_of(tuple(known.values())):
-        return Bars("File sizes", "Data files by size", (Group("now", now),), "count")
-    labels = tuple(dict.fromkeys(d.label for d in now + after))
-    groups = (Group("now", _at(labels, now)), Group("after OPTIMIZE", _at(labels, after)))
-    return Bars("File sizes", "Data files by size, now and after OPTIMIZE", groups, "count")
-
-
 def _log(known: Mapping[str, HealthCheck]) -> Timeline | None:
     days = series_of(known, "log", "day")
     if not days:
@@ -187,6 +204,8 @@ def _bars(
     details = series_of(known, check, series)
     if not any(size(d, measure) for d in details):
         return None
+    if measure == "bytes":
+        note = f"{note}: {_files(details)} files, {_bytes(details)}"
     return Bars(title, note, (Group(title, details),), measure)
 
 

@@ -84,7 +84,7 @@ def _bars(figure: Bars) -> Markup:
 def _timeline(figure: Timeline) -> Markup:
     marks = [_mark(day, "bytes") for day in figure.days]
     name = f"{figure.title}: {_told(figure.days, 'bytes')}"
-    return _svg.timeline(name, [day.label for day in figure.days], marks)
+    return _svg.timeline(name, [day.label for day in figure.days], figure.places, marks)
 
 
 def _strips(figure: Heat) -> Markup:
@@ -119,7 +119,10 @@ def _strip(figure: Heat, measure: Measure, title: str, words: Callable[[float], 
 
 def _range(values: Sequence[float], words: Callable[[float], str]) -> str:
     low, high = words(min(values)), words(max(values))
-    return low if low == high else f"{low} to {high}"
+    if low == high:
+        return low
+    number, unit = low.split(" ")
+    return f"{number if high.endswith(f' {unit}') else low} to {high}"
 
 
 def _legend(entries: Sequence[tuple[str, str]]) -> Markup:

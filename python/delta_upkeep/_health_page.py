@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from delta_upkeep._figures import changes_of, figures_of, gain_texts
+from delta_upkeep._figures import changes_of, figures_of, gain_texts, sizes_of
 from delta_upkeep._health_checks import (
     SEVERITIES,
     SEVERITY_WORDS,
@@ -17,11 +17,12 @@ from delta_upkeep._health_drawings import drawing, severity_mark
 from delta_upkeep._health_style import CLASS, page_style, style
 from delta_upkeep._health_tiles import Tile, tiles_of
 from delta_upkeep._markup import Markup, joined, tag
-from delta_upkeep._units import amount_text, bytes_text, count_text, name_text
+from delta_upkeep._units import amount_text, bytes_text, count_text, listed, name_text
 from delta_upkeep.version import __version__
 
 Checks = tuple[HealthCheck, ...]
 _NOTHING = Markup("")
+_NUMBERS = {"Number", "Count", "Bytes"}
 
 
 def page(path: str, checks: Checks) -> str:
@@ -43,7 +44,7 @@ def fragment(path: str, checks: Checks) -> Markup:
         _header(path, checks),
         _tiles(checks),
         _findings(checks),
-        _before_and_after(checks),
+        _sizes(checks),
         _figures(checks),
         _all_checks(checks),
         _data(checks),
@@ -65,7 +66,7 @@ def summary(checks: Checks) -> str:
         if number[name]
     ]
     first = name_text(worst[0].check).lower()
-    return f"{' and '.join(counts)} in {total}; look at {first} first."
+    return f"{listed(counts)} in {total}; look at {first} first."
 
 
 def _plural(severity: str, number: int) -> str:
@@ -101,7 +102,7 @@ def _tile(tile: Tile) -> Markup:
         "div",
         tag("dt", mark, tile.name),
         tag("dd", tile.number, class_="number"),
-        tag("dd", tile.note, class_="soft small"),
+        tag("dd", tile.note, class_="soft small") if tile.note else _NOTHING,
         class_="card",
     )
 
@@ -129,23 +130,23 @@ def _finding(check: HealthCheck) -> Markup:
     )
 
 
-def _before_and_after(checks: Checks) -> Markup:
-    changes = changes_of(checks)
-    if not changes:
+def _sizes(checks: Checks) -> Markup:
+    figures = sizes_of(checks)
+    if not figures:
         return _NOTHING
-    rows = [
-        tag(
-            "tr",
-            tag("th", change.name, scope="row"),
-            tag("td", change.before, class_="number"),
-            tag("td", change.after, class_="number"),
-        )
-        for change in changes
-    ]
+    title = "Before and after OPTIMIZE" if changes_of(checks) else "Data files"
+    grid = tag("div", *map(drawing, figures), class_="grid figures")
+    return tag("section", tag("h2", title), _changes(checks), grid)
+
+
+def _changes(checks: Checks) -> Markup:
+    tiles = [Tile(c.name, f"{c.before} → {c.after}", "", "ok") for c in changes_of(checks)]
+    if not tiles:
+        return _NOTHING
     gain = gain_texts(checks)
-    saves = tag("p", f"A full scan saves {', '.join(gain)}.", class_="soft") if gain else _NOTHING
-    body = tag("div", _table(("", "now", "after"), rows), saves, class_="card")
-    return tag("section", tag("h2", "Before and after OPTIMIZE"), body)
+    if gain:
+        tiles.append(Tile("A full scan saves", gain[0], listed(gain[1:]), "ok"))
+    return tag("dl", *map(_tile, tiles), class_="grid tiles changes")
 
 
 def _figures(checks: Checks) -> Markup:
@@ -197,7 +198,7 @@ def _data_table(name: str, details: tuple[HealthDetail, ...]) -> Markup:
 
 def _table(heads: tuple[str, ...], rows: list[Markup], caption: Markup = _NOTHING) -> Markup:
     cells = [
-        tag("th", head, scope="col", class_="number" if i and i == len(heads) - 1 else None)
-        for i, head in enumerate(heads)
+        tag("th", head, scope="col", class_="number" if head in _NUMBERS else None)
+        for head in heads
     ]
     return tag("table", caption, tag("thead", tag("tr", *cells)), tag("tbody", joined(rows)))

@@ -5,28 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from matplotlib import pyplot
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from delta_upkeep._figures import Bars, Figure, Heat, Measure, Timeline, size
-from delta_upkeep._units import bytes_text, count_text, shortened
+from delta_upkeep._figures import Bars, Figure, Heat, Measure, figures_of, size, sizes_of
+from delta_upkeep._health_checks import HealthCheck, HealthDetail
+from delta_upkeep._units import byte_unit, count_text, shortened
 
-_NOW, _ACCENT = "#98a4b1", "#0b7a75"
+_PAST, _ACCENT = "#98a4b1", "#0b7a75"
 _COLUMNS, _ROWS, _LABEL_LENGTH = 2, 24, 24
+# Of fewer rows the bars would be as thick as beams.
+_LEAST_ROWS = 4
 
 
-def draw(path: str, figures: tuple[Figure, ...]) -> tuple[Any, ...]:
+def draw(path: str, checks: tuple[HealthCheck, ...]) -> tuple[Any, ...]:
     """Draw each figure in axes of its own, two in a row."""
+    figures = (*sizes_of(checks), *figures_of(checks))
     rows = max(1, -(-len(figures) // _COLUMNS))
     whole, grid = pyplot.subplots(
-        rows, _COLUMNS, figsize=(11, 3.4 * rows), layout="constrained", squeeze=False
+        rows, _COLUMNS, figsize=(11, 3.2 * rows), layout="constrained", squeeze=False
     )
     # Dollar signs of a path are no formula.
     whole.suptitle(f"Health of {path}", parse_math=False, fontsize=11)
     axes = tuple(grid.flat)
-    for place, figure in zip(axes, figures, strict=False):
-        place.set_title(f"{figure.title}: {figure.note}", loc="left", fontsize=9, parse_math=False)
+    for place in axes:
         place.tick_params(length=0, labelsize=8)
         place.spines[["top", "right", "left", "bottom"]].set_visible(False)
+    for place, figure in zip(axes, figures, strict=False):
+        title = f"{figure.title}\n{figure.note}"
+        place.set_title(title, loc="left", fontsize=9, parse_math=False)
         _draw_one(place, figure)
     for place in axes[len(figures) :]:
         place.set_axis_off()
@@ -35,51 +41,49 @@ def draw(path: str, figures: tuple[Figure, ...]) -> tuple[Any, ...]:
 
 def _draw_one(axes: Any, figure: Figure) -> None:
     if isinstance(figure, Bars):
-        _bars(axes, figure)
-    elif isinstance(figure, Timeline):
-        _timeline(axes, figure)
+        _lying(axes, figure)
+    elif isinstance(figure, Heat):
+        _upright(axes, list(range(len(figure.cells))), figure.cells, "count")
     else:
-        _partitions(axes, figure)
+        _upright(axes, figure.places, figure.days, "bytes")
 
 
-def _bars(axes: Any, figure: Bars) -> None:
-    thick = 0.8 / len(figure.groups)
-    colours = [_ACCENT] if len(figure.groups) == 1 else [_NOW, _ACCENT]
-    for place, group in enumerate(figure.groups):
-        values = [size(detail, figure.measure) for detail in group.details[:_ROWS]]
-        at = [row + thick * place for row in range(len(values))]
-        axes.barh(at, values, height=thick, color=colours[place], label=group.name)
-    labels = [detail.label for detail in figure.groups[0].details[:_ROWS]]
-    ticks = [row + (0.8 - thick) / 2 for row in range(len(labels))]
-    axes.set_yticks(ticks, [shortened(label, _LABEL_LENGTH) for label in labels], parse_math=False)
-    axes.invert_yaxis()
-    axes.xaxis.set_major_formatter(_formatter(figure.measure))
-    if len(figure.groups) > 1:
-        axes.legend(frameon=False, fontsize=8)
+def _lying(axes: Any, figure: Bars) -> None:
+    groups = [group.details[:_ROWS] for group in figure.groups]
+    thick = 0.8 / len(groups)
+    colours = [_ACCENT] if len(groups) == 1 else [_PAST, _ACCENT]
+    scale = _scale(axes.xaxis, [d for group in groups for d in group], figure.measure)
+    for i, (group, details) in enumerate(zip(figure.groups, groups, strict=True)):
+        values = [size(detail, figure.measure) / scale for detail in details]
+        at = [row + thick * (i + 0.5) - 0.4 for row in range(len(values))]
+        axes.barh(at, values, height=thick, color=colours[i], label=group.name)
+    labels = [shortened(detail.label, _LABEL_LENGTH) for detail in groups[0]]
+    axes.set_yticks(range(len(labels)), labels, parse_math=False)
+    axes.set_ylim(max(_LEAST_ROWS, len(labels)) - 0.5, -0.5)
+    if len(groups) > 1:
+        axes.legend(frameon=False, fontsize=8, loc="lower right")
 
 
-def _timeline(axes: Any, figure: Timeline) -> None:
-    labels = [day.label for day in figure.days]
-    axes.bar(range(len(labels)), [day.bytes for day in figure.days], color=_ACCENT)
-    _mark_ends(axes, labels)
-    axes.yaxis.set_major_formatter(_formatter("bytes"))
+def _upright(
+    axes: Any, places: list[int], details: tuple[HealthDetail, ...], measure: Measure
+) -> None:
+    scale = _scale(axes.yaxis, list(details), measure)
+    axes.bar(places, [size(d, measure) / scale for d in details], width=0.9, color=_ACCENT)
+    ends = sorted({0, len(details) - 1})
+    names = [shortened(details[i].label, _LABEL_LENGTH) for i in ends]
+    texts = axes.set_xticks([places[i] for i in ends], names, parse_math=False)
+    for tick, side in zip(texts, ("left", "right"), strict=False):
+        tick.label1.set_horizontalalignment(side)
 
 
-def _partitions(axes: Any, figure: Heat) -> None:
-    axes.bar(
-        range(len(figure.cells)), [cell.count for cell in figure.cells], width=1, color=_ACCENT
-    )
-    _mark_ends(axes, [cell.label for cell in figure.cells])
-    axes.yaxis.set_major_formatter(_formatter("count"))
-    axes.set_ylabel("files", fontsize=8)
-
-
-def _mark_ends(axes: Any, labels: list[str]) -> None:
-    places = sorted({0, len(labels) - 1})
-    names = [shortened(labels[place], _LABEL_LENGTH) for place in places]
-    axes.set_xticks(places, names, parse_math=False)
-
-
-def _formatter(measure: Measure) -> Any:
-    words = count_text if measure == "count" else bytes_text
-    return FuncFormatter(lambda value, _: words(value))
+def _scale(axis: Any, details: list[HealthDetail], measure: Measure) -> int:
+    """Name the axis, and return how many of what is counted one step of it is."""
+    scale, unit = 1, "files"
+    if measure == "bytes":
+        scale, unit = byte_unit(max(d.bytes for d in details))
+    elif details[0].series not in ("size", "partition", "expired"):
+        unit = ""
+    axis.set_label_text(unit, fontsize=8)
+    axis.set_major_locator(MaxNLocator(nbins=6, integer=measure == "count"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: count_text(value)))
+    return scale

@@ -79,7 +79,7 @@ Consolas,"Liberation Mono",monospace}
 & .heat3{fill-opacity:.75}
 & .heat4{fill-opacity:1}
 & .wide{grid-column:1/-1}
-& .strips{grid-template-columns:minmax(0,1fr);gap:14px 32px}
+& .strips{grid-template-columns:minmax(0,1fr);gap:14px 32px;margin-top:8px}
 & .ends{display:flex;justify-content:space-between;gap:12px;margin-top:4px}
 & .ends span{min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 & table{width:100%;max-width:none;margin:0;border:0;border-collapse:collapse;table-layout:auto;
@@ -89,16 +89,19 @@ font-size:13px;color:inherit}
 vertical-align:top;font-weight:400;white-space:normal;max-width:none}
 & thead th{color:var(--soft);font-size:12px}
 & tr:last-child>td,& tbody tr:last-child>th{border-bottom:0}
-& td.number,& th.number{padding-right:0;text-align:right;white-space:nowrap}
+& td.number,& th.number{padding:7px 0 7px 12px;text-align:right;overflow-wrap:normal}
 & tbody th{font-weight:600}
 & tbody th p{font-weight:400}
 & caption{padding:12px 0 2px;color:var(--ink);font-weight:600;text-align:left;caption-side:top}
 & summary{cursor:pointer;font-weight:600}
 & details table{max-width:560px}
+& .changes{margin:0 0 12px}
+& .changes .number{font-size:17px}
 & .foot{margin-top:16px;color:var(--soft);font-size:12px}
 @container delta-upkeep-health (min-width:720px){
 & .tiles{grid-template-columns:repeat(4,minmax(0,1fr))}
 & .figures,& .strips{grid-template-columns:repeat(2,minmax(0,1fr))}
+& td.number{white-space:nowrap}
 & .finding{grid-template-columns:104px minmax(0,1fr) auto}
 & .finding>*{grid-column:2/-1}
 & .finding>.severity{grid-column:1}

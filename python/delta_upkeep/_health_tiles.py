@@ -59,7 +59,7 @@ def _share(known: Mapping[str, HealthCheck]) -> str:
     small, every = known["smallFiles"].value if "smallFiles" in known else None, known.get("files")
     if not small or every is None or not every.value:
         return ""
-    return f"{100 * small / every.value:.0f}% of all files"
+    return f"{int(100 * small / every.value)}% of all files"
 
 
 def _files(details: tuple[HealthDetail, ...]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 from itertools import pairwise
 
 from delta_upkeep._markup import Markup, joined, tag
@@ -36,7 +35,7 @@ def chart(name: str, height: float, *parts: Markup) -> Markup:
 def bars(name: str, labels: Sequence[str], groups: Sequence[Sequence[Mark]]) -> Markup:
     """Draw rows of bars that lie, one of each group for a label."""
     top = max((mark.value for group in groups for mark in group), default=0) or 1
-    thick = 16 if len(groups) == 1 else 12
+    thick = 16 if len(groups) == 1 else 14
     step = thick * len(groups) + 10
     parts = []
     for row, label in enumerate(labels):
@@ -61,9 +60,10 @@ def bars(name: str, labels: Sequence[str], groups: Sequence[Sequence[Mark]]) -> 
     return chart(name, step * len(labels), *parts)
 
 
-def timeline(name: str, days: Sequence[str], marks: Sequence[Mark]) -> Markup:
-    """Draw upright bars, each at its day; evenly where the days are no dates."""
-    places = _places(days)
+def timeline(
+    name: str, days: Sequence[str], places: Sequence[int], marks: Sequence[Mark]
+) -> Markup:
+    """Draw upright bars, each at its place, and name the first and the last day."""
     gaps = [after - before for before, after in pairwise(places)]
     unit = min(gaps, default=1)
     span = places[-1] - places[0] + unit
@@ -125,15 +125,6 @@ def _label(label: str, y: float, height: float) -> Markup:
     words = tag("text", shortened(label, _LABEL_LENGTH), x="100%", y="50%", dy="0.35em")
     inner = joined([tag("title", label), words])
     return tag("svg", inner, y=y, height=height, width=f"{_LABEL_WIDTH}%", class_="label")
-
-
-def _places(days: Sequence[str]) -> list[int]:
-    evenly = list(range(len(days)))
-    try:
-        places = [date.fromisoformat(day).toordinal() for day in days]
-    except ValueError:
-        return evenly
-    return places if all(a < b for a, b in pairwise(places)) else evenly
 
 
 def _ends(count: int) -> list[tuple[int, str, str]]:

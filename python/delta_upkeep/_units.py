@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _UNPLURAL = {"files": "file", "commits": "commit", "rows": "row"}
 
 
-def bytes_text(count: float) -> str:
-    """Write bytes in the largest unit that leaves a number of at least 1: 1288490188 as 1.2 GiB."""
+def byte_unit(count: float) -> tuple[int, str]:
+    """The largest unit that leaves a number of at least 1: its bytes and its name."""
     power = 0
-    while abs(count) >= 1023.5 and power < len(_BYTE_UNITS) - 1:
-        count /= 1024
+    while abs(count) >= 1023.5 * 1024**power and power < len(_BYTE_UNITS) - 1:
         power += 1
-    digits = 1 if power and abs(count) < 99.95 else 0
-    return f"{count:,.{digits}f} {_BYTE_UNITS[power]}"
+    return 1024**power, _BYTE_UNITS[power]
+
+
+def bytes_text(count: float) -> str:
+    """Write bytes in their unit: 1288490188 as 1.2 GiB."""
+    size, unit = byte_unit(count)
+    digits = 1 if size > 1 and abs(count / size) < 99.95 else 0
+    return f"{count / size:,.{digits}f} {unit}"
 
 
 def count_text(count: float) -> str:
@@ -45,6 +51,11 @@ def name_text(name: str) -> str:
     """Write a name of the code as words: rowGroups as Row groups."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
     return words[:1].upper() + words[1:]
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Put parts into a sentence: a, b and c."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def shortened(text: str, length: int) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from delta_upkeep import _health_page, _health_text
-from delta_upkeep._figures import figures_of
 from delta_upkeep._health_checks import HealthCheck, HealthDetail, worst_first
 
 
@@ -62,7 +61,7 @@ class HealthReport:
                 "HealthReport.plot needs matplotlib, which is not installed. "
                 "Install it with: pip install 'delta-upkeep[plot]'"
             ) from e
-        return _health_plot.draw(self.path, figures_of(self.checks))
+        return _health_plot.draw(self.path, self.checks)
 
     def __str__(self) -> str:
         return _health_text.text(self.path, self.checks)
