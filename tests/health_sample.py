@@ -191,3 +191,16 @@ CHECKS = (
         (),
     ),
 )
+
+
+def empty() -> HealthReport:
+    """A table of no files: the series are there, with nothing in them."""
+    checks = (
+        HealthCheck("files", "ok", 0.0, "files", "No data files.", "", None, NO_FILES),
+        HealthCheck("smallFiles", "ok", 0.0, "files", "None.", "", None, ()),
+        HealthCheck("log", "ok", 912.0, "bytes", "1 file.", "", None, LOG_DAYS[:1]),
+    )
+    return HealthReport("file:/data/warehouse/nothing", checks)
+
+
+NO_FILES = histogram("size", *[(0, 0)] * 7) + histogram("sizeAfter", *[(0, 0)] * 7)

@@ -33,7 +33,8 @@ def page(path: str, checks: Checks) -> str:
         tag("title", f"Health of {path}"),
         tag("style", Markup(page_style())),
     )
-    html = tag("html", tag("head", *head), tag("body", fragment(path, checks)), lang="en")
+    body = tag("body", tag("main", fragment(path, checks)))
+    html = tag("html", tag("head", *head), body, lang="en")
     return f"<!doctype html>\n{html}\n"
 
 
@@ -50,7 +51,7 @@ def fragment(path: str, checks: Checks) -> Markup:
         _data(checks),
         tag("p", f"DESCRIBE HEALTH, Delta Upkeep {__version__}", class_="foot"),
     )
-    return tag("main", *parts, class_=CLASS, aria_label=f"Health of {path}")
+    return tag("section", *parts, class_=CLASS, aria_label=f"Health of {path}")
 
 
 def summary(checks: Checks) -> str:
@@ -109,9 +110,9 @@ def _tile(tile: Tile) -> Markup:
 
 def _findings(checks: Checks) -> Markup:
     found = [_finding(check) for check in worst_first(checks)]
-    nothing = tag("p", "Nothing needs attention.", class_="card")
-    body = tag("div", *found, class_="grid") if found else nothing
-    return tag("section", tag("h2", "Findings"), body)
+    if not found:
+        return _NOTHING
+    return tag("section", tag("h2", "Findings"), tag("div", *found, class_="grid"))
 
 
 def _finding(check: HealthCheck) -> Markup:

@@ -61,7 +61,7 @@ def _lying(axes: Any, figure: Bars) -> None:
     axes.set_yticks(range(len(labels)), labels, parse_math=False)
     axes.set_ylim(max(_LEAST_ROWS, len(labels)) - 0.5, -0.5)
     if len(groups) > 1:
-        axes.legend(frameon=False, fontsize=8, loc="lower right")
+        axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 
 def _upright(

@@ -73,10 +73,10 @@ Consolas,"Liberation Mono",monospace}
 & .paired .bar0{fill:var(--past)}
 & .bar1,& .paired .bar1{fill:var(--accent)}
 & .cell{fill:var(--accent);stroke:var(--card);stroke-width:2}
-& .heat0{fill-opacity:.14}
-& .heat1{fill-opacity:.32}
-& .heat2{fill-opacity:.52}
-& .heat3{fill-opacity:.75}
+& .heat0{fill-opacity:.2}
+& .heat1{fill-opacity:.38}
+& .heat2{fill-opacity:.56}
+& .heat3{fill-opacity:.76}
 & .heat4{fill-opacity:1}
 & .wide{grid-column:1/-1}
 & .strips{grid-template-columns:minmax(0,1fr);gap:14px 32px;margin-top:8px}
@@ -94,14 +94,16 @@ vertical-align:top;font-weight:400;white-space:normal;max-width:none}
 & tbody th p{font-weight:400}
 & caption{padding:12px 0 2px;color:var(--ink);font-weight:600;text-align:left;caption-side:top}
 & summary{cursor:pointer;font-weight:600}
-& details table{max-width:560px}
+& td:first-child{width:1px;padding-right:20px}
+& details table{max-width:560px;table-layout:fixed}
 & .changes{margin:0 0 12px}
-& .changes .number{font-size:17px}
+& .changes .number{font-size:14px}
 & .foot{margin-top:16px;color:var(--soft);font-size:12px}
 @container delta-upkeep-health (min-width:720px){
 & .tiles{grid-template-columns:repeat(4,minmax(0,1fr))}
 & .figures,& .strips{grid-template-columns:repeat(2,minmax(0,1fr))}
 & td.number{white-space:nowrap}
+& .changes .number{font-size:17px}
 & .finding{grid-template-columns:104px minmax(0,1fr) auto}
 & .finding>*{grid-column:2/-1}
 & .finding>.severity{grid-column:1}
