@@ -62,7 +62,7 @@ test-scala: setup ## Run the Scala tests, after checking the format, and publish
 	touch $(PUBLISHED)
 
 .PHONY: test-python
-test-python: setup publish-local ## Run the tests from Python; ARGS='-k name' chooses
+test-python: setup publish-local $(VENV)/.browser ## Run the tests from Python; ARGS='-k name' chooses
 	$(PYTEST) tests $(ARGS)
 
 .PHONY: torture
@@ -97,6 +97,10 @@ $(VENV)/.requirements: python/requirements-dev.txt project/preflight.sh
 	PYTHON=$(PYTHON) project/preflight.sh
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt
+	touch $@
+
+$(VENV)/.browser: python/requirements-browser.txt $(VENV)/.requirements
+	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-browser.txt
 	touch $@
 
 # PySpark carries Ivy, so nothing has to be installed to fetch sbt's launcher.

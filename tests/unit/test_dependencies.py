@@ -11,7 +11,8 @@ from processes import ROOT
 SECTION = (ROOT / "README.md").read_text().split("## Dependencies")[1].split("\n## ")[0]
 REQUIREMENTS = [
     line
-    for line in (ROOT / "python/requirements-dev.txt").read_text().splitlines()
+    for file in sorted((ROOT / "python").glob("requirements-*.txt"))
+    for line in file.read_text().splitlines()
     if line and not line.startswith("#")
 ]
 LIBRARY = re.compile(r'"[\w.]+" %%? "([\w.-]+)" % ')
