@@ -31,7 +31,7 @@ def draw(path: str, checks: tuple[HealthCheck, ...]) -> tuple[Any, ...]:
         place.tick_params(length=0, labelsize=8)
         place.spines[["top", "right", "left", "bottom"]].set_visible(False)
     for place, figure in zip(axes, figures, strict=False):
-        title = f"{figure.title}\n{figure.note}"
+        title = figure.title if _is_paired(figure) else f"{figure.title}\n{figure.note}"
         place.set_title(title, loc="left", fontsize=9, parse_math=False)
         _draw_one(place, figure)
     for place in axes[len(figures) :]:
@@ -48,6 +48,11 @@ def _draw_one(axes: Any, figure: Figure) -> None:
         _upright(axes, figure.places, figure.days, "bytes")
 
 
+def _is_paired(figure: Figure) -> bool:
+    """A legend says what the note would say, and takes its place."""
+    return isinstance(figure, Bars) and len(figure.groups) > 1
+
+
 def _lying(axes: Any, figure: Bars) -> None:
     groups = [group.details[:_ROWS] for group in figure.groups]
     thick = 0.8 / len(groups)
@@ -60,7 +65,7 @@ def _lying(axes: Any, figure: Bars) -> None:
     labels = [shortened(detail.label, _LABEL_LENGTH) for detail in groups[0]]
     axes.set_yticks(range(len(labels)), labels, parse_math=False)
     axes.set_ylim(max(_LEAST_ROWS, len(labels)) - 0.5, -0.5)
-    if len(groups) > 1:
+    if _is_paired(figure):
         axes.legend(frameon=False, fontsize=8, loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
 
 

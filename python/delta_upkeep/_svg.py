@@ -28,8 +28,9 @@ class Mark:
 
 def chart(name: str, height: float, *parts: Markup) -> Markup:
     """Make an image with a name, as wide as its place."""
-    image = {"role": "img", "aria_label": name, "class_": "chart"}
-    return tag("svg", *parts, width="100%", height=height, **image)
+    # A notebook's rules for images yield to a style, not to attributes.
+    size = f"width:100%;height:{height:g}px"
+    return tag("svg", *parts, style=size, role="img", aria_label=name, class_="chart")
 
 
 def bars(name: str, labels: Sequence[str], groups: Sequence[Sequence[Mark]]) -> Markup:
@@ -122,7 +123,7 @@ def heat_steps(values: Sequence[float]) -> list[int]:
 
 def _label(label: str, y: float, height: float) -> Markup:
     # A nested image cuts off what is too wide, whatever the font.
-    words = tag("text", shortened(label, _LABEL_LENGTH), x="100%", y="50%", dy="0.35em")
+    words = tag("text", shortened(label, _LABEL_LENGTH), x="100%", y=height / 2, dy="0.35em")
     inner = joined([tag("title", label), words])
     return tag("svg", inner, y=y, height=height, width=f"{_LABEL_WIDTH}%", class_="label")
 
