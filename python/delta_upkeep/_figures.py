@@ -85,9 +85,13 @@ def size_text(detail: HealthDetail, measure: Measure) -> str:
 
 def detail_text(detail: HealthDetail) -> str:
     """All of a detail in words."""
-    if detail.series == "rowGroup":
-        return f"{detail.label}: {count_text(detail.count)}, {bytes_text(detail.bytes)}"
-    return f"{detail.label}: {files_text(detail.count)}, {bytes_text(detail.bytes)}"
+    count = files_text(detail.count) if counts_files(detail) else count_text(detail.count)
+    return f"{detail.label}: {count}, {bytes_text(detail.bytes)}"
+
+
+def counts_files(detail: HealthDetail) -> bool:
+    """Whether it is files that are counted, as in most series that are known."""
+    return detail.series in _FILE_SERIES
 
 
 def by_name(checks: Iterable[HealthCheck]) -> dict[str, HealthCheck]:
@@ -123,13 +127,15 @@ def sizes_of(checks: tuple[HealthCheck, ...]) -> tuple[Bars, ...]:
 def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
     """The other figures that have something to show, known ones first."""
     known = by_name(checks)
-    footers = "Sizes in a sample of footers"
+    load = series_of(known, "checkpoint", "load")
+    row_groups = series_of(known, "rowGroups", "rowGroup")
+    expired = series_of(known, "expiredLog", "expired")
     figures = (
-        _log(known),
-        _bars(known, "checkpoint", "load", "What a reader loads", "Of the log", "bytes"),
-        _partitions(known),
-        _bars(known, "rowGroups", "rowGroup", "Row groups", footers, "count"),
-        _bars(known, "expiredLog", "expired", "Expired log", "By kind of file", "bytes"),
+        _log(series_of(known, "log", "day")),
+        _bars("What a reader loads", f"Of the log: {_total(load)}", load, "bytes"),
+        _partitions(series_of(known, "files", "partition")),
+        _bars("Row groups", "Sizes in a sample of footers", row_groups, "count"),
+        _bars("Expired log", f"By kind of file: {_total(expired)}", expired, "bytes"),
         *(_unknown(check, name) for check in checks for name in check.series_names),
     )
     return tuple(figure for figure in figures if figure is not None)
@@ -164,6 +170,7 @@ def average_text(details: tuple[HealthDetail, ...]) -> str:
     return bytes_text(sum(d.bytes for d in details) / max(1, sum(d.count for d in details)))
 
 
+_FILE_SERIES = {"size", "sizeAfter", "partition", "load", "day", "expired"}
 _KNOWN = {
     ("files", "size"),
     ("files", "sizeAfter"),
@@ -176,16 +183,11 @@ _KNOWN = {
 }
 
 
-def _log(known: Mapping[str, HealthCheck]) -> Timeline | None:
-    days = series_of(known, "log", "day")
-    if not days:
-        return None
-    note = f"Bytes of the log by day: {_files(days)} files, {_bytes(days)}"
-    return Timeline("Log", note, days)
+def _log(days: tuple[HealthDetail, ...]) -> Timeline | None:
+    return Timeline("Log", f"Bytes by day: {_total(days)}", days) if days else None
 
 
-def _partitions(known: Mapping[str, HealthCheck]) -> Heat | None:
-    every = series_of(known, "files", "partition")
+def _partitions(every: tuple[HealthDetail, ...]) -> Heat | None:
     cells = tuple(d for d in every if d.label != OTHER_PARTITIONS)
     if len(cells) < 2:
         return None
@@ -194,18 +196,10 @@ def _partitions(known: Mapping[str, HealthCheck]) -> Heat | None:
 
 
 def _bars(
-    known: Mapping[str, HealthCheck],
-    check: str,
-    series: str,
-    title: str,
-    note: str,
-    measure: Measure,
+    title: str, note: str, details: tuple[HealthDetail, ...], measure: Measure
 ) -> Bars | None:
-    details = series_of(known, check, series)
     if not any(size(d, measure) for d in details):
         return None
-    if measure == "bytes":
-        note = f"{note}: {_files(details)} files, {_bytes(details)}"
     return Bars(title, note, (Group(title, details),), measure)
 
 
@@ -214,17 +208,21 @@ def _unknown(check: HealthCheck, series: str) -> Bars | None:
         return None
     details = check.series(series)
     measure: Measure = "count" if any(d.count for d in details) else "bytes"
-    title = name_text(check.check)
-    return _bars({check.check: check}, check.check, series, title, name_text(series), measure)
+    return _bars(name_text(check.check), name_text(series), details, measure)
 
 
 def _at(labels: tuple[str, ...], details: tuple[HealthDetail, ...]) -> tuple[HealthDetail, ...]:
     found = {d.label: d for d in details}
-    return tuple(found.get(label, HealthDetail("", label, 0, 0)) for label in labels)
+    series = details[0].series
+    return tuple(found.get(label, HealthDetail(series, label, 0, 0)) for label in labels)
 
 
 def _numbers(details: tuple[HealthDetail, ...]) -> list[tuple[str, int, int]]:
     return [(d.label, d.count, d.bytes) for d in details]
+
+
+def _total(details: tuple[HealthDetail, ...]) -> str:
+    return f"{_files(details)} files, {_bytes(details)}"
 
 
 def _files(details: tuple[HealthDetail, ...]) -> str:

@@ -65,20 +65,18 @@ def _card(figure: Figure, body: Markup, paired: bool = False, wide: bool = False
 
 
 def _bars(figure: Bars) -> Markup:
-    groups = [
-        [_mark(detail, figure.measure, f", {group.name}") for detail in group.details[:_ROWS]]
-        for group in figure.groups
-    ]
-    if len(figure.groups) == 1:
-        groups = [[_mark(d, figure.measure) for d in figure.groups[0].details[:_ROWS]]]
+    is_paired = len(figure.groups) > 1
+    marks, told = [], []
+    for group in figure.groups:
+        when = f", {group.name}" if is_paired else ""
+        marks.append([_mark(d, figure.measure, when) for d in group.details[:_ROWS]])
+        told.append(f"{figure.title}{when}: {_told(group.details, figure.measure)}")
     every = figure.groups[0].details
-    labels = [detail.label for detail in every[:_ROWS]]
-    image = _svg.bars(f"{figure.title}: {_told(every, figure.measure)}", labels, groups)
+    image = _svg.bars("; ".join(told), [detail.label for detail in every[:_ROWS]], marks)
     legend = _legend([(f"bar{i}", g.name) for i, g in enumerate(figure.groups)])
     more = len(every) - _ROWS
     rest = tag("p", f"{more} more in the data below", class_="soft small")
-    parts = [legend] * (len(groups) > 1) + [image] + [rest] * (more > 0)
-    return tag("div", *parts)
+    return tag("div", *[legend] * is_paired, image, *[rest] * (more > 0))
 
 
 def _timeline(figure: Timeline) -> Markup:

@@ -7,7 +7,16 @@ from typing import Any
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from delta_upkeep._figures import Bars, Figure, Heat, Measure, figures_of, size, sizes_of
+from delta_upkeep._figures import (
+    Bars,
+    Figure,
+    Heat,
+    Measure,
+    counts_files,
+    figures_of,
+    size,
+    sizes_of,
+)
 from delta_upkeep._health_checks import HealthCheck, HealthDetail
 from delta_upkeep._units import byte_unit, count_text, shortened
 
@@ -86,7 +95,7 @@ def _scale(axis: Any, details: list[HealthDetail], measure: Measure) -> int:
     scale, unit = 1, "files"
     if measure == "bytes":
         scale, unit = byte_unit(max(d.bytes for d in details))
-    elif details[0].series not in ("size", "partition", "expired"):
+    elif not counts_files(details[0]):
         unit = ""
     axis.set_label_text(unit, fontsize=8)
     axis.set_major_locator(MaxNLocator(nbins=6, integer=measure == "count"))

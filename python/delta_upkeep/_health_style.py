@@ -117,7 +117,7 @@ def style() -> str:
     """Return the rules.
 
     The class is there twice in each selector: a notebook's own rules for tables and headings have
-    the weight of one class and a few elements.
+    the weight of up to two classes.
     """
     themes = _THEMES.replace("{LIGHT}", f"{{{_LIGHT}}}").replace("{DARK}", f"{{{_DARK}}}")
     return (themes + _RULES).replace("&", f".{CLASS}.{CLASS}").replace("\n", "")

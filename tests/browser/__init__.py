@@ -1,0 +1,1 @@
+"""The health report in a real browser."""

@@ -28,12 +28,12 @@ NOTEBOOK = """<!doctype html><html style="overflow-y:scroll"><meta charset="utf-
 <title>Notebook</title>
 <style>.jp-RenderedHTMLCommon tbody tr:nth-child(odd){background:#fff}
 .jp-RenderedHTMLCommon td,.jp-RenderedHTMLCommon th{text-align:right;white-space:nowrap}
-.jp-RenderedHTMLCommon pre,.jp-RenderedHTMLCommon code{background:#fff;color:#000}
+.jp-OutputArea .jp-RenderedHTMLCommon pre{background:#fff}
 .jp-RenderedHTMLCommon h2{color:#000}.jp-RenderedHTMLCommon svg{height:auto}</style>
 <body data-jp-theme-light="false" style="background:#111;color:#eee">
 <div class="outside"><h1>a</h1><p>b <code>c</code></p><table><tr><th>d</th><td>e</td></tr></table>
 <pre>f</pre><details><summary>g</summary></details></div>
-<div class="jp-RenderedHTMLCommon">%s</div>"""
+<div class="jp-OutputArea"><div class="jp-RenderedHTMLCommon">%s</div></div>"""
 
 pytestmark = pytest.mark.xdist_group("browser")
 
