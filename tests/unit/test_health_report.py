@@ -188,6 +188,21 @@ def test_unknown_checks_and_series_are_shown():
     assert "fill: half 5, full 1" in str(unknown(*details))
 
 
+def test_a_long_series_is_cut_in_the_figure_alone():
+    details = [HealthDetail("fill", f"column {i}", i, 0) for i in range(30)]
+    text = unknown(*details)._repr_html_()
+    assert "6 more in the data below" in text
+    assert text.count(">column 29<") == 1
+    assert text.count(">column 23<") == 3
+
+
+def test_other_partitions_are_told_beside_the_strip():
+    text = sample()._repr_html_()
+    assert "120 partitions; other partitions: 1,204 files, 3.0 GiB" in text
+    assert text.count('class="cell heat') == 2 * 120 + 2 * 5
+    assert "<title>day=2026-01-02: 4 files, 57.0 MiB</title>" in text
+
+
 def test_an_empty_table_has_no_figures_of_nothing():
     text = empty()._repr_html_()
     assert "3 checks found nothing that needs attention." in text
