@@ -8,6 +8,8 @@ from typing import Any
 from py4j.java_gateway import JavaClass
 from pyspark.sql import DataFrame, SparkSession
 
+from delta_upkeep import _progress
+
 
 class JvmTable:
     """A table of the JVM's API, and the session that its data frames belong to."""
@@ -32,7 +34,9 @@ class JvmTable:
 
     def call(self, method: str, *arguments: Any) -> DataFrame:
         """Call a method that returns a data frame."""
-        return DataFrame(getattr(self._table, method)(*arguments), self._spark)
+        with _progress.shown(self._spark):
+            rows = getattr(self._table, method)(*arguments)
+        return DataFrame(rows, self._spark)
 
 
 def _api(spark: SparkSession) -> Any:

@@ -8,8 +8,10 @@ import io.deltaupkeep.optimize.OptimizeSettings
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The README's table of options is that of the declarations. */
+/** The README has what the code says of it. */
 class ReadmeSuite extends AnyFunSuite {
+
+  private val readme = Files.readString(Path.of("../README.md"))
 
   private val statements = Seq(
     "OPTIMIZE" -> OptimizeSettings.entries,
@@ -22,7 +24,12 @@ class ReadmeSuite extends AnyFunSuite {
       (statement, entries) <- statements
       entry <- entries
     } yield s"| $statement | `${entry.name}` | ${entry.doc} Takes ${entry.expected}. |"
-    val readme = Files.readString(Path.of("../README.md"))
     assert(readme.contains(rows.mkString("\n")), rows.mkString("\nThe table should be:\n", "\n", "\n"))
+  }
+
+  test("the README has the sections that errors name") {
+    Section.all.foreach(section => assert(readme.contains(s"\n## ${section.title}\n")))
+    val error = UpkeepErrors.formatNeedsV2("t", "json")
+    assert(error.getMessage.contains("use policy = 'v2'. See README.md#which-checkpoint."))
   }
 }

@@ -8,6 +8,7 @@ import io.deltaupkeep.sql.Statements
 import io.deltaupkeep.sql.UnresolvedTarget
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.delta.upkeep.JobProgress
 
 /**
  * A Delta table to maintain: the statements of Delta Upkeep as methods, each with the rows of its statement.
@@ -53,6 +54,9 @@ object UpkeepTable {
   }
 
   def forPath(session: SparkSession, path: String): UpkeepTable = forPath(session, path, ju.Map.of())
+
+  /** How far the newest running job with a tag is; null where there is none. */
+  def progress(session: SparkSession, tag: String): JobProgress = JobProgress.of(session, tag).orNull
 
   /** @param fileSystemOptions Hadoop settings for this table alone, such as keys of a store */
   def forPath(session: SparkSession, path: String, fileSystemOptions: ju.Map[String, String]): UpkeepTable = {

@@ -15,6 +15,7 @@ import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 
 import org.apache.spark.SparkContext
+import org.apache.spark.sql.delta.upkeep.JobProgress
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -148,6 +149,7 @@ private final case class SpliceWork(
       val written = outcome match {
         case SpliceOutcome.Done(rows, _, _, _, _, _) if rows > 0 =>
           val status = fileSystem.getFileStatus(file)
+          JobProgress.count(task.inputs.map(_.size).sum, status.getLen, rows)
           Some(SplicedFile(file.getName, status.getLen, status.getModificationTime))
         case _ => None
       }
