@@ -28,7 +28,8 @@ PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.
 SCALA_SOURCES := $(shell find scala/src/main) build.sbt project/plugins.sbt project/build.properties
-PYTHON_SOURCES := python/delta_upkeep $(shell find python/delta_upkeep -name '*.py' -o -name py.typed) python/pyproject.toml
+PYTHON_FILES := $(shell find python/delta_upkeep -name '*.py' -o -name py.typed) python/pyproject.toml
+PYTHON_SOURCES := python/delta_upkeep $(PYTHON_FILES)
 
 .PHONY: help
 help: ## List every target
@@ -62,7 +63,7 @@ test-scala: setup ## Run the Scala tests, after checking the format, and publish
 	touch $(PUBLISHED)
 
 .PHONY: test-python
-test-python: setup publish-local $(VENV)/.browser ## Run the tests from Python; ARGS='-k name' chooses
+test-python: setup dist $(VENV)/.browser ## Run the tests from Python; ARGS='-k name' chooses
 	$(PYTEST) tests $(ARGS)
 
 .PHONY: torture
@@ -78,6 +79,20 @@ jar: $(JAR) ## Build the jar
 
 .PHONY: wheel
 wheel: $(WHEEL) ## Build the wheel, with the jar inside
+
+.PHONY: dist
+dist: $(WHEEL) publish-local ## Make what a release is, in dist: wheel, source distribution, Maven layout, changes
+	rm -rf dist/maven
+	cp -r $(dir $(PUBLISHED)) dist/maven
+	rm dist/maven/.published
+	sed -n '/^## Changes/,/^## [^C]/{/^## [^C]/!p}' README.md >dist/CHANGELOG.md
+
+.PHONY: docs
+docs: setup ## Make the pages of both APIs, in build/docs
+	$(SBT) upkeep/doc </dev/null
+	rm -rf build/docs
+	$(BIN)/pdoc --output-directory build/docs/python --docformat google delta_upkeep
+	cp -r scala/target/scala-2.13/api build/docs/scala
 
 .PHONY: format
 format: $(SBT_JAR) ## Format Scala and Python
@@ -110,15 +125,16 @@ $(SBT_JAR): $(VENV)/.requirements project/build.properties
 		-retrieve "$(VENV)/sbt/[artifact].[ext]" >$(VENV)/ivy.log 2>&1 || { tail -n 20 $(VENV)/ivy.log >&2; exit 1; }
 	touch $@
 
-$(JAR): $(SBT_JAR) $(SCALA_SOURCES) python/delta_upkeep/version.py
+$(JAR): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
 	$(SBT) upkeep/package </dev/null
 	touch $@
 
+# The wheel is built from the source distribution.
 $(WHEEL): $(JAR) $(PYTHON_SOURCES)
 	rm -rf python/delta_upkeep/jars dist
 	mkdir -p python/delta_upkeep/jars
 	cp $(JAR) python/delta_upkeep/jars/
-	$(BIN)/python -m build --wheel --no-isolation --outdir dist python >$(VENV)/wheel.log || { cat $(VENV)/wheel.log >&2; exit 1; }
+	$(BIN)/python -m build --no-isolation --outdir dist python >$(VENV)/wheel.log || { cat $(VENV)/wheel.log >&2; exit 1; }
 	touch $@
 
 $(VENV)/.installed: $(WHEEL)

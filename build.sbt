@@ -59,6 +59,11 @@ lazy val upkeep = (project in file("scala"))
       case m if m.name == "antlr4-runtime" => m.withConfigurations(Some("provided"))
       case m => m
     },
+    // Spark puts the jars of --packages on Python's path too.
+    Compile / packageBin / mappings ++= {
+      val python = (LocalRootProject / baseDirectory).value / "python"
+      ((python / "delta_upkeep") ** "*.py").get().pair(Path.relativeTo(python))
+    },
     Compile / doc / scalacOptions -= "-Werror",
     Test / fork := true,
     // Two JVMs, each with a session of Spark that its suites take in turns: they wait more than they compute.

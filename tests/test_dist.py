@@ -1,0 +1,68 @@
+"""What a release is: the same version and the same jar, whichever way it comes."""
+
+from __future__ import annotations
+
+import io
+import re
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from delta_upkeep import __version__
+from processes import ROOT
+
+DIST = ROOT / "dist"
+MAVEN = DIST / f"maven/io/deltaupkeep/delta-upkeep_2.13/{__version__}"
+JAR = f"delta-upkeep_2.13-{__version__}.jar"
+
+
+@pytest.fixture(scope="module")
+def jar() -> bytes:
+    return (MAVEN / JAR).read_bytes()
+
+
+def names(archive: bytes) -> set[str]:
+    with ZipFile(io.BytesIO(archive)) as opened:
+        return set(opened.namelist())
+
+
+def test_the_wheel_and_the_source_distribution_carry_the_jar(jar: bytes):
+    with ZipFile(DIST / f"delta_upkeep-{__version__}-py3-none-any.whl") as wheel:
+        assert names(wheel.read(f"delta_upkeep/jars/{JAR}")) == names(jar)
+        modules = {name for name in wheel.namelist() if name.endswith(".py")}
+    with tarfile.open(DIST / f"delta_upkeep-{__version__}.tar.gz") as source:
+        found = {str(Path(*Path(name).parts[1:])) for name in source.getnames()}
+    assert modules | {f"delta_upkeep/jars/{JAR}", "pyproject.toml"} <= found
+
+
+def test_the_jar_has_the_python_package_and_nothing_of_others(jar: bytes):
+    assert {"delta_upkeep/__init__.py", "delta_upkeep/tables.py"} <= names(jar)
+    ours = ("META-INF/", "delta_upkeep/", "io/", "io/deltaupkeep/", "org/")
+    others = {name for name in names(jar) if not name.startswith(ours)}
+    assert others == set()
+    adapter = "org/apache/spark/sql/delta/upkeep/"
+    assert all(
+        adapter.startswith(n) or n.startswith(adapter) for n in names(jar) if n[:4] == "org/"
+    )
+
+
+def test_the_artifact_has_sources_documentation_and_a_pom():
+    found = {file.name for file in MAVEN.iterdir()}
+    stem = f"delta-upkeep_2.13-{__version__}"
+    assert {JAR, f"{stem}-sources.jar", f"{stem}-javadoc.jar", f"{stem}.pom"} <= found
+    pom = (MAVEN / f"{stem}.pom").read_text()
+    assert "<artifactId>delta-spark_4.2_2.13</artifactId>" in pom
+    assert "Apache-2.0" in pom
+
+
+def test_the_changes_begin_with_this_version():
+    changes = (DIST / "CHANGELOG.md").read_text()
+    assert changes.startswith(f"## Changes\n\n**{__version__}**")
+    assert changes.count("\n## ") == 0
+
+
+def test_the_readme_names_this_version():
+    said = re.findall(r"delta-upkeep_2\.13:([\w.]+)", (ROOT / "README.md").read_text())
+    assert set(said) == {__version__}

@@ -1,0 +1,69 @@
+"""Every block of code in the README, run as it stands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from processes import ACTIVATED, REPOSITORY, ROOT, run
+
+pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
+
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+LINES = [line for _, text in BLOCKS for line in text.replace("\\\n", "").splitlines() if line]
+
+EVENTS = """
+from pyspark.sql import SparkSession
+from delta_upkeep import configure_spark_with_delta_upkeep
+
+builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+spark = configure_spark_with_delta_upkeep(builder).getOrCreate()
+for day in ("2025-12-31", "2026-01-01", "2026-01-02", "2026-01-02"):
+    rows = spark.range(9).selectExpr("id", f"DATE'{day}' AS day")
+    rows.write.format("delta").partitionBy("day").mode("append").saveAsTable("events")
+"""
+
+
+def line_of(command: str) -> str:
+    (line,) = [line for line in LINES if line.startswith(command)]
+    return line
+
+
+def test_each_block_is_known():
+    starts = [text.split(maxsplit=1)[0] for _, text in BLOCKS]
+    assert starts == ["make", "from", "spark-sql"]
+
+
+def test_make():
+    for line in LINES:
+        if line.startswith("make "):
+            target = line.split()[1]
+            subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
+    output = run(["make", "demo", "DEMO_SF=0.001"], ROOT)
+    assert "OPTIMIZE" in output and "CLEANUP LOG" in output
+
+
+def test_python(tmp_path: Path):
+    ((_, block),) = [block for block in BLOCKS if block[0] == "python"]
+    output = run([sys.executable, "-c", EVENTS + block], tmp_path)
+    assert "cleanup|" in output and "Health of " in output
+    assert list(tmp_path.glob("spark-warehouse/events/_delta_log/*.json"))
+
+
+def test_spark_sql(packages: list[str], tmp_path: Path):
+    ivy = next(part for part in packages if part.startswith("spark.jars.ivy"))
+    defaults = f"spark.jars.repositories {REPOSITORY.as_uri()}\n{ivy.replace('=', ' ')}\n"
+    (tmp_path / "spark-defaults.conf").write_text(f"{defaults}spark.master local[1]\n")
+    command = line_of("spark-sql")
+    assert '-e "MAINTAIN events"' in command
+    command = command.replace('-e "', '-e "CREATE TABLE events (id BIGINT) USING delta; ')
+    output = run(["bash", "-c", command], tmp_path, SPARK_CONF_DIR=str(tmp_path), **ACTIVATED)
+    assert [line.split("\t")[1] for line in output.splitlines() if "\t" in line] == [
+        "optimize",
+        "checkpoint",
+        "cleanup",
+    ]

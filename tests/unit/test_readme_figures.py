@@ -1,0 +1,97 @@
+"""What the README says was measured is what the pages of the benchmark say."""
+
+from __future__ import annotations
+
+import pytest
+
+from processes import ROOT
+
+MEASURED = (ROOT / "README.md").read_text().split("\n## Measured")[1].split("\n## ")[0]
+WARM, AFTER = "Compaction in warm sessions", "After 10 commits"
+SMALL, APPENDS = "OPTIMIZE 200 files", "worst of 400 appends"
+PARTITIONED, CLEANUP = "OPTIMIZE 2,920", "CLEANUP LOG of 10,000"
+LARGE, LITTLE = "CHECKPOINT of 200,000", "CHECKPOINT of 2,000"
+
+
+def rows(page: str, heading: str) -> list[dict[str, str]]:
+    """Read the first table of a section, a row by its column's names."""
+    text = (ROOT / f"tests/bench/results/{page}.md").read_text()
+    section = text.split(f"\n## {heading}")[1].split("\n## ")[0]
+    lines = section.split("\n|", 1)[1].split("\n\n")[0].splitlines()
+    table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [dict(zip(table[0], row, strict=True)) for row in table[2:]]
+
+
+@pytest.mark.parametrize(
+    ("work", "page", "heading", "where", "engines"),
+    [
+        (
+            SMALL,
+            "optimize",
+            WARM,
+            {"case": "small"},
+            {"Delta Upkeep s": "0.8", "Delta s": "14.5", "delta-rs s": "1.8"},
+        ),
+        (
+            SMALL,
+            "optimize",
+            "First OPTIMIZE",
+            {"case": "first"},
+            {"Delta Upkeep s": "4.7", "Delta s": "21.6"},
+        ),
+        (
+            PARTITIONED,
+            "optimize",
+            WARM,
+            {"case": "partitioned"},
+            {"Delta Upkeep s": "3.6", "Delta s": "23.1", "delta-rs s": "3.0"},
+        ),
+        (
+            LARGE,
+            "checkpoint",
+            AFTER,
+            {"case": "checkpoint_200k", "policy": "classic"},
+            {"Delta Upkeep s": "0.5", "Delta s": "9.1", "delta-rs s": "0.9"},
+        ),
+        (
+            LARGE,
+            "checkpoint",
+            AFTER,
+            {"case": "checkpoint_200k", "policy": "v2"},
+            {"Delta Upkeep s": "0.4", "Delta s": "7.6", "delta-rs s": "1.0"},
+        ),
+        (
+            LITTLE,
+            "checkpoint",
+            AFTER,
+            {"case": "checkpoint_1k", "policy": "classic"},
+            {"Delta Upkeep s": "0.3", "Delta s": "1.3", "delta-rs s": "0.02"},
+        ),
+        (
+            APPENDS,
+            "appends",
+            "100 appends to a table of 200,000",
+            {"engine": "Delta Upkeep"},
+            {"worst s": "0.6", "median s": "0.25"},
+        ),
+        (
+            APPENDS,
+            "appends",
+            "100 appends to a table of 200,000",
+            {"engine": "Delta"},
+            {"worst s": "12.1"},
+        ),
+        (CLEANUP, "cleanup", "10,000", {"engine": "Delta Upkeep"}, {"s": "16"}),
+        (CLEANUP, "cleanup", "10,000", {"engine": "Delta Upkeep, 250 files a call"}, {"s": "4"}),
+        (CLEANUP, "cleanup", "10,000", {"engine": "Delta"}, {"s": "416"}),
+    ],
+)
+def test_a_figure_is_that_of_its_page(
+    work: str, page: str, heading: str, where: dict[str, str], engines: dict[str, str]
+):
+    (row,) = [row for row in rows(page, heading) if where.items() <= row.items()]
+    (said,) = [line for line in MEASURED.splitlines() if work in line]
+    for column, text in engines.items():
+        digits = len(text.partition(".")[2])
+        assert abs(float(row[column]) - float(text)) <= 0.5001 * 10**-digits
+        assert f" {text} s" in said.replace("**", "")
