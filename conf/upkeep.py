@@ -1,0 +1,2 @@
+from delta_upkeep.fleet.cli import main
+raise SystemExit(main())

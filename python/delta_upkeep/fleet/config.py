@@ -1,0 +1,164 @@
+"""The configuration of a fleet: a TOML file, and what it says."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from delta_upkeep._jvm import OptionValue, option_texts
+from delta_upkeep.fleet.keys import ConfigError, Key, KeyTable, of_type
+from delta_upkeep.fleet.patterns import NamePattern, PathPattern, PatternError, pattern_of
+from delta_upkeep.fleet.quantities import duration_of, size_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+Pattern = NamePattern | PathPattern
+
+
+@dataclass(frozen=True)
+class Override:
+    """Options for the tables that one of the patterns matches."""
+
+    match: tuple[Pattern, ...]
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class FleetConfig:
+    """What a fleet is and how it is run.
+
+    Attributes:
+        include: Patterns of the tables.
+        exclude: Patterns of tables to leave out.
+        concurrency: Tables at a time.
+        time_budget: Seconds after which no table is started; None for no end.
+        byte_budget: Bytes of data files that the pass rewrites at most; None for no bound.
+        summary: Where the JSON goes.
+        options: Of MAINTAIN, for every table.
+        overrides: Options for some tables; of those that match, a later one wins.
+        spark: Settings of a session that the runner starts itself.
+    """
+
+    include: tuple[Pattern, ...]
+    exclude: tuple[Pattern, ...] = ()
+    concurrency: int = 1
+    time_budget: float | None = None
+    byte_budget: int | None = None
+    summary: Path | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    overrides: tuple[Override, ...] = ()
+    spark: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, path: Path) -> FleetConfig:
+        """Read a file.
+
+        Raises:
+            ConfigError: The file cannot be read, is no TOML, or says what cannot be followed.
+        """
+        try:
+            with path.open("rb") as file:
+                values = tomllib.load(file)
+        except OSError as e:
+            raise ConfigError(
+                f"The configuration {path} cannot be read: {e.strerror}. Check the path."
+            ) from e
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
+            raise ConfigError(
+                f"The configuration {path} is no TOML: {e}. Mend that line; conf/upkeep.toml is "
+                "an example."
+            ) from e
+        return cls.of(values)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> FleetConfig:
+        """Read the values of a file.
+
+        Raises:
+            ConfigError: A key is unknown, missing, or has a value that it cannot have.
+        """
+        root = KeyTable("", values, ("tables", "run", "options", "overrides", "spark"))
+        tables = root.table("tables", (_INCLUDE, _EXCLUDE))
+        run = root.table("run", (_CONCURRENCY, _TIME_BUDGET, _BYTE_BUDGET, _SUMMARY))
+        include = tables.get(_INCLUDE)
+        if not include:
+            raise ConfigError(
+                "The configuration chooses no table: tables.include is missing or empty. "
+                'Name some, such as include = ["sales.*", "/data/lake/*"].'
+            )
+        return cls(
+            include=include,
+            exclude=tables.get(_EXCLUDE) or (),
+            concurrency=run.get(_CONCURRENCY) or 1,
+            time_budget=run.get(_TIME_BUDGET),
+            byte_budget=run.get(_BYTE_BUDGET),
+            summary=run.get(_SUMMARY),
+            options=root.get(_OPTIONS) or {},
+            overrides=tuple(
+                Override(override.need(_MATCH), override.need(_OPTIONS))
+                for override in root.tables("overrides", (_MATCH, _OPTIONS))
+            ),
+            spark=root.get(_SPARK) or {},
+        )
+
+
+def _patterns(value: Any) -> tuple[Pattern, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise TypeError(value)
+    return tuple(pattern_of(text) for text in texts)
+
+
+def _count(value: int) -> int:
+    if value < 1:
+        raise ValueError(value)
+    return value
+
+
+def _file(value: str) -> Path:
+    return Path(value).expanduser()
+
+
+def _options(value: Mapping[str, OptionValue]) -> Mapping[str, str]:
+    return option_texts(value)
+
+
+def _settings(value: Mapping[str, Any]) -> Mapping[str, str]:
+    """Read Spark's settings: dotted keys are tables within tables for TOML."""
+    texts = option_texts(dict(_flat("", value)))
+    for key in texts:
+        if not key.startswith("spark."):
+            raise PatternError(f"'{key}' is no setting of Spark. Write 'spark.{key}'.")
+    return texts
+
+
+def _flat(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    pairs: list[tuple[str, Any]] = []
+    for key, value in values.items():
+        within = _flat(f"{prefix}{key}.", value) if isinstance(value, dict) else None
+        pairs += within if within is not None else [(f"{prefix}{key}", value)]
+    return pairs
+
+
+_PATTERNS = 'patterns of tables, such as ["sales.*", "/data/lake/*"]'
+_INCLUDE = Key("include", _PATTERNS, _patterns)
+_EXCLUDE = Key("exclude", _PATTERNS, _patterns)
+_MATCH = Key("match", _PATTERNS, _patterns)
+_CONCURRENCY = Key("concurrency", "a whole number of at least 1", of_type(int, _count))
+_TIME_BUDGET = Key(
+    "time_budget", "a duration such as '90m' or '2h'", of_type((int, str), duration_of)
+)
+_BYTE_BUDGET = Key(
+    "byte_budget", "a size such as '500g' or 536870912000", of_type((int, str), size_of)
+)
+_SUMMARY = Key("summary", "the path of a local file", of_type(str, _file))
+_OPTIONS = Key(
+    "options", "options of MAINTAIN, such as { targetFileSize = '512m' }", of_type(dict, _options)
+)
+_SPARK = Key("spark", "settings, such as 'spark.driver.memory' = '4g'", of_type(dict, _settings))

@@ -1,0 +1,83 @@
+"""MAINTAIN on the tables of a fleet, in a Spark session."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Protocol
+
+from pyspark.sql import Row, SparkSession
+
+from delta_upkeep.fleet.plan import Planned, Size, Work
+from delta_upkeep.fleet.selection import Chosen, Found
+from delta_upkeep.fleet.summary import Step
+from delta_upkeep.tables import UpkeepTable
+
+
+class Maintainer(Protocol):
+    """What a runner needs of Spark; the methods are called from several threads."""
+
+    def plan(self, chosen: Chosen) -> Planned:
+        """Find out what is due, and change nothing."""
+
+    def maintain(self, chosen: Chosen, max_bytes: int | None, dry_run: bool) -> Work:
+        """Do what is due, rewriting so many bytes at most."""
+
+    def size_of(self, chosen: Chosen) -> Size:
+        """Count the data files."""
+
+    def cancel(self) -> None:
+        """Cancel the Spark jobs of all that is being done."""
+
+
+class SparkMaintainer:
+    """The maintainer of a session. Its jobs have a tag, so that it cancels no others."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._tag = f"delta-upkeep-{uuid.uuid4()}"
+
+    def plan(self, chosen: Chosen) -> Planned:
+        """Find out what is due, and change nothing."""
+        work = self.maintain(chosen, max_bytes=None, dry_run=True)
+        return Planned(chosen, self.size_of(chosen), work)
+
+    def maintain(self, chosen: Chosen, max_bytes: int | None, dry_run: bool) -> Work:
+        """Do what is due, rewriting so many bytes at most."""
+        options = bounded(chosen.options, max_bytes)
+        return work_of(self._open(chosen.table).maintain(dryRun=dry_run, options=options).collect())
+
+    def size_of(self, chosen: Chosen) -> Size:
+        """Count the data files."""
+        row = self._open(chosen.table).detail().select("numFiles", "sizeInBytes").collect()[0]
+        return Size(row.numFiles, row.sizeInBytes)
+
+    def cancel(self) -> None:
+        """Cancel the Spark jobs of all that is being done."""
+        self._spark.sparkContext.cancelJobsWithTag(self._tag)
+
+    def _open(self, table: Found) -> UpkeepTable:
+        # Tags are of the thread.
+        self._spark.sparkContext.addJobTag(self._tag)
+        if table.name is None:
+            return UpkeepTable.forPath(self._spark, table.location)
+        return UpkeepTable.forName(self._spark, table.label)
+
+
+def bounded(options: Mapping[str, str], max_bytes: int | None) -> dict[str, str]:
+    """Put a bound in the place of ``maxBytes``; 1, the least that it can be, holds no file."""
+    if max_bytes is None:
+        return dict(options)
+    others = {name: value for name, value in options.items() if name.lower() != "maxbytes"}
+    return {**others, "maxBytes": str(max(1, max_bytes))}
+
+
+def work_of(rows: list[Row]) -> Work:
+    """Read the rows of MAINTAIN."""
+    steps = tuple(Step(row.step, row.status, row.reason) for row in rows)
+    metrics = next((row.optimize.metrics for row in rows if row.optimize is not None), None)
+    if metrics is None:
+        return Work(steps)
+    return Work(
+        steps, metrics.numFilesRemoved, metrics.numFilesAdded, metrics.filesRemoved.totalSize
+    )

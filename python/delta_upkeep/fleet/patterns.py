@@ -1,0 +1,209 @@
+"""Patterns of tables: by their name in the catalog, or by their path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+_NAME_PART = re.compile(r"`(?:[^`]|``)+`|[^.`]+")
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(?://([^/]*))?(/.*)")
+
+
+class PatternError(ValueError):
+    """A text that is no pattern."""
+
+
+def is_path(text: str) -> bool:
+    """Tell a path from a name: it has a slash, and is not ``delta.`/path```."""
+    return "/" in text and "`" not in text
+
+
+@dataclass(frozen=True)
+class NamePattern:
+    """A name of one to three parts, each of which may be a glob: ``sales.*``, ``*.events_*``.
+
+    Names match in any case. A part in backquotes is taken as it is. Parts that are not there are
+    those of the session: its catalog, and its schema.
+    """
+
+    text: str
+
+    @cached_property
+    def parts(self) -> tuple[str, ...]:
+        """The globs, from the catalog, or what comes after it, on."""
+        return tuple(glob for glob, _ in self._split)
+
+    @cached_property
+    def literal(self) -> bool:
+        """Whether it names one table."""
+        return not any(_has_glob(glob) and not quoted for glob, quoted in self._split)
+
+    def padded(self, catalog: str, schema: str) -> NamePattern:
+        """Put the session's catalog and schema where the pattern names none."""
+        missing = [quoted(part) for part in (catalog, schema)][: 3 - len(self.parts)]
+        return NamePattern(".".join([*missing, self.text]))
+
+    def matches_part(self, position: int, name: str) -> bool:
+        """Match a part by its position."""
+        return self._regexes[position].fullmatch(name) is not None
+
+    def matches(self, name: tuple[str, ...]) -> bool:
+        """Match a name by its last parts, so that ``sales.*`` is of every catalog."""
+        parts = len(self.parts)
+        return len(name) >= parts and all(
+            self.matches_part(i, part) for i, part in enumerate(name[-parts:])
+        )
+
+    @cached_property
+    def _regexes(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(
+            _compiled(
+                re.escape(glob) if quoted else glob_regex(glob, "."), self.text, re.IGNORECASE
+            )
+            for glob, quoted in self._split
+        )
+
+    @cached_property
+    def _split(self) -> tuple[tuple[str, bool], ...]:
+        return tuple(_name_parts(self.text))
+
+
+@dataclass(frozen=True)
+class PathPattern:
+    """A path as Hadoop globs it: ``/data/*``, ``s3a://b/{raw,clean}/*``; ``*`` stops at a slash.
+
+    One without a scheme matches the path in any file system.
+    """
+
+    text: str
+
+    @cached_property
+    def literal(self) -> bool:
+        """Whether it names one directory."""
+        return not _has_glob(self.text)
+
+    def matches(self, path: str) -> bool:
+        """Match the path of a table, with its scheme."""
+        scheme, _ = _split_scheme(self.text)
+        own, rest = _split_scheme(path)
+        return scheme in ("", own) and self._regex.fullmatch(rest.rstrip("/")) is not None
+
+    @cached_property
+    def _regex(self) -> re.Pattern[str]:
+        _, glob = _split_scheme(self.text)
+        if not glob.startswith("/"):
+            raise PatternError(f"'{self.text}' is relative. Write the path from the root on.")
+        return _compiled(glob_regex(glob.rstrip("/"), "[^/]"), self.text, re.RegexFlag(0))
+
+
+def pattern_of(text: str) -> NamePattern | PathPattern:
+    """Read a pattern.
+
+    Raises:
+        PatternError: A name has more than three parts, a path is relative, a glob is broken.
+    """
+    if is_path(text):
+        path = PathPattern(text)
+        path.matches("/")
+        return path
+    pattern = NamePattern(text)
+    if len(pattern.parts) > 3:
+        raise PatternError(f"'{text}' has {len(pattern.parts)} parts, and a name has one to three.")
+    pattern.matches(pattern.parts)
+    if len(pattern.parts) == 3 and _has_glob(pattern.parts[0]):
+        raise PatternError(f"'{text}' leaves the catalog open. Name it, and list each one.")
+    return pattern
+
+
+def glob_regex(glob: str, any_char: str) -> str:
+    r"""Translate a glob: ``*``, ``?``, ``[a-c]``, ``[^a]``, ``{a,b}`` and ``\*``, as Hadoop's.
+
+    Args:
+        glob: The glob.
+        any_char: The expression of a character that ``*`` and ``?`` stand for.
+
+    Example:
+        >>> glob_regex("/data/{a,b}*", "[^/]")
+        '/data/(?:a|b)[^/]*'
+    """
+    texts: list[str] = []
+    depth, i = 0, 0
+    while i < len(glob):
+        char = glob[i]
+        if char == "[":
+            end = glob.find("]", i + 2)
+            if end < 0:
+                raise PatternError(f"'{glob}' opens a [ that it does not close.")
+            texts.append(_char_class(glob[i + 1 : end]))
+            i = end
+        elif char == "\\" and i + 1 < len(glob):
+            i += 1
+            texts.append(re.escape(glob[i]))
+        elif char == "{":
+            depth += 1
+            texts.append("(?:")
+        elif char == "}" and depth:
+            depth -= 1
+            texts.append(")")
+        elif char == "," and depth:
+            texts.append("|")
+        else:
+            texts.append({"*": f"{any_char}*", "?": any_char}.get(char) or re.escape(char))
+        i += 1
+    if depth:
+        raise PatternError(f"'{glob}' opens a {{ that it does not close.")
+    return "".join(texts)
+
+
+def _compiled(regex: str, text: str, flags: re.RegexFlag) -> re.Pattern[str]:
+    try:
+        return re.compile(regex, flags | re.DOTALL)
+    except re.error as e:
+        raise PatternError(f"'{text}' is no glob: {e}.") from e
+
+
+def _char_class(content: str) -> str:
+    negated = content[0] in "!^"
+    escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", content[1:] if negated else content)
+    return f"[{'^' if negated else ''}{escaped}]"
+
+
+def _has_glob(text: str) -> bool:
+    return any(char in text for char in "*?[{")
+
+
+def quoted(part: str) -> str:
+    """Write a part of a name in backquotes."""
+    return f"`{part.replace('`', '``')}`"
+
+
+def unquoted(part: str) -> str:
+    """Read a part of a name that may be in backquotes."""
+    return part[1:-1].replace("``", "`") if part.startswith("`") else part
+
+
+def _name_parts(text: str) -> Iterator[tuple[str, bool]]:
+    position = 0
+    while True:
+        match = _NAME_PART.match(text, position)
+        if match is None:
+            raise PatternError(f"'{text}' has an empty part, or a backquote that is not closed.")
+        is_quoted = match[0].startswith("`")
+        yield unquoted(match[0]), is_quoted
+        position = match.end()
+        if position == len(text):
+            return
+        if text[position] != ".":
+            raise PatternError(f"'{text}' has a backquote within a part.")
+        position += 1
+
+
+def _split_scheme(uri: str) -> tuple[str, str]:
+    """Take ``s3a://b/x`` apart into ``s3a://b`` and ``/x``; ``file:///x`` is ``file:/x``."""
+    match = _SCHEME.fullmatch(uri)
+    if match is None:
+        return "", uri
+    scheme, authority, path = match.groups()
+    return (f"{scheme}//{authority}" if authority else scheme), path
