@@ -55,26 +55,28 @@ class SparkListings:
 
 
 def _entry(schema: tuple[str, str], row: Row) -> Entry:
-    facts = facts_of(row.information)
-    location = facts.get("Location", "").rstrip("/")
-    return Entry(Found(location, (*schema, row.tableName)), kind_of(facts))
+    name = (*schema, row.tableName)
+    return Entry(Found(location_of(row.information), name), kind_of(row.information))
 
 
-def facts_of(information: str) -> dict[str, str]:
-    """Read the column ``information`` of SHOW TABLE EXTENDED: lines of a name and a value.
+def kind_of(information: str) -> Kind:
+    """Tell what an entry of a catalog is, by the column ``information`` of SHOW TABLE EXTENDED.
 
-    The first line of a name counts: a comment of several lines comes after Type and Provider.
+    The first line of a name counts: comments, which may look like others, come after these.
     """
-    facts: dict[str, str] = {}
-    for line in information.splitlines():
-        name, colon, value = line.partition(": ")
-        if colon:
-            facts.setdefault(name, value)
-    return facts
-
-
-def kind_of(facts: dict[str, str]) -> Kind:
-    """Tell what an entry of a catalog is."""
-    if facts.get("Type", "").upper().endswith("VIEW"):
+    kind, provider = (_values(information, name)[:1] for name in ("Type", "Provider"))
+    if any(value.endswith("VIEW") for value in kind):
         return "view"
-    return "delta" if facts.get("Provider", "").lower() == "delta" else "other"
+    return "delta" if [value.lower() for value in provider] == ["delta"] else "other"
+
+
+def location_of(information: str) -> str:
+    """Tell where a table is; empty where a comment or a property has a line that may be it."""
+    found = _values(information, "Location")
+    return found[0].rstrip("/") if len(found) == 1 else ""
+
+
+def _values(information: str, name: str) -> list[str]:
+    prefix = f"{name}: "
+    lines = information.splitlines()
+    return [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]

@@ -1,0 +1,122 @@
+"""What a configuration says, and what it may not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from delta_upkeep.fleet import ConfigError, FleetConfig
+from delta_upkeep.fleet.quantities import duration_of, size_of
+from processes import ROOT
+
+TABLES = {"include": ["sales.*"]}
+
+
+def config(**values: Any) -> FleetConfig:
+    return FleetConfig.of({"tables": TABLES, **values})
+
+
+def test_the_example_is_one():
+    example = FleetConfig.load(ROOT / "conf/upkeep.toml")
+    assert [pattern.text for pattern in example.include] == [
+        "sales.*",
+        "*.events_*",
+        "/data/lake/*",
+        "s3a://bucket/{raw,clean}/*",
+    ]
+    assert (example.concurrency, example.time_budget) == (2, 7200)
+    assert example.byte_budget == 500 * 1024**3
+    assert example.summary == Path("upkeep-summary.json")
+    assert [dict(override.options) for override in example.overrides] == [
+        {"targetFileSize": "1g", "minInputFiles": "10"},
+        {"maxBytes": "100g"},
+    ]
+    assert dict(example.spark) == {"spark.master": "local[*]", "spark.driver.memory": "8g"}
+
+
+def test_what_is_not_said():
+    least = config()
+    assert least == FleetConfig(include=least.include)
+    assert (least.concurrency, least.time_budget, least.byte_budget) == (1, None, None)
+
+
+def test_dotted_settings_are_settings():
+    spark = {"spark": {"driver": {"memory": "4g"}, "ui.enabled": False}}
+    assert dict(config(spark=spark).spark) == {
+        "spark.driver.memory": "4g",
+        "spark.ui.enabled": "false",
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"jobs": 3}, r"not known: jobs\. Known here: tables, run, options, overrides, spark"),
+        ({"run": {"treads": 3}}, r"not known: run\.treads\. Known here: concurrency, time_budget"),
+        ({"overrides": [{"match": "a", "x": 1}]}, r"not known: overrides\[0\]\.x"),
+        ({"tables": {}}, r"tables\.include is missing or empty"),
+        ({"tables": {"include": []}}, r"tables\.include is missing or empty"),
+        ({"tables": {"include": [3]}}, r"tables\.include cannot be \[3\]\. Give patterns"),
+        ({"tables": {"include": "a.b.c.d"}}, r"tables\.include: 'a.b.c.d' has 4 parts"),
+        ({"tables": {"include": "*.b.c"}}, "leaves the catalog open"),
+        ({"tables": {"include": "a..b"}}, "has an empty part"),
+        ({"tables": {"include": "a[b.c"}}, r"opens a \["),
+        ({"tables": {"include": "/a/{b,c"}}, r"opens a \{"),
+        ({"tables": {"include": "/a/[z-a]"}}, "is no glob"),
+        ({"tables": {"include": "a/b"}}, "is relative"),
+        ({"run": {"concurrency": 0}}, r"run\.concurrency cannot be 0\. Give a whole number"),
+        ({"run": {"concurrency": True}}, r"run\.concurrency cannot be True"),
+        ({"run": {"concurrency": "2"}}, r"run\.concurrency cannot be '2'"),
+        ({"run": {"time_budget": "2 days"}}, r"run\.time_budget cannot be '2 days'\. Give a dur"),
+        ({"run": {"byte_budget": 1.5}}, r"run\.byte_budget cannot be 1\.5\. Give a size"),
+        ({"run": 3}, "run cannot be 3. Give a table"),
+        ({"options": {"a": [1]}}, r"options cannot be \{'a': \[1\]\}"),
+        ({"overrides": {"match": "a"}}, r"Write \[\[overrides\]\]"),
+        ({"overrides": [{"options": {}}]}, r"overrides\[0\]\.match is missing\. Give patterns"),
+        ({"overrides": [{"match": "a"}]}, r"overrides\[0\]\.options is missing"),
+        ({"spark": {"driver.memory": "1g"}}, r"Write 'spark\.driver\.memory'"),
+    ],
+)
+def test_what_cannot_be_followed_is_told_with_its_key(values: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=message):
+        config(**values)
+
+
+def test_a_file_that_is_none(tmp_path: Path):
+    with pytest.raises(ConfigError, match=r"cannot be read: No such file.*Check the path"):
+        FleetConfig.load(tmp_path / "none.toml")
+    bad = tmp_path / "bad.toml"
+    bad.write_text("[tables\n")
+    with pytest.raises(ConfigError, match=r"is no TOML.*line 1"):
+        FleetConfig.load(bad)
+
+
+@given(st.integers(1, 10**6), st.sampled_from(["", "k", "m", "g", "t", "p"]))
+def test_a_size_is_as_in_spark(number: int, unit: str):
+    expected = number * 1024 ** ["", "k", "m", "g", "t", "p"].index(unit)
+    written = [f"{number}{unit}", f"{number} {unit.upper()}B", f" {number}{unit} "]
+    assert {size_of(text) for text in written} == {expected}
+
+
+@given(st.integers(1, 10**6))
+def test_a_duration_has_a_unit(number: int):
+    assert duration_of(number) == duration_of(f"{number}s") == number
+    assert duration_of(f"{number} m") == 60 * number
+    assert duration_of(f"{number}H") == 3600 * number
+    assert duration_of(f"{number}d") == 86400 * number
+
+
+@pytest.mark.parametrize("text", ["", "g", "1x", "-1g", "1.5g", "0", "0g", "1g1"])
+def test_no_size(text: str):
+    with pytest.raises(ValueError):
+        size_of(text)
+
+
+@pytest.mark.parametrize("text", ["", "h", "10", "1x", "-1h", "1.5h", "0s", "1h30m"])
+def test_no_duration(text: str):
+    with pytest.raises(ValueError):
+        duration_of(text)
