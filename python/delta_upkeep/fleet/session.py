@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from py4j.protocol import Py4JError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -19,7 +20,7 @@ class StartError(RuntimeError):
 
 def is_set_up() -> bool:
     """Whether spark-submit, or the program that calls us, has decided on the session."""
-    return "PYSPARK_GATEWAY_PORT" in os.environ or SparkSession.getActiveSession() is not None
+    return "PYSPARK_GATEWAY_PORT" in os.environ or _is_running()
 
 
 @contextmanager
@@ -31,7 +32,7 @@ def session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     Raises:
         StartError: Spark did not start.
     """
-    was_running = SparkSession.getActiveSession() is not None
+    was_running = _is_running()
     builder = SparkSession.builder
     try:
         if not is_set_up():
@@ -47,3 +48,8 @@ def session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     finally:
         if not was_running:
             spark.stop()
+
+
+def _is_running() -> bool:
+    # A session that another thread has started is not active in this one.
+    return SparkContext._active_spark_context is not None
