@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = parsed.command(parsed)
     except (ConfigError, StartError) as e:
         return _fail(str(e), USAGE)
-    except (PySparkException, Py4JError) as e:
+    # An OSError is of a file that could not be written: the summary, or the page of --html.
+    except (PySparkException, Py4JError, OSError) as e:
         return _fail(error_of(e).message, FAILED)
     return code
 
