@@ -172,13 +172,19 @@ def test_tables_beyond_the_byte_budget_are_left():
 
 def test_what_a_table_cannot_use_is_there_for_the_next():
     # Of b, no two files fit into the 30 bytes that a leaves; of c, they do.
-    yard = Yard({"a": Pile(10, 1), "b": Pile(20, 16), "c": Pile(2, 15)})
-    yard.piles["b"] = Pile(200, 16)
+    yard = Yard({"a": Pile(10, 1), "b": Pile(200, 16), "c": Pile(2, 15)})
     results = by_name(run(yard, byte_budget=40))
     assert [(results[name].status, results[name].reason) for name in "bc"] == [
         ("skipped", "byte budget"),
         ("done", "optimize: 2 files to rewrite"),
     ]
+
+
+def test_a_table_waits_for_what_another_may_leave():
+    yard = Yard({"b": Pile(200, 16), "c": Pile(2, 15)})
+    results = by_name(run(yard, byte_budget=31, concurrency=2))
+    assert (results["b"].status, results["c"].status) == ("skipped", "done")
+    assert yard.most_at_once == 1
 
 
 def test_no_table_is_started_after_the_time_budget():

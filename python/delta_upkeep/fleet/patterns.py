@@ -38,7 +38,7 @@ class NamePattern:
     @cached_property
     def literal(self) -> bool:
         """Whether it names one table."""
-        return not any(_has_glob(glob) and not quoted for glob, quoted in self._split)
+        return not any(_has_glob(glob) and not as_is for glob, as_is in self._split)
 
     def padded(self, catalog: str, schema: str) -> NamePattern:
         """Put the session's catalog and schema where the pattern names none."""
@@ -51,18 +51,14 @@ class NamePattern:
 
     def matches(self, name: tuple[str, ...]) -> bool:
         """Match a name by its last parts, so that ``sales.*`` is of every catalog."""
-        parts = len(self.parts)
-        return len(name) >= parts and all(
-            self.matches_part(i, part) for i, part in enumerate(name[-parts:])
-        )
+        last = name[-len(self.parts) :]
+        return all(self.matches_part(i, part) for i, part in enumerate(last))
 
     @cached_property
     def _regexes(self) -> tuple[re.Pattern[str], ...]:
         return tuple(
-            _compiled(
-                re.escape(glob) if quoted else glob_regex(glob, "."), self.text, re.IGNORECASE
-            )
-            for glob, quoted in self._split
+            _compiled(re.escape(glob) if as_is else glob_regex(glob, "."), self.text, re.IGNORECASE)
+            for glob, as_is in self._split
         )
 
     @cached_property

@@ -150,7 +150,7 @@ class FleetRunner:
     def _maintenance(self, planned: Planned, others: bool) -> Callable[[], _Ended] | None:
         reason = self._reason_to_stop()
         wanted = planned.work.bytes_rewritten
-        if reason is None and wanted > 0 and self._budget.is_spent:
+        if reason is None and self._budget.is_spent:
             if others:
                 # They may leave some of what they were granted.
                 return None
