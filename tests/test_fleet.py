@@ -173,11 +173,19 @@ def test_a_signal_cancels_what_runs_and_the_summary_says_so(
     maintain = UpkeepTable.maintain
     timer = threading.Timer(1, os.kill, [os.getpid(), signal.SIGTERM])
 
+    def work_beside_it() -> None:
+        fleet.spark.sparkContext.setJobGroup("neighbour", "a job that is not of the pass")
+        with pytest.raises(Exception, match="cancelled job group neighbour"):
+            fleet.spark.range(10**15).selectExpr("max(id)").collect()
+
+    neighbour = threading.Thread(target=work_beside_it)
+
     def endless(self: UpkeepTable, *, dryRun: bool, options: dict[str, str]) -> DataFrame:
         if dryRun:
             return maintain(self, dryRun=True, options=options)
         if not timer.is_alive():
             timer.start()
+            neighbour.start()
         return fleet.spark.range(10**15).selectExpr("max(id)")
 
     monkeypatch.setattr(UpkeepTable, "maintain", endless)
@@ -190,6 +198,9 @@ def test_a_signal_cancels_what_runs_and_the_summary_says_so(
         *[("skipped", "interrupted")] * 4,
     ]
     assert "cancelled" in summary["tables"][0]["error"]["message"]
+    while neighbour.is_alive():
+        fleet.spark.sparkContext.cancelJobGroup("neighbour")
+        neighbour.join(0.2)
 
 
 def test_commands_for_one_table(fleet: Fleet):
