@@ -197,7 +197,7 @@ def test_a_signal_cancels_what_runs_and_the_summary_says_so(
         ("failed", "interrupted"),
         *[("skipped", "interrupted")] * 4,
     ]
-    assert "cancelled" in summary["tables"][0]["error"]["message"]
+    assert summary["tables"][0]["error"]["condition"] == "SPARK_JOB_CANCELLED"
     while neighbour.is_alive():
         fleet.spark.sparkContext.cancelJobGroup("neighbour")
         neighbour.join(0.2)

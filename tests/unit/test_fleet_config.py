@@ -35,7 +35,11 @@ def test_the_example_is_one():
         {"targetFileSize": "1g", "minInputFiles": "10"},
         {"maxBytes": "100g"},
     ]
-    assert dict(example.spark) == {"spark.master": "local[*]", "spark.driver.memory": "8g"}
+    assert dict(example.spark) == {
+        "spark.master": "local[*]",
+        "spark.driver.memory": "8g",
+        "spark.databricks.delta.snapshotPartitions": "4",
+    }
 
 
 def test_what_is_not_said():

@@ -139,7 +139,8 @@ def test_a_failure_is_recorded_and_keeps_no_other_table():
     results = by_name(summary)
     assert results["a"].error == TableError("RuntimeError", "a damaged log")
     assert results["b"].error == TableError("RuntimeError", "no room on the device")
-    assert (results["b"].files_before, results["b"].reason) == (9, "RuntimeError")
+    assert (results["b"].files_before, results["b"].files_after) == (9, None)
+    assert results["b"].reason == "RuntimeError"
     assert results["c"].status == "done"
     assert summary.exit_code == 1
 

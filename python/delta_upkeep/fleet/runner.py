@@ -188,7 +188,8 @@ class FleetRunner:
     def _failed(self, result: TableResult, e: Exception) -> TableResult:
         error = error_of(e)
         reason = INTERRUPTED if self._stop.is_set() else error.condition
-        return replace(result, status="failed", reason=reason, error=error)
+        unknown = replace(result, files_after=None, bytes_after=None)
+        return replace(unknown, status="failed", reason=reason, error=error)
 
     def _reason_to_stop(self) -> str | None:
         if self._stop.is_set():

@@ -48,11 +48,12 @@ class TableResult:
         started: When its maintenance began, in UTC; None where it did not.
         duration_ms: Of its maintenance.
         files_before: Data files before the pass, None where the table could not be read.
-        files_after: Data files after it; in a dry run, as they would be.
+        files_after: Data files after it, None of a table that failed; in a dry run, as they would
+            be.
         bytes_before: Of all data files.
-        bytes_after: Of all data files; None in a dry run.
+        bytes_after: Of all data files; None of a table that failed, and in a dry run.
         bytes_rewritten: Of the files that OPTIMIZE replaced, or would.
-        steps: Of MAINTAIN.
+        steps: Of MAINTAIN; of a table that failed, or was skipped, as they were planned.
         error: Of a table that failed.
         earlier: Whether it is of the run that this one resumes.
     """
