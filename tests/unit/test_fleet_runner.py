@@ -297,8 +297,15 @@ def test_the_summary_grows_with_each_table(tmp_path: Path):
     file = tmp_path / "summary.json"
     yard = Yard({"a": Pile(9), "b": Pile(9, 20), "c": Pile()})
     seen: list[Any] = []
+    saved: list[Summary] = []
     yard.on_maintain = lambda name: seen.append(json.loads(file.read_text()))
-    summary = run(yard, save=lambda each: each.write(file))
+
+    def save(summary: Summary) -> None:
+        saved.append(summary)
+        summary.write(file)
+
+    summary = run(yard, save=save)
+    assert (saved[0].state, saved[0].tables) == ("running", ())
     assert [(each["state"], [t["table"] for t in each["tables"]]) for each in seen] == [
         ("running", ["c"]),
         ("running", ["c", "a"]),

@@ -87,6 +87,8 @@ class FleetRunner:
             The summary of the whole pass.
         """
         summary = before
+        # A run that is killed while it plans is not to leave the summary of the one before.
+        self._save(summary)
         with ThreadPoolExecutor(self._config.concurrency) as pool:
             due: list[Planned] = []
             for planned in self._each(pool, tables, self._planning):
