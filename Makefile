@@ -10,6 +10,7 @@ BENCH_SF ?= 1
 BENCH_RUNS ?= 5
 BENCH_CASES ?=
 TORTURE_SEED ?= 42
+TORTURE_POINTS ?= 0
 
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/delta_upkeep/version.py)
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
@@ -67,9 +68,9 @@ test-python: setup dist $(VENV)/.browser ## Run the tests from Python; ARGS='-k 
 	$(PYTEST) tests $(ARGS)
 
 .PHONY: torture
-torture: setup publish-local ## Interrupt statements at every request, storm, and fuzz; TORTURE_SEED=1 is another order
+torture: setup publish-local ## Interrupt statements at every request, storm, and fuzz; TORTURE_SEED=1 is another order, TORTURE_POINTS=150 fewer
 	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz*" </dev/null
-	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=0 TORTURE_KILLS=8 STORM_SECONDS=300 $(PYTEST) tests/faults $(ARGS)
+	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 $(PYTEST) tests/faults $(ARGS)
 
 .PHONY: publish-local
 publish-local: $(PUBLISHED) ## Publish to a Maven layout below scala/target/repository

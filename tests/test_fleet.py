@@ -209,7 +209,7 @@ def test_commands_for_one_table(fleet: Fleet):
     assert main(["health", name, "--json", "--html", str(page)]) == 0
     checks = {check["check"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["smallFiles"]["value"] == 5
-    assert "smallFiles" in page.read_text()
+    assert "Small files" in page.read_text()
 
     def printed(*arguments: str) -> Any:
         assert main([*arguments, "--json"]) == 0

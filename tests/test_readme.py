@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from deltalake import DeltaTable as DeltaRs
+from deltalake import write_deltalake
+from pyarrow import table as rows
 
 from processes import ACTIVATED, REPOSITORY, ROOT, run
 
@@ -35,7 +39,7 @@ def line_of(command: str) -> str:
 
 def test_each_block_is_known():
     starts = [text.split(maxsplit=1)[0] for _, text in BLOCKS]
-    assert starts == ["make", "from", "spark-sql"]
+    assert starts == ["make", "from", "spark-sql", "delta-upkeep"]
 
 
 def test_make():
@@ -54,9 +58,50 @@ def test_python(tmp_path: Path):
     assert list(tmp_path.glob("spark-warehouse/events/_delta_log/*.json"))
 
 
+FLEET = """
+tables.include = ["{lake}/*"]
+run.summary = "summary.json"
+[spark]
+"spark.master" = "local[1]"
+"spark.ui.enabled" = false
+"""
+
+
+def test_fleet(packages: list[str], tmp_path: Path):
+    (tmp_path / "conf").symlink_to(ROOT / "conf")
+    lake = tmp_path / "lake"
+    (tmp_path / "upkeep.toml").write_text(FLEET.format(lake=lake))
+    summary = tmp_path / "summary.json"
+
+    def statuses_after(command: str) -> list[str]:
+        for name in "ab":
+            write_deltalake(lake / name, rows({"id": [1]}), mode="append")
+            write_deltalake(lake / name, rows({"id": [2]}), mode="append")
+        run(["bash", "-c", command], tmp_path, **ACTIVATED)
+        return [table["status"] for table in json.loads(summary.read_text())["tables"]]
+
+    def files() -> list[int]:
+        return [len(DeltaRs(lake / name).file_uris()) for name in "ab"]
+
+    assert statuses_after(line_of("delta-upkeep run")) == ["planned", "planned"]
+    assert files() == [2, 2]
+    when, command = line_of("0 2 * * *").split("  ", 1)
+    assert len(when.split()) == 5
+    assert statuses_after(command.replace("/srv/upkeep", str(tmp_path))) == ["done", "done"]
+    assert files() == [1, 1]
+    found = ["--repositories", REPOSITORY.as_uri(), "--conf", ivy_of(packages), "--packages"]
+    submit = line_of("spark-submit").replace("--packages", " ".join(found))
+    assert statuses_after(submit) == ["done", "done"]
+    assert files() == [1, 1]
+
+
+def ivy_of(packages: list[str]) -> str:
+    return next(part for part in packages if part.startswith("spark.jars.ivy"))
+
+
 def test_spark_sql(packages: list[str], tmp_path: Path):
-    ivy = next(part for part in packages if part.startswith("spark.jars.ivy"))
-    defaults = f"spark.jars.repositories {REPOSITORY.as_uri()}\n{ivy.replace('=', ' ')}\n"
+    ivy = ivy_of(packages).replace("=", " ")
+    defaults = f"spark.jars.repositories {REPOSITORY.as_uri()}\n{ivy}\n"
     (tmp_path / "spark-defaults.conf").write_text(f"{defaults}spark.master local[1]\n")
     command = line_of("spark-sql")
     assert '-e "MAINTAIN events"' in command

@@ -8,12 +8,9 @@ import venv
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable as DeltaRs
-from deltalake import write_deltalake
-from pyarrow import table as rows
 from pyarrow.parquet import ParquetFile
 
-from processes import ACTIVATED, BIN, ROOT, run
+from processes import ACTIVATED, ROOT, run
 
 # Two processes that resolve one package at once are in each other's way; the session has Delta's.
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
@@ -121,28 +118,3 @@ def test_a_due_checkpoint_comes_with_nothing_but_the_extension(tmp_path: Path):
     # Ours has a row group of file actions, and one of the others.
     assert ParquetFile(checkpoint).num_row_groups == 2
     assert pointer.exists()
-
-
-FLEET = """
-tables.include = ["{tables}/*"]
-run.summary = "summary.json"
-[spark]
-spark.master = "local[1]"
-spark.ui.enabled = false
-"""
-
-
-def test_the_console_script_maintains_a_fleet(tmp_path: Path):
-    tables = [tmp_path / "lake" / name for name in "ab"]
-    for table in tables:
-        for i in range(3):
-            write_deltalake(table, rows({"id": [i]}), mode="append")
-    config = tmp_path / "upkeep.toml"
-    config.write_text(FLEET.format(tables=tmp_path / "lake"))
-    output = run([BIN / "delta-upkeep", "run", "--config", config, "--json"], tmp_path)
-    summary = json.loads(output)
-    assert summary == json.loads((tmp_path / "summary.json").read_text())
-    assert [(t["table"], t["status"]) for t in summary["tables"]] == [
-        (f"file:{table}", "done") for table in tables
-    ]
-    assert [len(DeltaRs(table).file_uris()) for table in tables] == [1, 1]

@@ -36,7 +36,8 @@ def session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     builder = SparkSession.builder
     try:
         if not is_set_up():
-            builder.appName("delta-upkeep")
+            # The line that shows how far a statement is stands in the place of Spark's.
+            builder.appName("delta-upkeep").config("spark.ui.showConsoleProgress", "false")
             for key, value in settings.items():
                 builder.config(key, value)
             configure_spark_with_delta_upkeep(builder)
