@@ -1,4 +1,4 @@
-"""As users run it: real processes, with the published artifact or the wheel alone."""
+"""As users run it: real processes, with the wheel alone."""
 
 from __future__ import annotations
 
@@ -10,38 +10,10 @@ from pathlib import Path
 import pytest
 from pyarrow.parquet import ParquetFile
 
-from processes import ACTIVATED, ROOT, run
+from processes import ROOT, run
 
 # Two processes that resolve one package at once are in each other's way; the session has Delta's.
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
-
-JOB = """
-import sys
-from pyspark.sql import SparkSession
-
-spark = SparkSession.builder.getOrCreate()
-name = f"delta.`{sys.argv[1]}`"
-spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta")
-for i in range(3):
-    spark.sql(f"INSERT INTO {name} VALUES ({i})")
-print("OPTIMIZE", spark.sql(f"OPTIMIZE {name}").first().metrics.numFilesRemoved)
-print("CHECKPOINT", spark.sql(f"CHECKPOINT {name}").first().status)
-print("ROWS", spark.table(name).count())
-"""
-
-SQL = """
--- a comment; with a semicolon
-CREATE TABLE delta.`{path}` (id BIGINT) USING delta;
-INSERT INTO delta.`{path}` VALUES (1);
-INSERT INTO delta.`{path}` VALUES (2);
-EXPLAIN OPTIMIZE delta.`{path}`;
-OPTIMIZE '{path}';
-CHECKPOINT '{path}' OPTIONS (partSize = 1000);
-CLEANUP LOG '{path}' DRY RUN;
-DESCRIBE HEALTH '{path}';
-MAINTAIN '{path}';
-SELECT 'rows', count(*) FROM delta.`{path}`;
-"""
 
 NOTEBOOK = """
 import json, sys
@@ -60,23 +32,6 @@ status = table.checkpoint().first().status
 worst = [check.check for check in table.health().findings]
 print("RESULT " + json.dumps([removed, status, worst, table.toDF().count()]))
 """
-
-
-def test_spark_sql_runs_a_file(packages: list[str], tmp_path: Path):
-    script = tmp_path / "maintain.sql"
-    script.write_text(SQL.format(path=tmp_path / "table"))
-    output = run(["spark-sql", *packages, "-f", script], tmp_path, **ACTIVATED)
-    assert "== Maintenance Plan ==" in output
-    assert "smallFiles\tok" in output
-    assert "rows\t2" in output.splitlines()
-    assert (tmp_path / "table/_delta_log/_last_checkpoint").exists()
-
-
-def test_spark_submit_runs_a_job(packages: list[str], tmp_path: Path):
-    job = tmp_path / "job.py"
-    job.write_text(JOB)
-    output = run(["spark-submit", *packages, job, tmp_path / "table"], tmp_path, **ACTIVATED)
-    assert output.splitlines()[-3:] == ["OPTIMIZE 3", "CHECKPOINT written", "ROWS 3"]
 
 
 def test_wheel_in_a_clean_environment(tmp_path: Path):
