@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -41,6 +42,12 @@ def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
         .config("spark.hadoop.fs.fault.impl", "io.deltaupkeep.FaultFileSystem")
         .config("spark.delta.logStore.fault.impl", "io.delta.storage.LocalLogStore")
     )
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
 
 
 def run(command: Sequence[str | Path], cwd: Path, **env: str) -> str:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from processes import ACTIVATED, CLEAN, run
+from processes import ACTIVATED, CLEAN, free_port, run
 
 # Two processes that resolve one package at once are in each other's way.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -84,12 +84,6 @@ print("RESULT " + json.dumps(rows))
 class Server(NamedTuple):
     url: str
     log: Path
-
-
-def free_port() -> int:
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return int(s.getsockname()[1])
 
 
 @pytest.fixture(scope="module")

@@ -157,7 +157,7 @@ def changes_of(checks: tuple[HealthCheck, ...]) -> tuple[Change, ...]:
 def gain_texts(checks: tuple[HealthCheck, ...]) -> tuple[str, ...]:
     """What a full scan saves after OPTIMIZE, part by part."""
     return tuple(
-        f"{bytes_text(gain.bytes)}"
+        bytes_text(gain.bytes)
         if gain.label == "bytes"
         else f"{count_text(gain.count)} {gain.label}"
         for gain in series_of(by_name(checks), "smallFiles", "gain")

@@ -155,7 +155,8 @@ def _display(spark: SparkSession) -> Callable[[], Display] | None:
         from IPython.display import HTML, display
 
         return lambda: Notebook(display, HTML)
-    is_spark_shown = spark.sparkContext.getConf().get("spark.ui.showConsoleProgress") == "true"
-    if sys.stderr.isatty() and not is_spark_shown:
-        return lambda: Terminal(sys.stderr, get_terminal_size().columns)
-    return None
+    if not sys.stderr.isatty():
+        return None
+    if spark.sparkContext.getConf().get("spark.ui.showConsoleProgress") == "true":
+        return None
+    return lambda: Terminal(sys.stderr, get_terminal_size().columns)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,18 +9,12 @@ from pathlib import Path
 
 import pyspark
 
-from processes import CLEAN
+from processes import CLEAN, free_port
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 MASTER = "127.0.0.1"
 # Spark starts no second copy of a task on the host of the first.
 WORKERS = ("127.0.0.2", "127.0.0.3")
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind((MASTER, 0))
-        return int(one.getsockname()[1])
 
 
 @contextmanager

@@ -8,6 +8,12 @@ import io.deltaupkeep.optimize.OptimizePlan
 /** A number of files and their bytes. */
 final case class FileTotal(files: Long, bytes: Long)
 
+object FileTotal {
+
+  /** Of files by their sizes in bytes. */
+  def of(sizes: Seq[Long]): FileTotal = FileTotal(sizes.size.toLong, sizes.sum)
+}
+
 /** The newest complete checkpoint: its layout in words, and when it was written, in milliseconds since the epoch. */
 final case class NewestCheckpoint(version: Long, layout: String, writtenAt: Long)
 

@@ -6,7 +6,7 @@ import scala.concurrent.duration.{DurationLong, FiniteDuration}
 
 import io.deltaupkeep.ByteText
 import io.deltaupkeep.checkpoint.CheckpointDue
-import io.deltaupkeep.cleanup.{CleanupPlan, Verdict}
+import io.deltaupkeep.cleanup.{CleanupPlan, LogFile, Verdict}
 
 /** What the log and its checkpoints mean for readers and writers. Pure. */
 private[health] object LogChecks {
@@ -107,11 +107,7 @@ private[health] object LogChecks {
       (low.min(day), high.max(day))
     }
     val width = if (plan.files.isEmpty) 1L else (last - first) / MostDays + 1
-    plan.files
-      .groupMapReduce(file => (dayOf(file.modificationTime) - first) / width)(file =>
-        FileTotal(1, file.sizeInBytes)
-      )((a, b) => FileTotal(a.files + b.files, a.bytes + b.bytes))
-      .toSeq
+    totalsBy(plan.files)(file => (dayOf(file.modificationTime) - first) / width)
       .sortBy { case (bar, _) => bar }
       .map { case (bar, total) => detail("day", LocalDate.ofEpochDay(first + bar * width).toString, total) }
   }
@@ -136,13 +132,14 @@ private[health] object LogChecks {
   }
 
   private def expiredByKind(plan: CleanupPlan): Seq[HealthDetail] =
-    plan.deletions
-      .groupMapReduce(_.kind.name)(file => FileTotal(1, file.sizeInBytes)) { (a, b) =>
-        FileTotal(a.files + b.files, a.bytes + b.bytes)
-      }
-      .toSeq
+    totalsBy(plan.deletions)(_.kind.name)
       .sortBy { case (kind, total) => (-total.files, kind) }
       .map { case (kind, total) => detail("expired", kind, total) }
+
+  private def totalsBy[K](files: Seq[LogFile])(key: LogFile => K): Seq[(K, FileTotal)] =
+    files.groupMapReduce(key)(file => FileTotal(1, file.sizeInBytes)) { (a, b) =>
+      FileTotal(a.files + b.files, a.bytes + b.bytes)
+    }.toSeq
 
   private def oldestVersion(facts: HealthFacts): HealthResult = {
     val oldest = facts.cleanup.oldestReadableVersion

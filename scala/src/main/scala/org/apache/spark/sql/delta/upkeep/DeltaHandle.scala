@@ -83,7 +83,7 @@ final class DeltaHandle private (
 
   /** What a reader loads that is new to the table. Reads the top-level file of a v2 checkpoint. */
   def loadCost: LoadCost = {
-    def total(files: Seq[FileStatus]) = FileTotal(files.size.toLong, files.map(_.getLen).sum)
+    def total(files: Seq[FileStatus]) = FileTotal.of(files.map(_.getLen))
     val checkpoint = snapshot.checkpointProvider
     val files =
       if (checkpoint.isEmpty) Nil else checkpoint.topLevelFiles ++ LastCheckpoint.filesOf(checkpoint)

@@ -17,16 +17,15 @@ object JobProgress {
   def of(session: SparkSession, tag: String): Option[JobProgress] = {
     val context = session.sparkContext
     val store = context.statusStore
-    for {
-      job <- context.statusTracker.getJobIdsForTag(tag).toSeq.flatMap(id => store.asOption(store.job(id)))
-        .filter(_.status == JobExecutionStatus.RUNNING)
-        .maxByOption(_.jobId)
-    } yield JobProgress(
-      job.description.getOrElse(job.name),
-      job.numTasks,
-      job.numCompletedTasks,
-      job.stageIds.flatMap(id => store.asOption(store.lastStageAttempt(id))).map(_.inputBytes).sum
-    )
+    val jobs = context.statusTracker.getJobIdsForTag(tag).toSeq.flatMap(id => store.asOption(store.job(id)))
+    jobs.filter(_.status == JobExecutionStatus.RUNNING).maxByOption(_.jobId).map { job =>
+      JobProgress(
+        job.description.getOrElse(job.name),
+        job.numTasks,
+        job.numCompletedTasks,
+        job.stageIds.flatMap(id => store.asOption(store.lastStageAttempt(id))).map(_.inputBytes).sum
+      )
+    }
   }
 
   /** Counts what a task has read and written, where Spark does not see it do so. */

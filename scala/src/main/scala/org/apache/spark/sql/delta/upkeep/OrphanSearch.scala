@@ -36,7 +36,7 @@ final class OrphanSearch(handle: DeltaHandle) {
       val unnamed = old.filterNot(file => named(nameOf(file)))
       val removed = removedOf(unnamed.map(nameOf))
       val orphans = unnamed.filterNot(file => removed(nameOf(file)))
-      Orphans.Found(FileTotal(orphans.size.toLong, orphans.map(_.getLen).sum))
+      Orphans.Found(FileTotal.of(orphans.map(_.getLen)))
     }
 
   private def tooMany(what: String): Orphans =
