@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from faults import storm_process
+from faults.scenarios import expired, is_cleaned, newest
 from processes import CLEAN, ROOT, TEST_JAR
 from strangers import ids_by_delta_rs
 
@@ -27,16 +28,16 @@ OURS_IN_VAIN = "OPTIMIZE_CONFLICT"
 MAINTENANCE = ("OPTIMIZE", "CHECKPOINT", "CLEANUP LOG")
 
 
+OLD = range(-6, 0)
+
+
 def test_the_table_is_what_its_writers_made_it(spark: SparkSession, tmp_path: Path):
     table = tmp_path / "t"
-    spark.sql(
-        f"CREATE TABLE delta.`{table}` (id BIGINT, p INT) USING delta PARTITIONED BY (p) "
-        "TBLPROPERTIES ('delta.checkpointInterval' = '5')"
-    )
+    expired(with_history, up_to=len(OLD))(spark, table)
     lines = storm(table)
     done = [line for line in lines if "error" not in line]
     writes = [line for line in done if line["kind"] == "write"]
-    added = {i for line in writes for i in line["add"]}
+    added = {*OLD, *(i for line in writes for i in line["add"])}
     expected = sorted(added - {i for line in writes for i in line["drop"]})
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     found = sorted(row.id for row in spark.sql(f"SELECT id FROM delta.`{table}`").collect())
@@ -44,6 +45,23 @@ def test_the_table_is_what_its_writers_made_it(spark: SparkSession, tmp_path: Pa
     assert [line for line in lines if "error" in line and not is_conflict(line)] == []
     assert {line["kind"] for line in done} == {*MAINTENANCE, "write"}
     assert sum(line["removed"] for line in done if line["kind"] == "OPTIMIZE") > 0
+    assert is_cleaned(table)
+    oldest = max(line["oldest"] for line in done if line["kind"] == "CLEANUP LOG")
+    for version in (oldest, newest(table)):
+        frame = spark.sql(f"SELECT id FROM delta.`{table}` VERSION AS OF {version}")
+        assert sorted(row.id for row in frame.collect()) == ids_by_delta_rs(table, version)
+
+
+def with_history(spark: SparkSession, table: Path) -> None:
+    """Make a table whose first versions can go: a commit for each old id, and a checkpoint."""
+    name = f"delta.`{table}`"
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT, p INT) USING delta PARTITIONED BY (p) "
+        "TBLPROPERTIES ('delta.checkpointInterval' = '5')"
+    )
+    for i in OLD:
+        spark.sql(f"INSERT INTO {name} VALUES ({i}, 0)")
+    spark.sql(f"CHECKPOINT {name}")
 
 
 def is_conflict(line: dict[str, Any]) -> bool:

@@ -1,5 +1,9 @@
 package org.apache.spark.sql.delta.upkeep
 
+import java.io.FileNotFoundException
+
+import scala.util.{Failure, Success, Try}
+
 import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
 import io.deltaupkeep.parquet.{RowGroupJoiner, RowGroupsOf}
 
@@ -90,16 +94,32 @@ private[upkeep] final class CheckpointPublisher(
 
   /** Copies row groups as bytes. */
   private def write(rowGroups: Seq[RowGroupsOf], path: Path, temporary: TemporaryFiles): FileStatus = {
-    val writePath = if (useRename) temporary.newPath() else path
-    RowGroupJoiner.join(rowGroups, HadoopOutputFile.fromPath(writePath, conf))
-    if (useRename) rename(writePath, path) else path.getFileSystem(conf).getFileStatus(path)
+    def join(to: Path): Unit = RowGroupJoiner.join(rowGroups, HadoopOutputFile.fromPath(to, conf))
+    if (useRename) {
+      val written = temporary.newPath()
+      join(written)
+      rename(written, path)
+    } else onlyOnce(path)(join(path))
   }
 
-  /** Where the file is there already, another driver was faster. */
-  private def rename(temporary: Path, path: Path): FileStatus = {
+  private def rename(temporary: Path, path: Path): FileStatus =
+    onlyOnce(path)(Checkpoints.renameAndCleanupTempPartFile(temporary, path, path.getFileSystem(conf)))
+
+  /**
+   * Where the file is there already, another driver was faster, and its file stays: those who have listed it read
+   * its footer from the end that it has. Empty files do not count, for readers ignore them.
+   */
+  private def onlyOnce(path: Path)(publish: => Unit): FileStatus = {
     val fs = path.getFileSystem(conf)
-    Checkpoints.renameAndCleanupTempPartFile(temporary, path, fs)
-    fs.getFileStatus(path)
+    def found: Option[FileStatus] = Try(fs.getFileStatus(path)) match {
+      case Success(file) => Some(file)
+      case Failure(_: FileNotFoundException) => None
+      case Failure(e) => throw e
+    }
+    found.filter(_.getLen > 0).getOrElse {
+      publish
+      fs.getFileStatus(path)
+    }
   }
 
   /** Fragments of one file are read in one go. */

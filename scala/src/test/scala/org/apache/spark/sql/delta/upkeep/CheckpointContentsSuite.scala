@@ -1,6 +1,8 @@
 package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
+import java.nio.file.{Files, Paths}
+import java.nio.file.attribute.BasicFileAttributes
 import java.util.concurrent.{Callable, CyclicBarrier, Executors}
 
 import scala.jdk.CollectionConverters._
@@ -12,6 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, DomainMetadata, RemoveFile, SetTransaction}
+import org.apache.spark.sql.delta.util.FileNames
 
 /** What the protocol says a checkpoint holds is in full and in incremental ones. */
 class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
@@ -145,18 +148,34 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
     val barrier = new CyclicBarrier(2)
     val pool = Executors.newFixedThreadPool(2)
     val driver: Callable[WrittenCheckpoint] = () => {
-      val session = spark.newSession()
-      val plan = DeltaTarget.byPath(session, "TEST", path, Map.empty)
-      val table = DeltaHandle.open(session, "TEST", plan, Intent.Checkpoint)
-      val writer = new CheckpointWriter(table)
-      val request = CheckpointRequest(Some(policy), None, None, Mode.Auto)
-      val planned = writer.plan(request)
-      assert(!planned.isEmpty)
+      val write = planned(path, policy)
       barrier.await()
-      writer.write(planned)
+      write()
     }
     try pool.invokeAll(Seq(driver, driver).asJava).asScala.toSeq.map(_.get())
     finally pool.shutdown()
+  }
+
+  /** What is to be written, of a driver with a session of its own. */
+  private def planned(path: String, policy: Policy): () => WrittenCheckpoint = {
+    val session = spark.newSession()
+    val target = DeltaTarget.byPath(session, "TEST", path, Map.empty)
+    val writer = new CheckpointWriter(DeltaHandle.open(session, "TEST", target, Intent.Checkpoint))
+    val plan = writer.plan(CheckpointRequest(Some(policy), None, None, Mode.Auto))
+    assert(!plan.isEmpty)
+    () => writer.write(plan)
+  }
+
+  test("a classic checkpoint that is there is not replaced by a slower driver's") {
+    val path = newTable("slower", 4)
+    val drivers = Seq.fill(2)(planned(path, Policy.Classic))
+    val file = FileNames.checkpointFileSingular(new Path(path, "_delta_log"), versionOf(path)).toUri.getPath
+    val written = drivers.map { write =>
+      write()
+      Files.readAttributes(Paths.get(file), classOf[BasicFileAttributes]).fileKey
+    }
+    assert(written.distinct.size == 1)
+    assertHoldsTheTable(path)
   }
 
   test("several parts, and one file built on them") {
