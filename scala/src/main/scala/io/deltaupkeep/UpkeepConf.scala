@@ -30,6 +30,14 @@ object UpkeepConf {
     .checkValue(_ >= 1024 * 1024, "must be at least 1m")
     .createWithDefaultString("128m")
 
+  val OptimizeFetches = SQLConf
+    .buildConf("spark.deltaUpkeep.optimize.fetches")
+    .doc("Input files that a task of OPTIMIZE fetches at the same time.")
+    .version("0.1.0")
+    .intConf
+    .checkValue(_ >= 1, "must be at least 1")
+    .createWithDefault(4)
+
   val CheckpointMode = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.mode")
     .doc(
@@ -65,7 +73,10 @@ object UpkeepConf {
 
   val CheckpointGrace = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.grace")
-    .doc("How long the end of an application waits for a checkpoint that is being written.")
+    .doc(
+      "How long the end of an application waits for a checkpoint that is being written; one that has not begun is " +
+        "left to the next commit, of any application."
+    )
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
     .checkValue(_ >= 0, "must not be negative")
@@ -96,19 +107,11 @@ object UpkeepConf {
   val HealthListedFiles = SQLConf
     .buildConf("spark.deltaUpkeep.health.listedFiles")
     .doc(
-      "Files up to which DESCRIBE HEALTH lists a table's directory, to find those that the table does not name; 0 for " +
-        "never."
+      "Files up to which DESCRIBE HEALTH lists a table's directory, to find those that the table does not name; 0 " +
+        "for never."
     )
     .version("0.1.0")
     .intConf
     .checkValue(_ >= 0, "must not be negative")
     .createWithDefault(100000)
-
-  val OptimizeFetches = SQLConf
-    .buildConf("spark.deltaUpkeep.optimize.fetches")
-    .doc("Input files that a task of OPTIMIZE fetches at the same time.")
-    .version("0.1.0")
-    .intConf
-    .checkValue(_ >= 1, "must be at least 1")
-    .createWithDefault(4)
 }

@@ -6,6 +6,9 @@ import io.deltaupkeep.checkpoint.CheckpointRequest
 import io.deltaupkeep.cleanup.CleanupSettings
 import io.deltaupkeep.optimize.OptimizeSettings
 
+import org.apache.spark.sql.internal.SQLConf
+
+import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
 /** The README has what the code says of it. */
@@ -19,12 +22,24 @@ class ReadmeSuite extends AnyFunSuite {
     "CLEANUP LOG" -> CleanupSettings.entries
   )
 
+  private def assertHas(rows: Seq[String]): Assertion =
+    assert(
+      readme.contains(rows.mkString("|---|\n", "\n", "\n\n")),
+      rows.mkString("\nThe rows:\n", "\n", "\n")
+    )
+
   test("the README has a row for each option, as it is declared") {
     val rows = for {
       (statement, entries) <- statements
       entry <- entries
     } yield s"| $statement | `${entry.name}` | ${entry.doc} Takes ${entry.expected}. |"
-    assert(readme.contains(rows.mkString("\n")), rows.mkString("\nThe table should be:\n", "\n", "\n"))
+    assertHas(rows)
+  }
+
+  test("the README has a row for each setting, as it is declared") {
+    val ours = UpkeepConf.OptimizeEngine.key.stripSuffix("optimize.engine")
+    val settings = new SQLConf().getAllDefinedConfs.filter(_._1.startsWith(ours)).sorted
+    assertHas(settings.map { case (key, default, doc, _) => s"| `$key` | $doc Default: $default. |" })
   }
 
   test("the README has the sections that errors name") {
