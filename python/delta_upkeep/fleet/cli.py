@@ -92,25 +92,16 @@ def _add_run(commands: _Commands) -> None:
 
 
 def _add_health(commands: _Commands) -> None:
-    health = commands.add_parser(
-        "health",
-        help="say what a table needs",
-        description="Say what a table needs. "
-        "Example: delta-upkeep health sales.orders --html orders.html",
+    health = _add_command(
+        commands, "health", one_table.health, "say what a table needs", "--html orders.html"
     )
-    _add_table(health)
     health.add_argument("--html", metavar="FILE", type=Path, help="write a page as well")
-    health.set_defaults(command=one_table.health)
 
 
 def _add_statement(
     commands: _Commands, name: str, command: one_table.Command, help_text: str
 ) -> argparse.ArgumentParser:
-    example = f"delta-upkeep {name} sales.orders --dry-run"
-    parser = commands.add_parser(
-        name, help=help_text, description=f"{help_text.capitalize()}. Example: {example}"
-    )
-    _add_table(parser)
+    parser = _add_command(commands, name, command, help_text, "--dry-run")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
     parser.add_argument(
         "--option",
@@ -121,10 +112,19 @@ def _add_statement(
         default=[],
         help="of the statement; may be given several times",
     )
-    parser.set_defaults(command=command)
     return parser
 
 
-def _add_table(parser: argparse.ArgumentParser) -> None:
+def _add_command(
+    commands: _Commands, name: str, command: one_table.Command, help_text: str, example: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name,
+        help=help_text,
+        description=f"{help_text.capitalize()}. "
+        f"Example: delta-upkeep {name} sales.orders {example}",
+    )
     parser.add_argument("table", metavar="TABLE", help="name of one to three parts, or path")
     parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(command=command)
+    return parser

@@ -72,12 +72,12 @@ final class DeltaHandle private (
   def newestCheckpoint: Option[NewestCheckpoint] = {
     val checkpoint = snapshot.checkpointProvider
     Option.when(!checkpoint.isEmpty) {
-      val files = checkpoint.topLevelFiles.map(_.getPath)
+      val files = checkpoint.topLevelFiles
       val layout =
         if (files.size > 1) s"classic, in ${files.size} parts"
-        else if (CheckpointInstance(files.head).format == CheckpointInstance.Format.V2) "v2"
+        else if (CheckpointInstance(files.head.getPath).format == CheckpointInstance.Format.V2) "v2"
         else "classic"
-      NewestCheckpoint(checkpoint.version, layout, checkpoint.topLevelFiles.map(_.getModificationTime).max)
+      NewestCheckpoint(checkpoint.version, layout, files.map(_.getModificationTime).max)
     }
   }
 
