@@ -34,8 +34,8 @@ def days(count: int) -> list[str]:
 PARTITIONS = series(
     "partition",
     *((f"day={day}", 3 + i * i % 97, (20 + i * 37 % 190) * MIB) for i, day in enumerate(days(120))),
-    ("other partitions", 1204, 3 * GIB),
 )
+OTHER_PARTITIONS = series("otherPartitions", ("80 other partitions", 1204, 3 * GIB))
 LOG_DAYS = series(
     "day",
     *((day, 40 + i % 7, (i * 13 % 31 + 1) * 30_000) for i, day in enumerate(days(45)) if i % 9),
@@ -46,6 +46,7 @@ FILES = (
     )
     + histogram("sizeAfter", (0, 0), (2, 4), (1, 9), (0, 0), (31, 4100), (9, 3100), (5, 6262))
     + PARTITIONS
+    + OTHER_PARTITIONS
 )
 GAIN = series("gain", ("files", 8060, 0), ("requests", 16120, 0), ("bytes", 0, 41 * MIB))
 ROW_GROUPS = series(

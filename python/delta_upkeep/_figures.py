@@ -12,7 +12,6 @@ from delta_upkeep._health_checks import HealthCheck, HealthDetail
 from delta_upkeep._units import bytes_text, count_text, files_text, name_text
 
 Measure = Literal["count", "bytes"]
-OTHER_PARTITIONS = "other partitions"
 
 
 @dataclass(frozen=True)
@@ -133,7 +132,9 @@ def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
     figures = (
         _log(series_of(known, "log", "day")),
         _bars("What a reader loads", f"Of the log: {_total(load)}", load, "bytes"),
-        _partitions(series_of(known, "files", "partition")),
+        _partitions(
+            series_of(known, "files", "partition"), series_of(known, "files", "otherPartitions")
+        ),
         _bars("Row groups", "Sizes in a sample of footers", row_groups, "count"),
         _bars("Expired log", f"By kind of file: {_total(expired)}", expired, "bytes"),
         *(_unknown(check, name) for check in checks for name in check.series_names),
@@ -170,11 +171,12 @@ def average_text(details: tuple[HealthDetail, ...]) -> str:
     return bytes_text(sum(d.bytes for d in details) / max(1, sum(d.count for d in details)))
 
 
-_FILE_SERIES = {"size", "sizeAfter", "partition", "load", "day", "expired"}
+_FILE_SERIES = {"size", "sizeAfter", "partition", "otherPartitions", "load", "day", "expired"}
 _KNOWN = {
     ("files", "size"),
     ("files", "sizeAfter"),
     ("files", "partition"),
+    ("files", "otherPartitions"),
     ("smallFiles", "gain"),
     ("rowGroups", "rowGroup"),
     ("checkpoint", "load"),
@@ -187,12 +189,11 @@ def _log(days: tuple[HealthDetail, ...]) -> Timeline | None:
     return Timeline("Log", f"Bytes by day: {_total(days)}", days) if days else None
 
 
-def _partitions(every: tuple[HealthDetail, ...]) -> Heat | None:
-    cells = tuple(d for d in every if d.label != OTHER_PARTITIONS)
+def _partitions(cells: tuple[HealthDetail, ...], others: tuple[HealthDetail, ...]) -> Heat | None:
     if len(cells) < 2:
         return None
-    others = "".join(f"; {detail_text(d)}" for d in every if d.label == OTHER_PARTITIONS)
-    return Heat("Partitions", f"{count_text(len(cells))} partitions{others}", cells)
+    rest = "".join(f"; {detail_text(d)}" for d in others)
+    return Heat("Partitions", f"{count_text(len(cells))} partitions{rest}", cells)
 
 
 def _bars(
@@ -222,7 +223,7 @@ def _numbers(details: tuple[HealthDetail, ...]) -> list[tuple[str, int, int]]:
 
 
 def _total(details: tuple[HealthDetail, ...]) -> str:
-    return f"{_files(details)} files, {_bytes(details)}"
+    return f"{files_text(sum(d.count for d in details))}, {_bytes(details)}"
 
 
 def _files(details: tuple[HealthDetail, ...]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from delta_upkeep._figures import average_text, by_name, changes_of, series_of
 from delta_upkeep._health_checks import HealthCheck, HealthDetail
-from delta_upkeep._units import amount_text, bytes_text, count_text, files_text
+from delta_upkeep._units import amount_text, bytes_text, files_text
 
 
 @dataclass(frozen=True)
@@ -73,5 +73,4 @@ def _size(details: tuple[HealthDetail, ...]) -> str:
 def _sums(load: tuple[HealthDetail, ...]) -> str:
     if not load:
         return ""
-    count = count_text(sum(d.count for d in load))
-    return f"readers load {count} files, {_size(load)}"
+    return f"readers load {_files(load)}, {_size(load)}"

@@ -198,7 +198,7 @@ def test_a_long_series_is_cut_in_the_figure_alone():
 
 def test_other_partitions_are_told_beside_the_strip():
     text = sample()._repr_html_()
-    assert "120 partitions; other partitions: 1,204 files, 3.0 GiB" in text
+    assert "120 partitions; 80 other partitions: 1,204 files, 3.0 GiB" in text
     assert text.count('class="cell heat') == 2 * 120 + 2 * 5
     assert "<title>day=2026-01-02: 4 files, 57.0 MiB</title>" in text
 
@@ -231,7 +231,9 @@ def test_an_unpartitioned_table_has_no_strip_of_one_cell():
 
 DETAILS = st.builds(
     HealthDetail,
-    st.sampled_from(["size", "sizeAfter", "partition", "gain", "day", "load", "other"]),
+    st.sampled_from(
+        ["size", "sizeAfter", "partition", "otherPartitions", "gain", "day", "load", "other"]
+    ),
     st.text(max_size=5) | st.dates().map(str),
     st.integers(0, 2**40),
     st.integers(0, 2**63 - 1),

@@ -1,6 +1,6 @@
 package io.deltaupkeep.checkpoint
 
-import io.deltaupkeep.TableFacts
+import io.deltaupkeep.{CountText, TableFacts}
 
 /** Whether a table is due for a checkpoint. Pure. */
 object CheckpointDue {
@@ -14,7 +14,8 @@ object CheckpointDue {
     val commits = commitsSince(table, newestCheckpoint)
     if (commits >= table.checkpointInterval)
       Some(
-        s"$commits commits since the last checkpoint; delta.checkpointInterval is ${table.checkpointInterval}"
+        s"${CountText.of(commits, "commit")} since the last checkpoint; " +
+          s"delta.checkpointInterval is ${table.checkpointInterval}"
       )
     else if (cleanupNeedsOne && commits > 0)
       Some("expired commits wait for a checkpoint to stand on")

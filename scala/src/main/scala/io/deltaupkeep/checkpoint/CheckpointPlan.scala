@@ -1,6 +1,6 @@
 package io.deltaupkeep.checkpoint
 
-import io.deltaupkeep.{OptionEntry, Options}
+import io.deltaupkeep.{CountText, OptionEntry, Options}
 
 /** The layout of a checkpoint (protocol, 'Checkpoints'). */
 sealed abstract class Policy(val name: String)
@@ -146,10 +146,11 @@ object Build {
     }
     override def reason: String = {
       val kind = policy match {
-        case Policy.Classic => "row groups"
-        case Policy.V2 => "sidecars"
+        case Policy.Classic => "row group"
+        case Policy.V2 => "sidecar"
       }
-      s"built on the last one: $changes changes, ${fragments.kept.size} of ${fragments.all.size} $kind kept"
+      s"built on the last one: ${CountText.of(changes, "change")}, " +
+        s"${fragments.kept.size} of ${CountText.of(fragments.all.size, kind)} kept"
     }
   }
 }

@@ -1,5 +1,7 @@
 package io.deltaupkeep.cleanup
 
+import io.deltaupkeep.CountText
+
 sealed abstract class Verdict(val name: String)
 
 object Verdict {
@@ -162,6 +164,7 @@ final class CleanupPlan private[cleanup] (
       case (Some(commit), None) => s"no complete checkpoint at or before version $commit to stand on"
       case (_, Some(checkpoint)) => s"the checkpoint of version $checkpoint stands in for all before it"
     }
-    s"$expired expired files and ${count(Verdict.Delete) - expired} leftovers to delete: $why."
+    s"${CountText.of(expired, "expired file")} and ${CountText.of(count(Verdict.Delete) - expired, "leftover")} " +
+      s"to delete: $why."
   }
 }

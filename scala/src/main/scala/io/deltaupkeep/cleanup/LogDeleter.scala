@@ -8,7 +8,7 @@ import scala.annotation.tailrec
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import io.deltaupkeep.{DaemonThreads, UpkeepErrors, UpkeepException}
+import io.deltaupkeep.{CountText, DaemonThreads, UpkeepErrors, UpkeepException}
 
 import org.apache.hadoop.fs.{BulkDelete, FileSystem, Path}
 
@@ -78,7 +78,9 @@ final class LogDeleter(
     if (failed.isEmpty) None
     else if (tries == Tries) Some(errorOf(failed.head))
     else {
-      logWarning(s"${failed.size} files of the log of $table were not deleted: ${failed.head.problem}")
+      logWarning(
+        s"The log of $table keeps ${CountText.of(failed.size, "file")} that could not be deleted: ${failed.head.problem}"
+      )
       Thread.sleep((FirstWaitMs << tries) + ThreadLocalRandom.current().nextLong(FirstWaitMs))
       attempt(deletePage, failed.map(_.file), tries + 1)
     }

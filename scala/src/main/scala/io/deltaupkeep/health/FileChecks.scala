@@ -1,6 +1,6 @@
 package io.deltaupkeep.health
 
-import io.deltaupkeep.ByteText
+import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.optimize.{DataFile, OptimizePlan}
 
 /** What the data files mean for readers. Pure; a few hundred bytes for each file while it runs. */
@@ -18,7 +18,8 @@ private[health] object FileChecks {
       Severity.Ok,
       Some(sizes.size.toDouble),
       "files",
-      s"The table has ${sizes.size} data files of ${ByteText.of(sizes.sum)} in all, ${ByteText.of(average)} on average.",
+      s"The table has ${CountText.of(sizes.size, "data file")} of ${ByteText.of(sizes.sum)} in all, " +
+        s"${ByteText.of(average)} on average.",
       "A scan asks the store for each file that it cannot skip.",
       details =
         SizeHistogram.of("size" -> sizes, "sizeAfter" -> sizesAfter(facts.optimize)) ++ partitions(files)
@@ -43,8 +44,8 @@ private[health] object FileChecks {
     val (shown, others) = details.sortBy(detail => (-detail.count, detail.label)).splitAt(MostPartitions)
     shown.sortBy(_.label) ++ Option.when(others.nonEmpty) {
       HealthDetail(
-        "partition",
-        s"${others.size} other partitions",
+        "otherPartitions",
+        CountText.of(others.size, "other partition"),
         others.map(_.count).sum,
         others.map(_.bytes).sum
       )
@@ -62,7 +63,7 @@ private[health] object FileChecks {
       else Severity.Critical
     val message =
       if (plan.isEmpty) "No files are worth rewriting."
-      else s"${plan.files.size} files could become ${plan.files.size - saved}."
+      else s"${CountText.of(plan.files.size, "file")} could become ${plan.files.size - saved}."
     new Checks(facts.table).result(
       "smallFiles",
       severity,
@@ -98,8 +99,10 @@ private[health] object FileChecks {
     val message = sample.unreadable match {
       case Seq() if sample.files == 0 => "There are no files whose footers could be read."
       case Seq() =>
-        s"${sizes.size} row groups in the ${sample.files} files that were asked, ${ByteText.of(average)} on average."
-      case some => s"${some.size} of the ${sample.files} files that were asked cannot be read: ${some.head}."
+        s"${CountText.of(sizes.size, "row group")} in ${CountText.of(sample.files, "file")} of a sample, " +
+          s"${ByteText.of(average)} on average."
+      case some =>
+        s"${some.size} of ${CountText.of(sample.files, "file")} of a sample cannot be read: ${some.head}."
     }
     new Checks(facts.table).result(
       "rowGroups",
@@ -119,8 +122,8 @@ private[health] object FileChecks {
     val percent = if (physical == 0) 0d else 100d * deleted / physical
     val severity = if (percent > 5) Severity.Warning else if (deleted > 0) Severity.Info else Severity.Ok
     val message =
-      if (deleted == 0) "No rows are hidden by deletion vectors."
-      else s"$deleted rows are hidden by deletion vectors."
+      if (deleted == 0) "Deletion vectors hide no rows."
+      else s"Deletion vectors hide ${CountText.of(deleted, "row")}."
     new Checks(facts.table).result(
       "deletedRows",
       severity,
@@ -138,7 +141,8 @@ private[health] object FileChecks {
       case Orphans.Found(FileTotal(0, _)) =>
         (Severity.Ok, Some(0d), "Every file of the directory is named by a version inside retention.")
       case Orphans.Found(FileTotal(files, bytes)) =>
-        val text = s"$files files of ${ByteText.of(bytes)} are named by no version inside retention."
+        val text =
+          s"No version inside retention names ${CountText.of(files, "file")} of ${ByteText.of(bytes)}."
         (if (files < 1000) Severity.Info else Severity.Warning, Some(files.toDouble), text)
     }
     new Checks(facts.table).result(

@@ -4,7 +4,7 @@ import java.time.LocalDate
 
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 
-import io.deltaupkeep.ByteText
+import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.checkpoint.CheckpointDue
 import io.deltaupkeep.cleanup.{CleanupPlan, LogFile, Verdict}
 
@@ -26,7 +26,7 @@ private[health] object LogChecks {
     val (severity, message) = facts.checkpoint match {
       case Some(newest) =>
         val files = facts.load.checkpoint
-        val load = s"${files.files} files of ${ByteText.of(files.bytes)}"
+        val load = s"${CountText.of(files.files, "file")} of ${ByteText.of(files.bytes)}"
         Severity.Ok -> s"The newest checkpoint is ${newest.layout}, of version ${newest.version}: $load."
       case None => Severity.Info -> "The table has no checkpoint yet."
     }
@@ -68,7 +68,8 @@ private[health] object LogChecks {
       severity,
       Some(commits.toDouble),
       "commits",
-      s"There are $commits commits since the newest checkpoint; delta.checkpointInterval is ${table.checkpointInterval}.",
+      s"${CountText.of(commits, "commit")} since the newest checkpoint; " +
+        s"delta.checkpointInterval is ${table.checkpointInterval}.",
       "Readers replay them one by one.",
       Some("CHECKPOINT")
     )
@@ -93,7 +94,7 @@ private[health] object LogChecks {
       Severity.Ok,
       Some(size.toDouble),
       "bytes",
-      s"The log has ${totals.map(_.files).sum} files of ${ByteText.of(size)}.",
+      s"The log has ${CountText.of(totals.map(_.files).sum, "file")} of ${ByteText.of(size)}.",
       "Writers and readers list it, and storage is paid for it.",
       details = timeline(facts.cleanup)
     )
@@ -160,9 +161,9 @@ private[health] object LogChecks {
 
   /** 90 minutes are 90 minutes, and 60 hours 2 days. */
   private def ageText(age: FiniteDuration): String =
-    if (age.toHours >= 48) s"${age.toDays} days"
-    else if (age.toMinutes >= 120) s"${age.toHours} hours"
-    else s"${age.toMinutes} minutes"
+    if (age.toHours >= 48) CountText.of(age.toDays, "day")
+    else if (age.toMinutes >= 120) CountText.of(age.toHours, "hour")
+    else CountText.of(age.toMinutes, "minute")
 
   private val HourMs = 3600L * 1000
   private val DayMs = 24 * HourMs

@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.ByteText
+import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
 
 import org.apache.spark.sql.SparkSession
@@ -36,7 +36,7 @@ private[sql] final case class CleanupLogCommand(
   override def describe(session: SparkSession): Seq[String] = {
     val plan = prepare(session).plan
     plan.message +: plan.totals.map { total =>
-      s"${total.verdict.name} ${total.files} files, ${ByteText.of(total.bytes)}: ${total.reason.text}"
+      s"${total.verdict.name} ${CountText.of(total.files, "file")}, ${ByteText.of(total.bytes)}: ${total.reason.text}"
     }
   }
 

@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.{OptionEntry, Options}
+import io.deltaupkeep.{CountText, OptionEntry, Options}
 import io.deltaupkeep.checkpoint.{CheckpointDue, CheckpointRequest, CheckpointResult}
 import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
 import io.deltaupkeep.optimize.{OptimizeResult, OptimizeSettings}
@@ -64,10 +64,10 @@ private[sql] final case class MaintainCommand(
       val clauses = OptimizeClauses(full = false, where = Nil, zOrderBy = Nil, dryRun, Nil)
       val settings = OptimizeSettings(optionsOf(OptimizeSettings.entries), table.optimizeDefaults)
       val optimize = Optimize(session, table, clauses, settings)
-      val files = optimize.plan.files.size
+      val work = s"${CountText.of(optimize.plan.files.size, "file")} to rewrite"
       if (optimize.plan.isEmpty) row.notDue("no files to rewrite")
-      else if (dryRun) row.planned(s"$files files to rewrite").copy(optimize = Some(optimize.planned()))
-      else row.done(s"$files files to rewrite").copy(optimize = Some(optimize.execute()))
+      else if (dryRun) row.planned(work).copy(optimize = Some(optimize.planned()))
+      else row.done(work).copy(optimize = Some(optimize.execute()))
     }
   }
 
@@ -77,7 +77,9 @@ private[sql] final case class MaintainCommand(
     val newest = table.newestCheckpoint.map(_.version)
     CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table)) match {
       case None =>
-        row.notDue(s"${CheckpointDue.commitsSince(table.facts, newest)} commits since the last one")
+        row.notDue(
+          s"${CountText.of(CheckpointDue.commitsSince(table.facts, newest), "commit")} since the last one"
+        )
       case Some(reason) if dryRun => row.planned(reason).copy(checkpoint = Some(checkpoint.planned()))
       case Some(reason) => row.done(reason).copy(checkpoint = Some(checkpoint.execute()))
     }

@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.{ByteText, UpkeepErrors}
+import io.deltaupkeep.{ByteText, CountText, UpkeepErrors}
 import io.deltaupkeep.optimize.{
   Bin,
   CommitOutcome,
@@ -44,7 +44,7 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
     val plan = prepare(session).plan
     s"bins: ${plan.bins.size}, files: ${plan.files.size} of ${plan.considered.size}" +:
       plan.bins.map { bin =>
-        s"${bin.files.size} files, ${ByteText.of(bin.sizeInBytes)} ${bin.partition} " +
+        s"${CountText.of(bin.files.size, "file")}, ${ByteText.of(bin.sizeInBytes)} ${bin.partition} " +
           s"(${bin.tier.name}: ${bin.tier.reason})"
       }
   }

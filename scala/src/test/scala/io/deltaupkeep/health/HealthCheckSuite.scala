@@ -123,9 +123,12 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         file.copy(path = s"$i/${file.path}", partition = f"p=$i%03d")
       )
     }
-    val partitions = detailsOf(checks(data)("files"), "partition")
-    assert(partitions.map(_._1) == (0 until 200).map(i => f"p=$i%03d") :+ "100 other partitions")
-    assert(partitions.map(_._2).sum == 500)
+    val result = checks(data)("files")
+    val partitions = detailsOf(result, "partition")
+    assert(partitions.map(_._1) == (0 until 200).map(i => f"p=$i%03d"))
+    val others = detailsOf(result, "otherPartitions")
+    assert(others.map(_._1) == Seq("100 other partitions"))
+    assert((partitions ++ others).map(_._2).sum == 500)
   }
 
   test("the gain is of files, of two requests each, and of footers and hidden rows") {

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
+import io.deltaupkeep.CountText
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.{ChunkTier, SpliceOutcome}
 
@@ -36,8 +37,8 @@ private[upkeep] final class BinWriter(
   }
 
   private def job: SpliceJob = {
-    val files = spliceable.map(_.files.size).sum
-    splicer.job(s"OPTIMIZE ${handle.name}: $files files in ${tasks.size} bins", tasks.size)
+    val files = CountText.of(spliceable.map(_.files.size).sum, "file")
+    splicer.job(s"OPTIMIZE ${handle.name}: $files in ${CountText.of(tasks.size, "bin")}", tasks.size)
   }
 
   /** The plan with the tiers that the footers of its files ask for, and the row groups of each bin. */
@@ -114,7 +115,7 @@ private[upkeep] final class BinWriter(
     val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
     val results = ThreadUtils.parmap(bins, "delta-upkeep-optimize", threads) { bin =>
       session.sparkContext.setJobDescription(
-        s"OPTIMIZE ${handle.name}: ${bin.files.size} files ${bin.partition}".trim
+        s"OPTIMIZE ${handle.name}: ${CountText.of(bin.files.size, "file")} ${bin.partition}".trim
       )
       scala.util.Try {
         val started = System.nanoTime()

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.{ByteText, UpkeepConf}
+import io.deltaupkeep.{ByteText, CountText, UpkeepConf}
 import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome, Trouble}
 
 import org.apache.spark.SparkContext
@@ -105,7 +105,7 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
 
   private def cleanUp(order: CheckpointOrder): Unit =
     try order.cleanUp().flatMap(_.filesDeleted).filter(_ > 0).foreach { files =>
-        logInfo(s"$files expired files went from ${order.key}")
+        logInfo(s"${CountText.of(files, "expired file")} went from ${order.key}")
       }
     catch { case NonFatal(e) => logWarning(s"The log of ${order.key} was not cleaned", e) }
 
@@ -146,7 +146,8 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
   private def finish(): Unit = {
     synchronized {
       isEnding = true
-      if (!waiting.isEmpty) logWarning(s"$application has ended: ${waiting.size} checkpoints are left")
+      if (!waiting.isEmpty)
+        logWarning(s"$application has ended and leaves ${CountText.of(waiting.size, "checkpoint")}")
       waiting.clear()
       notifyAll()
     }

@@ -57,10 +57,10 @@ class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     val path = newTable("rowGroups", 6, "delta.checkpointInterval" -> "1000")
     assert(checkpoint(path)._1 == "full")
     append(path, 101)
-    assert(checkpoint(path)._2.contains("1 changes, 1 of 2 row groups kept"))
+    assert(checkpoint(path)._2.contains("1 change, 1 of 2 row groups kept"))
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 101")
     // One of six files and one of a file, which is written again; so are the other actions, a third.
-    assert(checkpoint(path)._2.contains("1 changes, 1 of 3 row groups kept"))
+    assert(checkpoint(path)._2.contains("1 change, 1 of 3 row groups kept"))
     assertHoldsTheTable(path)
   }
 
@@ -69,10 +69,10 @@ class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     assert(checkpoint(path)._1 == "full")
     append(path, 100)
     val (mode, reason) = checkpoint(path)
-    assert(mode == "incremental" && reason.contains("1 changes, 1 of 1 sidecars kept"), reason)
+    assert(mode == "incremental" && reason.contains("1 change, 1 of 1 sidecar kept"), reason)
     append(path, 101)
     // The two of one file each become one of two.
-    assert(checkpoint(path)._2.contains("1 changes, 1 of 2 sidecars kept"))
+    assert(checkpoint(path)._2.contains("1 change, 1 of 2 sidecars kept"))
     assertHoldsTheTable(path)
   }
 
@@ -91,9 +91,9 @@ class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
   test("sidecars without Bloom filters, such as Delta's, are looked into") {
     val path = newTable("foreign", 3, "delta.checkpointPolicy" -> "v2", "delta.checkpointInterval" -> "3")
     append(path, 100)
-    assert(checkpoint(path)._2.contains("1 changes, 1 of 1 sidecars kept"))
+    assert(checkpoint(path)._2.contains("1 change, 1 of 1 sidecar kept"))
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
-    assert(checkpoint(path)._2.contains("1 changes, 0 of 2 sidecars kept"))
+    assert(checkpoint(path)._2.contains("1 change, 0 of 2 sidecars kept"))
     assertHoldsTheTable(path)
   }
 

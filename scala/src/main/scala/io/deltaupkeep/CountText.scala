@@ -1,0 +1,8 @@
+package io.deltaupkeep
+
+/** Numbers of things for people. */
+object CountText {
+
+  /** 1 and "file" are 1 file, and 2 are 2 files. */
+  def of(count: Long, thing: String): String = if (count == 1) s"1 $thing" else s"$count ${thing}s"
+}
