@@ -18,7 +18,7 @@ SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 VENV := .venv
 BIN := $(VENV)/bin
 # Two sessions of Spark: tests wait more than they compute.
-PYTEST := $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -n 2 --dist loadgroup
+PYTEST := $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -n 2 --dist loadgroup --durations 10
 SBT_JAR := $(VENV)/sbt/sbt-launch.jar
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(CURDIR)/project/repositories \
@@ -64,11 +64,11 @@ test-scala: setup ## Run the Scala tests, after checking the format, and publish
 	touch $(PUBLISHED)
 
 .PHONY: test-python
-test-python: setup dist $(VENV)/.browser ## Run the tests from Python; ARGS='-k name' chooses
+test-python: setup dist $(VENV)/.browser $(VENV)/spark.jsa ## Run the tests from Python; ARGS='-k name' chooses
 	$(PYTEST) tests $(ARGS)
 
 .PHONY: torture
-torture: setup publish-local ## Interrupt statements at every request, storm, and fuzz; TORTURE_SEED=1 is another order, TORTURE_POINTS=150 fewer
+torture: setup publish-local $(VENV)/spark.jsa ## Interrupt statements at every request, storm, and fuzz; TORTURE_SEED=1 is another order, TORTURE_POINTS=150 fewer
 	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz*" </dev/null
 	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 $(PYTEST) tests/faults $(ARGS)
 
@@ -141,6 +141,10 @@ $(WHEEL): $(JAR) $(PYTHON_SOURCES)
 $(VENV)/.installed: $(WHEEL)
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
 	touch $@
+
+# Tests start many JVMs, which then need not read and check Spark's classes one by one.
+$(VENV)/spark.jsa: $(VENV)/.requirements tests/warm_up.py | $(VENV)/.installed
+	PYTHONPATH=tests SPARK_SUBMIT_OPTS=-XX:ArchiveClassesAtExit=$@ $(BIN)/python tests/warm_up.py >$(VENV)/warm_up.log 2>&1 || { cat $(VENV)/warm_up.log >&2; exit 1; }
 
 $(PUBLISHED): $(JAR)
 	$(SBT) upkeep/publish upkeep/Test/package </dev/null

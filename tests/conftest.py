@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import COORDINATE, REPOSITORY, ROOT, small_session, with_faults
+from processes import ARCHIVED, COORDINATE, REPOSITORY, ROOT, small_session, with_faults
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
@@ -36,6 +36,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.deltaUpkeep.checkpoint.mode", "delta")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
     )
+    os.environ["SPARK_SUBMIT_OPTS"] = ARCHIVED
     # Two processes that fetch one package at once are in each other's way.
     with (root.parent.parent / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

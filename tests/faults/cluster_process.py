@@ -14,7 +14,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import TEST_CLASSES, small_session
+from processes import SHORT_LIVED, TEST_CLASSES, small_session
 
 STATEMENTS = {
     "optimize": "OPTIMIZE {t} OPTIONS (maxBytesPerCommit = '7k')",
@@ -31,6 +31,7 @@ def session(master: str, jars: str) -> SparkSession:
         "spark.hadoop.fs.task.impl": "io.deltaupkeep.TaskFaultFileSystem",
         "spark.delta.logStore.task.impl": "io.delta.storage.LocalLogStore",
         "spark.executor.memory": "512m",
+        "spark.executor.extraJavaOptions": SHORT_LIVED,
         "spark.driver.host": "127.0.0.1",
         "spark.task.maxFailures": 4,
         "spark.speculation": True,

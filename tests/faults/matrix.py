@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import cycle
 from pathlib import Path
 
 import pyarrow.parquet
@@ -49,6 +50,8 @@ class Matrix:
         scenario.build(spark, url(self._template))
         self._newest = newest(self._template)
         versions = range(scenario.oldest, self._newest + 1)
+        # A read by Delta takes half a second, which is most of what a point costs.
+        self._ends = cycle((max, min))
         self._rows = {v: ids_by_kernel(spark, url(self._template), v) for v in versions}
 
     def requests(self) -> int:
@@ -137,14 +140,14 @@ class Matrix:
         self.check(path)
 
     def check(self, path: Path) -> None:
-        """Read what is promised: every version by a stranger, the first and last by Delta."""
+        """Read what is promised: every version by a stranger, the first or the last by Delta."""
         self._spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
         last = newest(path)
         rows = {v: self._rows[min(v, self._newest)] for v in range(self.scenario.oldest, last + 1)}
         found = {version: self._ids_by_stranger(path, version) for version in rows}
         assert found == rows
-        for version in {self.scenario.oldest, last}:
-            assert self._ids_by_delta(path, version) == rows[version], f"version {version}"
+        version = next(self._ends)(rows)
+        assert self._ids_by_delta(path, version) == rows[version], f"version {version}"
 
     def _ids_by_stranger(self, path: Path, version: int) -> list[int]:
         if self.scenario.has_vectors:
