@@ -79,6 +79,7 @@ run.summary = "summary.json"
 [spark]
 "spark.master" = "local[1]"
 "spark.ui.enabled" = false
+"spark.databricks.delta.snapshotPartitions" = 1
 """
 
 
@@ -104,8 +105,9 @@ def test_fleet(packages: list[str], tmp_path: Path):
     assert dry.removesuffix(" --dry-run") in command
     assert statuses_after(command.replace("/srv/upkeep", str(tmp_path))) == ["done", "done"]
     assert files() == [1, 1]
-    found = ["--repositories", REPOSITORY.as_uri(), "--conf", ivy_of(packages), "--packages"]
-    submit = line_of("spark-submit").replace("--packages", " ".join(found))
+    found = ["--repositories", REPOSITORY.as_uri(), "--conf", ivy_of(packages)]
+    small = ["--conf", "spark.databricks.delta.snapshotPartitions=1"]
+    submit = line_of("spark-submit").replace("--packages", " ".join([*found, *small, "--packages"]))
     assert statuses_after(submit) == ["done", "done"]
     assert files() == [1, 1]
 

@@ -80,7 +80,7 @@ class FaultFileSystem extends RequestFileSystem("fault") {
   }
 
   override def listStatus(path: Path): Array[FileStatus] =
-    super.listStatus(path).filterNot(found => isHidden(found.getPath))
+    super.listStatus(path).filterNot(found => isStillHidden(found.getPath))
 }
 
 /** How a request fails. */
@@ -106,7 +106,7 @@ object Fault {
   /** It does nothing, and says that it has. */
   case object Lie extends Fault("failure told as success")
 
-  /** The file that it makes is in no listing. */
+  /** The file that it makes is missing in the next listings. */
   case object Stale extends Fault("listed late")
 
   /** The process is killed. */
@@ -122,7 +122,12 @@ object FaultFileSystem {
   @volatile private var armed = Option.empty[(Fault, Long)]
   @volatile private var isDead = false
   @volatile private var at = ""
-  private val hidden = mutable.Set.empty[String]
+
+  /** Listings that a file is yet to be missing in. */
+  private val hidden = mutable.Map.empty[String, Int]
+
+  /** Not for ever: Delta's own commit then tries the same version millions of times. */
+  private val LateListings = 10
 
   /** Has the request of a number fail, or none of a negative number. */
   def arm(fault: String, number: Long): Unit = {
@@ -160,7 +165,12 @@ object FaultFileSystem {
 
   private def fail(): Nothing = throw new IOException("The store fails here")
 
-  private def hide(path: Path): Unit = synchronized { hidden += path.toUri.getPath; () }
+  private def hide(path: Path): Unit = synchronized {
+    hidden.put(path.toUri.getPath, LateListings)
+    ()
+  }
 
-  private def isHidden(path: Path): Boolean = synchronized(hidden(path.toUri.getPath))
+  private def isStillHidden(path: Path): Boolean = synchronized {
+    hidden.updateWith(path.toUri.getPath)(_.map(_ - 1).filter(_ >= 0)).nonEmpty
+  }
 }
