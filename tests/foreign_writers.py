@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
+
+from sessions import session_conf
 
 ENCODABLE = {
     "PLAIN": {"INT32", "INT64", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY", "BOOLEAN"},
@@ -38,19 +38,6 @@ class Writer(Protocol):
     def write(self, spark: SparkSession, rows: pa.Table, schema: t.StructType, path: Path) -> None:
         """Write the file."""
         ...
-
-
-@contextmanager
-def session_conf(spark: SparkSession, conf: dict[str, str]) -> Iterator[None]:
-    """Set some configuration of the session for a while."""
-    before = {key: spark.conf.get(key, None) for key in conf}
-    for key, value in conf.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, old in before.items():
-            spark.conf.unset(key) if old is None else spark.conf.set(key, old)
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from pyspark.sql import types as t
 
 from foreign_data import EPOCH, MICROSECOND, draw_leaf
 from foreign_table import ForeignTable, Rows, canonical_rows, read_by_pyarrow
-from foreign_writers import session_conf
 from page_index import PageIndex, read_page_index
+from sessions import session_conf
 
 _WIDE = Context(prec=60)
 UNREADABLE = (pa.ArrowException, duckdb.Error, OSError)

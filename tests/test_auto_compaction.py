@@ -9,6 +9,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from conftest import Table, TableFactory
+from sessions import session_conf
 
 ENGINE = "spark.deltaUpkeep.optimize.engine"
 AUTO = "spark.databricks.delta.autoCompact"
@@ -17,10 +18,8 @@ THROW = "spark.databricks.delta.postCommitHook.throwOnError"
 
 @pytest.fixture(autouse=True)
 def of_three_files(spark: SparkSession) -> Iterator[None]:
-    spark.conf.set(f"{AUTO}.minNumFiles", "3")
-    yield
-    for key in (f"{AUTO}.minNumFiles", f"{AUTO}.enabled", ENGINE, THROW):
-        spark.conf.unset(key)
+    with session_conf(spark, {f"{AUTO}.minNumFiles": "3"}):
+        yield
 
 
 def last(t: Table) -> Row:
@@ -53,8 +52,8 @@ def test_session_setting_compacts_the_partition_that_was_written(
     spark: SparkSession, table: TableFactory
 ):
     t = table(1, 3, 5, 2, 4)
-    spark.conf.set(f"{AUTO}.enabled", "true")
-    t.append(6)
+    with session_conf(spark, {f"{AUTO}.enabled": "true"}):
+        t.append(6)
     assert last(t).operation == "OPTIMIZE"
     assert [file.parent.name for file in added(t)] == ["p=0"]
     assert t.ids() == [1, 2, 3, 4, 5, 6]
@@ -66,8 +65,8 @@ def test_nothing_is_compacted_unless_asked_for(table: TableFactory):
 
 
 def test_rows_engine_leaves_it_to_delta(spark: SparkSession, table: TableFactory):
-    spark.conf.set(ENGINE, "rows")
-    t = table(**{"autoOptimize.autoCompact": "true"}).append(2, 4, 6)
+    with session_conf(spark, {ENGINE: "rows"}):
+        t = table(**{"autoOptimize.autoCompact": "true"}).append(2, 4, 6)
     assert last(t).operation == "OPTIMIZE"
     assert [is_spliced(file) for file in added(t)] == [False]
 
@@ -91,8 +90,10 @@ def test_failure_fails_the_write_only_where_asked_for(spark: SparkSession, table
     file.unlink()
     t.append(6)
     assert (last(t).operation, t.version) == ("WRITE", 3)
-    spark.conf.set(THROW, "true")
-    with pytest.raises(Exception, match="DELTA_POST_COMMIT_HOOK_FAILED"):
+    with (
+        session_conf(spark, {THROW: "true"}),
+        pytest.raises(Exception, match="DELTA_POST_COMMIT_HOOK_FAILED"),
+    ):
         t.append(8)
     assert (last(t).operation, t.version) == ("WRITE", 4)
 

@@ -12,6 +12,7 @@ from pyspark.sql import Row, SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import UpkeepTable
+from sessions import session_conf
 from strangers import ids_by_delta_rs, ids_by_kernel
 
 
@@ -86,12 +87,8 @@ def test_retain_needs_the_check_to_be_off_below_the_tables_own(
     spark.sql(f"CHECKPOINT {t.sql_name}")
     t.append(5)
     t.age_log(days=2, up_to=5)
-    key = "spark.databricks.delta.retentionDurationCheck.enabled"
-    spark.conf.set(key, "false")
-    try:
+    with session_conf(spark, {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}):
         row = spark.sql(f"CLEANUP LOG {t.sql_name} RETAIN 24 HOURS").first()
-    finally:
-        spark.conf.unset(key)
     assert (row.filesDeleted, row.oldestReadableVersion) == (8, 4)
 
 

@@ -1,9 +1,8 @@
 """MAINTAIN does what is due, in order; DESCRIBE HEALTH says what is due before and after."""
 
+import json
 import os
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -11,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import HealthReport, UpkeepTable
+from sessions import session_conf
 
 
 def statuses(rows) -> list[tuple[str, str]]:
@@ -91,19 +91,6 @@ def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
     assert t.all_files() == before
 
 
-@contextmanager
-def setting(spark: SparkSession, key: str, value: int) -> Iterator[None]:
-    before = spark.conf.get(key, None)
-    spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        if before is None:
-            spark.conf.unset(key)
-        else:
-            spark.conf.set(key, before)
-
-
 def orphans(spark: SparkSession, t: Table) -> tuple[float | None, str]:
     (row,) = (
         row for row in spark.sql(f"DESC HEALTH {t.sql_name}").collect() if row.check == "orphans"
@@ -129,10 +116,10 @@ def test_orphans_are_what_vacuum_would_delete(spark: SparkSession, table: TableF
     assert orphans(spark, t)[0] == 2
     assert "24 B" in orphans(spark, t)[1]
     # Delta's VACUUM lists with as many tasks as this.
-    with setting(spark, "spark.sql.sources.parallelPartitionDiscovery.parallelism", 2):
+    with session_conf(spark, {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "2"}):
         vacuumed = spark.sql(f"VACUUM {t.sql_name} DRY RUN").collect()
     assert {Path(urlparse(row.path).path) for row in vacuumed} == set(strangers)
-    with setting(spark, "spark.deltaUpkeep.health.listedFiles", 6):
+    with session_conf(spark, {"spark.deltaUpkeep.health.listedFiles": "6"}):
         assert orphans(spark, t)[0] is None
 
 

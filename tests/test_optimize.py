@@ -6,6 +6,7 @@ from pyspark.sql import SparkSession
 
 from conftest import TableFactory
 from delta_upkeep import UpkeepTable
+from sessions import session_conf
 from strangers import ids_by_delta_rs, ids_by_duckdb, ids_by_kernel, ids_by_pyarrow
 
 
@@ -163,8 +164,7 @@ def test_batches_commit_as_they_finish(spark: SparkSession, table: TableFactory)
 def test_the_table_says_how_large_files_should_be(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     key = "spark.databricks.delta.allowArbitraryProperties.enabled"
-    spark.conf.set(key, "true")
-    try:
+    with session_conf(spark, {key: "true"}):
         for size, bins in (("1", 0), ("1m", 2)):
             spark.sql(
                 f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('delta.targetFileSize' = '{size}')"
@@ -173,17 +173,12 @@ def test_the_table_says_how_large_files_should_be(spark: SparkSession, table: Ta
         spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('delta.targetFileSize' = 'x')")
         with pytest.raises(AnalysisException, match=r"delta\.targetFileSize"):
             spark.sql(f"OPTIMIZE {t.sql_name}")
-    finally:
-        spark.conf.unset(key)
 
 
 def test_the_engine_can_be_switched_off(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
-    spark.conf.set("spark.deltaUpkeep.optimize.engine", "rows")
-    try:
+    with session_conf(spark, {"spark.deltaUpkeep.optimize.engine": "rows"}):
         row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
-    finally:
-        spark.conf.unset("spark.deltaUpkeep.optimize.engine")
     assert {(b.tier, b.reason) for b in row.bins} == {
         ("rows", "spark.deltaUpkeep.optimize.engine is rows")
     }

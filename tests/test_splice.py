@@ -16,8 +16,9 @@ from pyspark.sql import types as t
 
 from foreign_data import LEAVES, Shape
 from foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows
-from foreign_writers import DuckDB, PyArrow, Spark, session_conf
+from foreign_writers import DuckDB, PyArrow, Spark
 from page_index import read_page_index
+from sessions import session_conf
 from splice_cases import CASES, SCHEMA, Case
 from splice_checks import (
     CannotRead,

@@ -16,7 +16,7 @@ def main() -> None:
     name, path, request = sys.argv[1:]
     scenario = next(scenario for scenario in ALL if scenario.name == name)
     builder = small_session("1g")
-    for key, value in scenario.settings:
+    for key, value in scenario.settings.items():
         builder = builder.config(key, value)
     spark = configure_spark_with_delta_upkeep(with_faults(builder)).getOrCreate()
     print(STARTED, flush=True)

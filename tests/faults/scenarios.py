@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from deltalake import DeltaTable as DeltaRs
@@ -34,7 +34,7 @@ class Scenario:
     build: Callable[[SparkSession, Path], None]
     done: Callable[[Path], bool]
     oldest: int = 0
-    settings: tuple[tuple[str, str], ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
     has_vectors: bool = False
 
 
@@ -120,7 +120,7 @@ def is_cleaned(path: Path) -> bool:
     return not (path / "_delta_log" / f"{0:020}.json").exists()
 
 
-ROWS = (("spark.deltaUpkeep.optimize.engine", "rows"),)
+ROWS = {"spark.deltaUpkeep.optimize.engine": "rows"}
 DVS = ("delta.enableDeletionVectors", "true")
 NO_DVS = ("delta.enableDeletionVectors", "false")
 BY_V2 = ("delta.checkpointPolicy", "v2")

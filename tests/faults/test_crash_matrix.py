@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from faults.matrix import FAULTS, Matrix
 from faults.scenarios import ALL, CHECKPOINTS, OPTIMIZES, Scenario, newest
+from sessions import session_conf
 
 SEED = int(os.environ.get("TORTURE_SEED", "42"))
 POINTS = int(os.environ.get("TORTURE_POINTS", "1"))
@@ -30,11 +31,8 @@ def no_generated_code(spark: SparkSession) -> Iterator[None]:
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
-    for key, value in settings.items():
-        spark.conf.set(key, value)
-    yield
-    for key in settings:
-        spark.conf.unset(key)
+    with session_conf(spark, settings):
+        yield
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.name)

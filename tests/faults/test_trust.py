@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import UpkeepTable
+from sessions import session_conf
 from strangers import ids_by_delta_rs, tombstones_by_kernel
 
 OUTSIDE = (
@@ -397,12 +398,8 @@ def ordered_table(spark: SparkSession, path: Path) -> UpkeepTable:
 @pytest.mark.parametrize("shift", range(4))
 def test_columns_to_order_by_are_one_name_each(spark: SparkSession, tmp_path: Path, shift: int):
     upkeep = ordered_table(spark, tmp_path / "t")
-    key = "spark.databricks.io.skipping.mdc.sortWithinFiles"
-    spark.conf.set(key, "true")
-    try:
+    with session_conf(spark, {"spark.databricks.io.skipping.mdc.sortWithinFiles": "true"}):
         row = upkeep.optimize().executeZOrderBy(COLUMNS[shift]).first()
-    finally:
-        spark.conf.unset(key)
     assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (4, 1)
     assert [row.id for row in upkeep.toDF().collect()] == [(i - shift) % 4 for i in range(4)]
 
