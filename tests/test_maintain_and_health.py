@@ -49,6 +49,20 @@ def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
     assert rows[1].checkpoint.status == "written"
 
 
+def test_maintain_tells_readers_of_a_checkpoint_that_is_there(
+    spark: SparkSession, table: TableFactory
+):
+    t = table(1)
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    pointer = t.log / "_last_checkpoint"
+    pointer.unlink()
+    row = spark.sql(f"MAINTAIN {t.sql_name}").collect()[1]
+    assert (row.status, row.checkpoint.status) == ("done", "exists")
+    assert row.reason == "_last_checkpoint does not name the newest checkpoint"
+    assert json.loads(pointer.read_text())["version"] == 1
+    assert spark.sql(f"MAINTAIN {t.sql_name}").collect()[1].status == "not due"
+
+
 def test_maintain_leaves_the_log_where_the_table_says_so(spark: SparkSession, table: TableFactory):
     t = table(1, enableExpiredLogCleanup="false")
     row = UpkeepTable.forPath(spark, str(t.path)).maintain().collect()[2]

@@ -9,8 +9,17 @@ object CheckpointDue {
   def commitsSince(table: TableFacts, newestCheckpoint: Option[Long]): Long =
     table.version - newestCheckpoint.getOrElse(-1L)
 
-  /** Why a checkpoint is due, or None. */
-  def reason(table: TableFacts, newestCheckpoint: Option[Long], cleanupNeedsOne: Boolean): Option[String] = {
+  /**
+   * Why a checkpoint is due, or None.
+   *
+   * @param isNamed whether `_last_checkpoint` names the newest one
+   */
+  def reason(
+      table: TableFacts,
+      newestCheckpoint: Option[Long],
+      cleanupNeedsOne: Boolean,
+      isNamed: => Boolean
+  ): Option[String] = {
     val commits = commitsSince(table, newestCheckpoint)
     if (commits >= table.checkpointInterval)
       Some(
@@ -19,6 +28,8 @@ object CheckpointDue {
       )
     else if (cleanupNeedsOne && commits > 0)
       Some("expired commits wait for a checkpoint to stand on")
+    else if (newestCheckpoint.nonEmpty && !isNamed)
+      Some("_last_checkpoint does not name the newest checkpoint")
     else None
   }
 }

@@ -75,7 +75,7 @@ private[sql] final case class MaintainCommand(
     val row = rowOf(table, "checkpoint", dryRun)
     val checkpoint = TableCheckpoint(table, CheckpointRequest(optionsOf(CheckpointRequest.entries)))
     val newest = table.newestCheckpoint.map(_.version)
-    CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table)) match {
+    CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table), table.namesNewestCheckpoint) match {
       case None =>
         row.notDue(
           s"${CountText.of(CheckpointDue.commitsSince(table.facts, newest), "commit")} since the last one"

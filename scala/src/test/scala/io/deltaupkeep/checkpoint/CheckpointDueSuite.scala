@@ -7,22 +7,26 @@ import org.scalatest.prop.TableDrivenPropertyChecks
 
 class CheckpointDueSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
-  test("a checkpoint is due after an interval of commits, or when the cleanup waits for one") {
+  test(
+    "a checkpoint is due after an interval, when the cleanup waits for one, or readers are not told of it"
+  ) {
     val cases = Table(
-      ("version", "newest checkpoint", "cleanup waits", "due"),
-      (0L, None, false, false),
-      (8L, None, false, false),
-      (9L, None, false, true),
-      (10L, Some(10L), false, false),
-      (19L, Some(10L), false, false),
-      (20L, Some(10L), false, true),
-      (10L, Some(10L), true, false),
-      (11L, Some(10L), true, true),
-      (0L, None, true, true)
+      ("version", "newest checkpoint", "cleanup waits", "is named", "due"),
+      (0L, None, false, false, false),
+      (8L, None, false, false, false),
+      (9L, None, false, false, true),
+      (10L, Some(10L), false, true, false),
+      (10L, Some(10L), false, false, true),
+      (19L, Some(10L), false, true, false),
+      (19L, Some(10L), false, false, true),
+      (20L, Some(10L), false, true, true),
+      (10L, Some(10L), true, true, false),
+      (11L, Some(10L), true, true, true),
+      (0L, None, true, false, true)
     )
-    forAll(cases) { (version, newest, waits, due) =>
+    forAll(cases) { (version, newest, waits, isNamed, due) =>
       val table = Tables.facts(version = version).copy(checkpointInterval = 10)
-      assert(CheckpointDue.reason(table, newest, waits).nonEmpty == due)
+      assert(CheckpointDue.reason(table, newest, waits, isNamed).nonEmpty == due)
     }
   }
 }

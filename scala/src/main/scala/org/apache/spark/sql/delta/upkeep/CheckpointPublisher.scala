@@ -2,8 +2,6 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.FileNotFoundException
 
-import scala.util.{Failure, Success, Try}
-
 import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
 import io.deltaupkeep.parquet.{RowGroupJoiner, RowGroupsOf}
 
@@ -111,11 +109,9 @@ private[upkeep] final class CheckpointPublisher(
    */
   private def onlyOnce(path: Path)(publish: => Unit): FileStatus = {
     val fs = path.getFileSystem(conf)
-    def found: Option[FileStatus] = Try(fs.getFileStatus(path)) match {
-      case Success(file) => Some(file)
-      case Failure(_: FileNotFoundException) => None
-      case Failure(e) => throw e
-    }
+    val found =
+      try Some(fs.getFileStatus(path))
+      catch { case _: FileNotFoundException => None }
     found.filter(_.getLen > 0).getOrElse {
       publish
       fs.getFileStatus(path)

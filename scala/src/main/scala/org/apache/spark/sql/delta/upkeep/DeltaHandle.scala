@@ -81,6 +81,10 @@ final class DeltaHandle private (
     }
   }
 
+  /** Whether `_last_checkpoint` names that checkpoint, or a newer one. */
+  def namesNewestCheckpoint: Boolean =
+    new CheckpointPointer(this).version.exists(_ >= snapshot.checkpointProvider.version)
+
   /** What a reader loads that is new to the table. Reads the top-level file of a v2 checkpoint. */
   def loadCost: LoadCost = {
     def total(files: Seq[FileStatus]) = FileTotal.of(files.map(_.getLen))
