@@ -220,17 +220,20 @@ def vacuumed(path: Path) -> set[str]:
 
 
 def leftovers(path: Path) -> set[str]:
-    """List files of the log that nobody needs: temporary ones, and sidecars of no checkpoint."""
+    """List files of the log that nobody needs: temporary, empty, and sidecars of no checkpoint."""
     log = path / "_delta_log"
-    temporary = {file.name for file in log.iterdir() if file.name.endswith(".tmp")}
+    files = {file for file in log.iterdir() if file.is_file()}
+    useless = {file.name for file in files if file.suffix == ".tmp" or not file.stat().st_size}
     sidecars = {file.name for file in log.glob("_sidecars/*")}
-    return temporary | (sidecars - sidecars_of(log))
+    return useless | (sidecars - sidecars_of(log))
 
 
 def sidecars_of(log: Path) -> set[str]:
     """List the sidecars that the checkpoints of a log name."""
     names = set()
     for file in log.glob("[0-9]*.checkpoint.*"):
+        if not file.stat().st_size:
+            continue  # As readers do.
         if file.suffix == ".json":
             rows = [json.loads(line) for line in file.read_text().splitlines()]
         elif "sidecar" in pyarrow.parquet.read_schema(file).names:
