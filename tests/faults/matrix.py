@@ -79,6 +79,13 @@ class Matrix:
         """
         path = self.copy()
         before = visible(path)
+        at = self.fail(path, fault, request)
+        with told(f"{self.scenario.name}: {fault} at request {request}, {at}; {path}"):
+            self._check_survives(path, before)
+        return at != ""
+
+    def fail(self, path: Path, fault: str, request: int) -> str:
+        """Have a request of a run fail, and say which it was."""
         self._faults.arm(fault, request)
         try:
             self.run(path)
@@ -87,9 +94,7 @@ class Matrix:
         finally:
             at = str(self._faults.failed())
             self._faults.disarm()
-        with told(f"{self.scenario.name}: {fault} at request {request}, {at}; {path}"):
-            self._check_survives(path, before)
-        return at != ""
+        return at
 
     def kill(self, request: int) -> bool:
         """Kill the process of a run at a request, and assert that nothing is lost."""

@@ -15,7 +15,7 @@ from deltalake import DeltaTable as DeltaRs
 from pyspark.sql import SparkSession
 
 from faults.matrix import FAULTS, Matrix
-from faults.scenarios import ALL, CHECKPOINTS, OPTIMIZES, Scenario, newest
+from faults.scenarios import ALL, CHECKPOINTS, CLEANUPS, OPTIMIZES, Scenario, newest
 from sessions import session_conf
 
 SEED = int(os.environ.get("TORTURE_SEED", "42"))
@@ -66,6 +66,15 @@ def test_nothing_is_lost_with_the_process(
     requests = random.Random(f"{SEED} {scenario.name}").sample(range(matrix.requests()), KILLS)
     killed = sum(matrix.kill(request) for request in requests)
     record_property("crash points", f"{scenario.name}: process killed {killed} times")
+
+
+def test_no_part_of_a_checkpoint_is_seen(spark: SparkSession, tmp_path: Path):
+    matrix = Matrix(spark, CLEANUPS[-1], tmp_path)
+    for request in range(matrix.requests()):
+        path = matrix.copy()
+        matrix.fail(path, "torn write", request)
+        for file in path.glob("_delta_log/*.checkpoint.parquet"):
+            pyarrow.parquet.read_schema(file)
 
 
 def lose_a_row(path: Path) -> None:

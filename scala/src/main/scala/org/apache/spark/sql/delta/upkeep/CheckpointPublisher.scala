@@ -41,7 +41,7 @@ private[upkeep] final class CheckpointPublisher(
   private val snapshot = handle.snapshot
   private val deltaLog = snapshot.deltaLog
   private val conf = handle.hadoopConf
-  private val useRename = deltaLog.store.isPartialWriteVisible(handle.logPath, conf)
+  private val useRename = handle.showsPartialWrites
 
   /** A top-level file that names the fragments, which are sidecars. */
   def v2(contents: CheckpointContents, format: TopLevelFormat): LastCheckpointInfo = {

@@ -120,6 +120,10 @@ final class DeltaHandle private (
     new DeltaHandle(session, table, newest)
   }
 
+  /** Whether others see a file of the log before it is whole: it is then written by another name, and renamed. */
+  private[upkeep] def showsPartialWrites: Boolean =
+    snapshot.deltaLog.store.isPartialWriteVisible(logPath, hadoopConf)
+
   /** What OPTIMIZE does where the user says nothing: the table's property, then the session's settings. */
   def optimizeDefaults: OptimizeSettings = {
     val conf = session.sessionState.conf

@@ -78,16 +78,6 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
     metadata.as[CheckpointMetadata](Encoders.product[CheckpointMetadata]).collect().toSeq ++
       sidecars.as[SidecarFile](Encoders.product[SidecarFile]).collect()
   }
-
-  /**
-   * Writes the classic-named checkpoint that lets a reader without the v2Checkpoint feature say so, where the
-   * table needs one and has none. Has to stand before commit 0 goes.
-   */
-  def writeCompatibilityCheckpoint(): Unit =
-    deltaLog.createSinglePartCheckpointForBackwardCompat(
-      handle.snapshot,
-      new deltaLog.V2CompatCheckpointMetrics
-    )
 }
 
 private[upkeep] object DeltaLogReader {

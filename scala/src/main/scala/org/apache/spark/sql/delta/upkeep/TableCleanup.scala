@@ -52,7 +52,7 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
       if (plan.isEmpty) Deletions(0, 0)
       else {
         table.requireWritableLog("CLEANUP LOG")
-        if (mayAddCheckpoint) new DeltaLogReader(table).writeCompatibilityCheckpoint()
+        if (mayAddCheckpoint) CompatibilityCheckpoint.write(table)
         new LogDeleter(fileSystem, table.logPath, facts.name, table.cleanupThreads).delete(plan.phases)
       }
     CleanupResult.totals(facts.path, plan, deletions)
