@@ -125,7 +125,7 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
     val first = commit(path)(names.map(file): _*)
     val second = commit(path)(file("p=0/e.parquet"), file("p=0/d.parquet").remove)
     // The first file, by another name.
-    val third = commit(path)(file("file:/data/a.parquet").remove, file("s3://data/c.parquet").remove)
+    val third = commit(path)(file("file:///data/a.parquet").remove, file("s3://data/c.parquet").remove)
     assertModes(path, Seq(first, second, third))("full", "incremental", "full")
   }
 
