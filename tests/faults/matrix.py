@@ -36,7 +36,7 @@ FAULTS = (
     "listed late",
 )
 HANG_SECONDS = 180
-# Reads of a few rows are most of what a point costs: without tasks for nothing, half as much.
+# Reads of a few rows are most of what a point costs: no tasks for nothing.
 READS = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.adaptive.enabled": "false",
