@@ -132,6 +132,7 @@ def packages() -> list[str]:
         "spark.jars.ivy": ivy,
         "spark.ui.enabled": "false",
         "spark.databricks.delta.snapshotPartitions": 1,
+        "spark.deltaUpkeep.optimize.verify": "true",
         "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
         "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension,"
         "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",

@@ -41,6 +41,8 @@ def small_session(memory: str) -> SparkSession.Builder:
         .config("spark.ui.enabled", "false")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.databricks.delta.snapshotPartitions", "2")
+        # Whatever a test makes OPTIMIZE write, Spark reads it as it reads the inputs.
+        .config("spark.deltaUpkeep.optimize.verify", "true")
     )
 
 

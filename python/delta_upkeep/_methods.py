@@ -147,7 +147,7 @@ class OptimizeMethods:
         """Make large files of small ones, and drop rows that deletion vectors hide.
 
         Returns:
-            One row: path, metrics (as Delta's OPTIMIZE), dryRun, version, bins.
+            One row: path, metrics (as Delta's OPTIMIZE), dryRun, version, bins, verified.
 
         Raises:
             AnalysisException: ``MISSING_COLUMN``, ``NON_PARTITION_COLUMN``, ``UNKNOWN_OPTION``,

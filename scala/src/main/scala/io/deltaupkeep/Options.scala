@@ -33,6 +33,10 @@ object OptionEntry {
   def ratio(name: String, doc: String): OptionEntry[Double] =
     OptionEntry(name, doc, "a number from 0 to 1")(_.toDoubleOption.filter(r => r >= 0 && r <= 1))
 
+  /** `true` or `false`, in any case. */
+  def flag(name: String, doc: String): OptionEntry[Boolean] =
+    oneOf(name, doc)("true" -> true, "false" -> false)
+
   /** One of a closed set of words, in any case. */
   def oneOf[T](name: String, doc: String)(choices: (String, T)*): OptionEntry[T] =
     OptionEntry(name, doc, choices.map { case (word, _) => s"'$word'" }.mkString(" or ")) { text =>

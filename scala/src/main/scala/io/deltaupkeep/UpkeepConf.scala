@@ -38,6 +38,16 @@ object UpkeepConf {
     .checkValue(_ >= 1, "must be at least 1")
     .createWithDefault(4)
 
+  val OptimizeVerify = SQLConf
+    .buildConf("spark.deltaUpkeep.optimize.verify")
+    .doc(
+      "Whether OPTIMIZE and auto-compaction have Spark read the inputs and the new files and compare their rows " +
+        "before each commit. A difference is the error REWRITE_MISMATCH, and nothing is committed."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(false)
+
   val CheckpointMode = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.mode")
     .doc(

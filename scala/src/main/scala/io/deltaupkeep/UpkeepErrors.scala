@@ -39,6 +39,7 @@ object UpkeepErrors {
     val Conflict = "40001"
     val ObjectState = "55000"
     val Io = "58030"
+    val Internal = "XX000"
   }
 
   private def error(
@@ -376,6 +377,18 @@ object UpkeepErrors {
     "Mend that and run the statement again: the table is readable, and what is left will be found.",
     Map("table" -> table, "file" -> file),
     thrown
+  )
+
+  /** `difference` is a sentence. */
+  def rewriteMismatch(table: String, difference: String): UpkeepException = error(
+    "REWRITE_MISMATCH",
+    Section.Promises,
+    SqlState.Internal,
+    s"OPTIMIZE stopped before it committed new files to $table: they do not hold what their inputs hold.",
+    s"$difference The files were removed and the table's content is unchanged.",
+    "Please report this message. Until then use spark.deltaUpkeep.optimize.engine = rows, with which Delta rewrites " +
+      "the files.",
+    Map("table" -> table, "difference" -> difference)
   )
 
   def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(

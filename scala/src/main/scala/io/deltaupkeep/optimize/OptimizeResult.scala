@@ -80,15 +80,17 @@ final case class BinResult(
 /**
  * The result row of OPTIMIZE.
  *
- * @param path    root of the table
- * @param version of the commit; null in a dry run and where there was nothing to do
+ * @param path     root of the table
+ * @param version  of the commit; null in a dry run and where there was nothing to do
+ * @param verified whether Spark compared the rows of all new files with those of their inputs before the commit
  */
 final case class OptimizeResult(
     path: String,
     metrics: OptimizeMetrics,
     dryRun: Boolean,
     version: Option[Long],
-    bins: Seq[BinResult]
+    bins: Seq[BinResult],
+    verified: Boolean
 )
 
 object OptimizeResult {
@@ -107,7 +109,8 @@ object OptimizeResult {
       metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
       dryRun = true,
       version = None,
-      bins.map(binResult(_, "planned")) ++ deferredOf(plan)
+      bins.map(binResult(_, "planned")) ++ deferredOf(plan),
+      verified = false
     )
   }
 
@@ -115,6 +118,7 @@ object OptimizeResult {
       path: String,
       plan: OptimizePlan,
       commit: CommitOutcome,
+      verify: Boolean,
       startedAt: Long,
       endedAt: Long
   ): OptimizeResult = {
@@ -124,7 +128,8 @@ object OptimizeResult {
       totals(plan.considered.size.toLong, commit.committed, commit.versions.size, startedAt, endedAt),
       dryRun = false,
       commit.versions.lastOption,
-      commit.committed.map(binResult(_, "committed")) ++ lost.map(binResult(_, "lost")) ++ deferredOf(plan)
+      commit.committed.map(binResult(_, "committed")) ++ lost.map(binResult(_, "lost")) ++ deferredOf(plan),
+      verified = verify && commit.versions.nonEmpty
     )
   }
 

@@ -30,6 +30,7 @@ object BinOrder {
  * @param maxBytes            bytes of files that one run rewrites, at most
  * @param order               in which bins are taken until a bound is met
  * @param maxBytesPerCommit   bytes of rewritten files after which a run commits what is done
+ * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
  */
 final case class OptimizeSettings(
     targetFileSize: Long,
@@ -39,7 +40,8 @@ final case class OptimizeSettings(
     maxFiles: Option[Long] = None,
     maxBytes: Option[Long] = None,
     order: BinOrder = BinOrder.Gain,
-    maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit
+    maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit,
+    verify: Boolean = false
 )
 
 object OptimizeSettings {
@@ -87,6 +89,11 @@ object OptimizeSettings {
     "Bytes of rewritten files after which a run commits what is done, so that a lost driver loses no more. " +
       "Default: spark.databricks.delta.optimize.batchSize, then 64 GiB."
   )
+  val Verify: OptionEntry[Boolean] = OptionEntry.flag(
+    "verify",
+    "Whether Spark reads the inputs and the new files and compares their rows before the commit. Default: " +
+      "spark.deltaUpkeep.optimize.verify (false)."
+  )
   val entries: Seq[OptionEntry[_]] = Seq(
     TargetFileSize,
     MinFileSize,
@@ -95,7 +102,8 @@ object OptimizeSettings {
     MaxFiles,
     MaxBytes,
     Order,
-    MaxBytesPerCommit
+    MaxBytesPerCommit,
+    Verify
   )
 
   /** What the user asks for, over what table and session say. */
@@ -109,7 +117,8 @@ object OptimizeSettings {
       options.get(MaxFiles).orElse(defaults.maxFiles),
       options.get(MaxBytes).orElse(defaults.maxBytes),
       options.get(Order).getOrElse(defaults.order),
-      options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit)
+      options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit),
+      options.get(Verify).getOrElse(defaults.verify)
     )
   }
 }

@@ -96,7 +96,14 @@ private[sql] final case class Optimize(
         table.requireWritableLog("OPTIMIZE")
         run(plan, Optimize.MaxReplans)
       }
-    OptimizeResult.executed(facts.path, plan, outcome, startedAt, System.currentTimeMillis())
+    OptimizeResult.executed(
+      facts.path,
+      plan,
+      outcome,
+      settings.verify,
+      startedAt,
+      System.currentTimeMillis()
+    )
   }
 
   /**
@@ -104,7 +111,7 @@ private[sql] final case class Optimize(
    * rewritten faster than it can be compacted is better left alone.
    */
   private def run(plan: OptimizePlan, replans: Int): CommitOutcome = {
-    val outcome = transaction.execute(plan, settings.maxBytesPerCommit)
+    val outcome = transaction.execute(plan, settings)
     if (outcome.lost.isEmpty || replans == 0 || layout != Layout.Compact) outcome
     else {
       val partitions = outcome.lost.map(_.partition).toSet

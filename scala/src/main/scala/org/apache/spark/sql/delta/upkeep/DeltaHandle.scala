@@ -139,7 +139,8 @@ final class DeltaHandle private (
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO),
       maxBytesPerCommit = conf
         .getConf(DeltaSQLConf.DELTA_OPTIMIZE_BATCH_SIZE)
-        .getOrElse(OptimizeSettings.DefaultMaxBytesPerCommit)
+        .getOrElse(OptimizeSettings.DefaultMaxBytesPerCommit),
+      verify = conf.getConf(UpkeepConf.OptimizeVerify)
     )
   }
 }

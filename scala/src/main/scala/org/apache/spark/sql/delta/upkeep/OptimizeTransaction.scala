@@ -68,15 +68,15 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
    * Bins that another writer overtook are dropped and their new files removed; the rest is committed. When a
    * bin cannot be written, the new files that wait for a commit are removed; earlier batches stay.
    *
-   * @param maxBytesPerCommit bytes of inputs that make a batch
-   * @throws UpkeepException `OPTIMIZE_CONFLICT` when every attempt met a conflict
+   * @throws UpkeepException `OPTIMIZE_CONFLICT` when every attempt met a conflict, `REWRITE_MISMATCH` when a new
+   *                         file does not hold what its inputs hold
    */
-  def execute(plan: OptimizePlan, maxBytesPerCommit: Long): CommitOutcome = {
+  def execute(plan: OptimizePlan, settings: OptimizeSettings): CommitOutcome = {
     val transaction = startTransaction()
     val written = new BinWriter(handle, transaction, plan, actionOf).write()
     try {
       val batches = Iterator
-        .continually(nextBatch(written, maxBytesPerCommit))
+        .continually(nextBatch(written, settings))
         .takeWhile(_.nonEmpty)
         .zipWithIndex
         .map {
@@ -89,21 +89,32 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
 
   private def startTransaction(): OptimisticTransaction = handle.table.startTransaction(Some(snapshot))
 
-  private def nextBatch(written: Iterator[Written], maxBytes: Long): Seq[Written] = {
+  private def nextBatch(written: Iterator[Written], settings: OptimizeSettings): Seq[Written] = {
     val batch = Vector.newBuilder[Written]
     var bytes = 0L
-    try
-      while (bytes < maxBytes && written.hasNext) {
+    try {
+      while (bytes < settings.maxBytesPerCommit && written.hasNext) {
         val next = written.next()
         batch += next
         bytes += next.bin.bin.sizeInBytes
       }
-    catch {
+      if (settings.verify) verify(batch.result())
+    } catch {
       case NonFatal(failure) =>
         removeFiles(batch.result())
         throw failure
     }
     batch.result()
+  }
+
+  private def verify(bins: Seq[Written]): Unit = if (bins.nonEmpty) {
+    val differing =
+      new RowComparison(handle).differences(bins.flatMap(_.inputs.map(actionOf)), bins.flatMap(_.adds))
+    if (differing.nonEmpty)
+      throw UpkeepErrors.rewriteMismatch(
+        handle.name,
+        s"As Spark reads them, rows differ in ${differing.mkString(", ")}."
+      )
   }
 
   private def commit(

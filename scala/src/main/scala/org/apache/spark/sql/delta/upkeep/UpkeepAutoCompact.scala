@@ -77,6 +77,6 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
     )
     val transaction = new OptimizeTransaction(table, predicate, isAuto = true)
     val plan = OptimizePlanner.compact(transaction.files, settings, transaction.needsRows)
-    if (!plan.isEmpty) { transaction.execute(plan, settings.maxBytesPerCommit); () }
+    if (!plan.isEmpty) { transaction.execute(plan, settings); () }
   }
 }

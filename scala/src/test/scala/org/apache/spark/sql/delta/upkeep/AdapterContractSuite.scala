@@ -54,7 +54,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val transaction = new OptimizeTransaction(open(path), Nil)
     val plan = OptimizePlanner.compact(transaction.files, settings)
     assert(plan.bins.map(_.partition).toSet == Set("p=0", "p=1"))
-    val outcome = transaction.execute(plan, Long.MaxValue)
+    val outcome = transaction.execute(plan, settings)
     assert(outcome.versions.contains(5L) && outcome.lost.isEmpty)
     assert(ids(path) == before)
     val files = new OptimizeTransaction(open(path), Nil).files
@@ -69,7 +69,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val transaction = new OptimizeTransaction(open(path), Nil)
     val plan = OptimizePlanner.compact(transaction.files, settings)
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
-    val outcome = transaction.execute(plan, Long.MaxValue)
+    val outcome = transaction.execute(plan, settings)
     assert(outcome.committed.map(_.bin.partition) == Seq("p=0"))
     assert(outcome.lost.map(_.partition) == Seq("p=1"))
     assert(ids(path) == Seq(2, 3, 4))
@@ -82,7 +82,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val transaction = new OptimizeTransaction(open(path), Nil)
     val plan = OptimizePlanner.compact(transaction.files, settings)
     append(path, 5)
-    assert(transaction.execute(plan, Long.MaxValue).lost.isEmpty)
+    assert(transaction.execute(plan, settings).lost.isEmpty)
     assert(ids(path) == Seq(1, 2, 3, 4, 5))
   }
 
@@ -96,7 +96,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val failure = intercept[Exception] {
       TransactionExecutionObserver.withObserver(lost) {
         val transaction = new OptimizeTransaction(open(path), Nil)
-        transaction.execute(OptimizePlanner.compact(transaction.files, settings), Long.MaxValue)
+        transaction.execute(OptimizePlanner.compact(transaction.files, settings), settings)
       }
     }
     assert(failure.getMessage.contains("lost"))

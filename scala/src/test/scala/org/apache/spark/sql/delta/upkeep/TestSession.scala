@@ -30,6 +30,10 @@ object TestSession {
     .config("spark.deltaUpkeep.checkpoint.mode", "delta")
     .config("spark.hadoop.fs.latency.impl", "io.deltaupkeep.LatencyFileSystem")
     .config("spark.delta.logStore.latency.impl", "io.delta.storage.LocalLogStore")
+    .config("spark.hadoop.fs.unsteady.impl", "io.deltaupkeep.UnsteadyFileSystem")
+    .config("spark.delta.logStore.unsteady.impl", "io.delta.storage.LocalLogStore")
+    // Whatever a suite makes OPTIMIZE write, Spark reads it as it reads the inputs.
+    .config("spark.deltaUpkeep.optimize.verify", "true")
     .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
     .getOrCreate()
 
