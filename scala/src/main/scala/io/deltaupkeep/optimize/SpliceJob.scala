@@ -6,13 +6,13 @@ import java.util.concurrent.LinkedBlockingQueue
 import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.parquet.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.{FileSplicer, SchemaBytes, SpliceOutcome, SpliceRequest, SpliceSettings}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Options.OpenFileOptions
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.util.HadoopOutputFile
-import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.delta.upkeep.JobProgress
@@ -67,7 +67,7 @@ final class SpliceJob(
       val work = SpliceWork(
         new SerializableConfiguration(conf),
         settings,
-        schema.toString,
+        SchemaBytes.of(schema),
         keyValues,
         isReadable,
         write
@@ -121,7 +121,7 @@ private object SpliceJob {
 private final case class SpliceWork(
     conf: SerializableConfiguration,
     settings: SpliceSettings,
-    schema: String,
+    schema: SchemaBytes,
     keyValues: Map[String, String],
     isReadable: Map[String, String] => Option[String],
     write: Boolean
@@ -130,7 +130,7 @@ private final case class SpliceWork(
   def run(task: SpliceTask): SpliceTaskResult = {
     val request = SpliceRequest(
       task.inputs.map(inputFile),
-      MessageTypeParser.parseMessageType(schema),
+      schema.schema,
       keyValues,
       isReadable
     )

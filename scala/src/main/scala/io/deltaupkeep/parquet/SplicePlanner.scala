@@ -24,7 +24,7 @@ private[parquet] final class SplicePlanner(
 
   /** The row groups that are complete with this file, or why the bin cannot be spliced. */
   def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
-    isReadable(file.keyValues).orElse(mismatch(file)).toLeft(groups.add(file))
+    isReadable(file.keyValues).orElse(mismatch(file)).orElse(sharedName).toLeft(groups.add(file))
 
   def finish(): Seq[PlannedRowGroup] = groups.finish().toSeq
 
@@ -32,6 +32,12 @@ private[parquet] final class SplicePlanner(
     if (schema.isEmpty) schema = Some(OutputSchema.adopt(table, file.schema, matching))
     sources(file).left.toOption
   }
+
+  /** parquet-java's writer keeps Bloom filters by the dotted names of columns: one could go to the other column. */
+  private lazy val sharedName: Option[String] =
+    output.getPaths.asScala
+      .groupBy(_.mkString("."))
+      .collectFirst { case (name, paths) if paths.size > 1 => s"two columns have the name $name" }
 
   // Most files of a table have one schema.
   private var lastSchema: Option[MessageType] = None
