@@ -38,8 +38,8 @@ private[health] object FileChecks {
 
   /** In the order of their names; those with the most files where there are too many to show. */
   private def partitions(files: Seq[DataFile]): Seq[HealthDetail] = {
-    val details = files.groupBy(_.partition).map { case (name, some) =>
-      HealthDetail("partition", name, some.size.toLong, some.map(_.sizeInBytes).sum)
+    val details = files.groupBy(_.partition).map { case (partition, some) =>
+      HealthDetail("partition", partition.text, some.size.toLong, some.map(_.sizeInBytes).sum)
     }.toSeq
     val (shown, others) = details.sortBy(detail => (-detail.count, detail.label)).splitAt(MostPartitions)
     shown.sortBy(_.label) ++ Option.when(others.nonEmpty) {

@@ -7,7 +7,6 @@ package io.deltaupkeep.optimize
  * @param deletionVector   id of its deletion vector; with `path` it names the file once
  * @param sizeInBytes      of the Parquet file
  * @param modificationTime milliseconds since the epoch
- * @param partition        its partition, typed and normalised: two spellings of a value are one partition
  * @param physicalRows     rows in the file, deleted ones included, where the log knows
  * @param deletedRows      rows that the deletion vector hides
  * @param optimizedFor     target size, in bytes, of the OPTIMIZE that wrote the file, if one did
@@ -17,7 +16,7 @@ final case class DataFile(
     deletionVector: Option[String],
     sizeInBytes: Long,
     modificationTime: Long,
-    partition: String,
+    partition: Partition,
     physicalRows: Option[Long],
     deletedRows: Long,
     optimizedFor: Option[Long]

@@ -48,7 +48,10 @@ object Layout {
 }
 
 /** Files of one partition that are rewritten together. */
-final case class Bin(partition: String, files: Seq[DataFile], tier: Tier) {
+final case class Bin(files: Seq[DataFile], tier: Tier) {
+  require(files.forall(_.partition == partition), s"A bin mixes partitions: ${partition.text}")
+
+  def partition: Partition = files.head.partition
   def sizeInBytes: Long = files.iterator.map(_.sizeInBytes).sum
 }
 
@@ -72,7 +75,7 @@ final case class OptimizePlan(
   def files: Seq[DataFile] = bins.flatMap(_.files)
 
   private[optimize] def largestFirst(some: Seq[Bin]): Seq[Bin] =
-    some.sortBy(bin => (-bin.sizeInBytes, bin.partition))
+    some.sortBy(bin => (-bin.sizeInBytes, bin.partition.text))
 
   /** New files of one bin: one when compacting, as many as the target size gives when rows are ordered anew. */
   def outputsOf(bin: Bin): Long = layout match {

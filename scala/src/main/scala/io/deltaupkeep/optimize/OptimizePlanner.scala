@@ -18,9 +18,8 @@ object OptimizePlanner {
       needsRows: Option[String] = None
   ): OptimizePlan = {
     val rules = BinRules(settings)
-    val bins = files.filter(rules.isCandidate).groupBy(_.partition).flatMap { case (partition, candidates) =>
-      BinPacking(candidates, rules)
-        .map(bin => Bin(partition, bin.sortBy(insertionOrder), tierOf(bin, needsRows)))
+    val bins = files.filter(rules.isCandidate).groupBy(_.partition).values.flatMap { candidates =>
+      BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tierOf(bin, needsRows)))
     }
     val plan = planOf(Layout.Compact, files, bins, settings)
     // A part of a bin may lack the deletion vector that made all of it need rows.
@@ -31,7 +30,7 @@ object OptimizePlanner {
   /** Z-order: every file, one bin a partition. */
   def zOrder(files: Seq[DataFile], settings: OptimizeSettings, columns: Seq[String]): OptimizePlan = {
     val tier = Tier.Rows("Z-order needs every row")
-    val bins = files.groupBy(_.partition).map { case (partition, all) => Bin(partition, all, tier) }
+    val bins = files.groupBy(_.partition).values.map(Bin(_, tier))
     planOf(Layout.ZOrder(columns), files, bins, settings)
   }
 
@@ -43,7 +42,7 @@ object OptimizePlanner {
       layout: Layout.Cluster
   ): OptimizePlan = {
     val tier = Tier.Rows("clustering needs every row")
-    val bins = groups.filter(_.nonEmpty).map(Bin("", _, tier))
+    val bins = groups.filter(_.nonEmpty).map(Bin(_, tier))
     planOf(layout, files, bins, settings)
   }
 

@@ -181,7 +181,7 @@ object OptimizeResult {
   private def binResult(rewritten: RewrittenBin, status: String): BinResult = {
     val bin = rewritten.bin
     BinResult(
-      bin.partition,
+      bin.partition.text,
       bin.files.size,
       bin.sizeInBytes,
       bin.tier.name,

@@ -44,7 +44,7 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
     val plan = prepare(session).plan
     s"bins: ${plan.bins.size}, files: ${plan.files.size} of ${plan.considered.size}" +:
       plan.bins.map { bin =>
-        s"${CountText.of(bin.files.size, "file")}, ${ByteText.of(bin.sizeInBytes)} ${bin.partition} " +
+        s"${CountText.of(bin.files.size, "file")}, ${ByteText.of(bin.sizeInBytes)} ${bin.partition.text} " +
           s"(${bin.tier.name}: ${bin.tier.reason})"
       }
   }

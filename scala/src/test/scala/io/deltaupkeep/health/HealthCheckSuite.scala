@@ -11,7 +11,7 @@ import io.deltaupkeep.cleanup.{
   LogDirectory,
   LogFile
 }
-import io.deltaupkeep.optimize.{DataFile, OptimizePlanner, OptimizeSettings}
+import io.deltaupkeep.optimize.{DataFile, OptimizePlanner, OptimizeSettings, Partition}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -23,7 +23,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   private def files(count: Int, size: Long, deleted: Long = 0): Seq[DataFile] =
     (1 to count).map { i =>
-      DataFile(s"f$i", Option.when(deleted > 0)("dv"), size, 0, "", Some(100), deleted, None)
+      DataFile(s"f$i", Option.when(deleted > 0)("dv"), size, 0, Partition.whole, Some(100), deleted, None)
     }
 
   private def log(versions: Int, age: Long): CleanupPlan = {
@@ -120,7 +120,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("partitions come by name, and those with few files together where there are many") {
     val data = (0 until 300).flatMap { i =>
       files(if (i < 200) 2 else 1, 10).map(file =>
-        file.copy(path = s"$i/${file.path}", partition = f"p=$i%03d")
+        file.copy(path = s"$i/${file.path}", partition = Partition(Seq(Some(s"$i")))(f"p=$i%03d"))
       )
     }
     val result = checks(data)("files")

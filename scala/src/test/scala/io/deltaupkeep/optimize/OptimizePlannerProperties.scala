@@ -11,7 +11,16 @@ class OptimizePlannerProperties extends AnyFunSuite with ScalaCheckPropertyCheck
   private val settings = OptimizeSettings(target, target, maxDeletedRowsRatio = 0.05)
 
   private def file(number: Int, size: Long, optimized: Boolean): DataFile =
-    DataFile(s"f$number", None, size, number.toLong, "", Some(10), 0, Option.when(optimized)(target))
+    DataFile(
+      s"f$number",
+      None,
+      size,
+      number.toLong,
+      Partition.whole,
+      Some(10),
+      0,
+      Option.when(optimized)(target)
+    )
 
   /** Bytes and megabytes alike. */
   private val sizes: Gen[Long] = Gen.chooseNum(0, 20).flatMap(log => Gen.chooseNum(1L << log, 2L << log))
@@ -46,6 +55,24 @@ class OptimizePlannerProperties extends AnyFunSuite with ScalaCheckPropertyCheck
     forAll(tables) { files =>
       val planned = OptimizePlanner.compact(files, settings).files
       assert(planned.distinct.size == planned.size && planned.forall(files.contains))
+    }
+  }
+
+  /** More partitions than texts for them. */
+  private val partitions: Gen[Partition] =
+    Gen.option(Gen.oneOf("null", "a", "b")).map(value => Partition(Seq(value))("p=null"))
+
+  test("the files of a bin are of one partition, whatever its text") {
+    val partitioned = for {
+      files <- tables
+      partitions <- Gen.listOfN(files.size, partitions)
+    } yield files.zip(partitions).map { case (file, partition) => file.copy(partition = partition) }
+    forAll(partitioned) { files =>
+      val compacted = OptimizePlanner.compact(files, settings).bins
+      val ordered = OptimizePlanner.zOrder(files, settings, Seq("x")).bins
+      for (bin <- compacted ++ ordered)
+        assert(bin.files.map(_.partition.values).distinct == Seq(bin.partition.values))
+      assert(ordered.map(_.partition).distinct.size == ordered.size)
     }
   }
 

@@ -16,7 +16,16 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       deleted: Long = 0,
       optimizedFor: Option[Long] = None
   ): DataFile =
-    DataFile(path, Option.when(deleted > 0)("dv"), size, time, partition, Some(rows), deleted, optimizedFor)
+    DataFile(
+      path,
+      Option.when(deleted > 0)("dv"),
+      size,
+      time,
+      Partition(Seq(Some(partition)))(partition),
+      Some(rows),
+      deleted,
+      optimizedFor
+    )
 
   private def binsOf(files: DataFile*): Set[Set[String]] =
     OptimizePlanner.compact(files, settings).bins.map(_.files.map(_.path).toSet).toSet
@@ -90,7 +99,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       Seq(file("a", 10, "p=1"), file("b", 10, "p=1"), file("c", 40, "p=2"), file("d", 40, "p=2")),
       settings
     )
-    assert(plan.bins.map(_.partition) == Seq("p=2", "p=1"))
+    assert(plan.bins.map(_.partition.text) == Seq("p=2", "p=1"))
   }
 
   test("the tier says why") {
@@ -103,7 +112,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("Z-order takes every file, one bin a partition") {
     val files = Seq(file("a", 500, "p=1"), file("b", 10, "p=1"), file("c", 10, "p=2"))
     val plan = OptimizePlanner.zOrder(files, settings, Seq("x"))
-    assert(plan.bins.map(bin => bin.partition -> bin.files.size) == Seq("p=1" -> 2, "p=2" -> 1))
+    assert(plan.bins.map(bin => bin.partition.text -> bin.files.size) == Seq("p=1" -> 2, "p=2" -> 1))
     assert(plan.bins.map(plan.outputsOf) == Seq(5, 1))
   }
 
@@ -171,7 +180,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     )
     forAll(cases) { (order, partitions) =>
       val plan = OptimizePlanner.compact(threeBins, settings.copy(maxFiles = Some(5), order = order))
-      assert(plan.bins.map(_.partition).sorted == partitions)
+      assert(plan.bins.map(_.partition.text).sorted == partitions)
       assert((plan.files ++ plan.deferred.flatMap(_.files)).toSet == threeBins.toSet)
     }
   }
@@ -181,7 +190,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   test("gain counts the files that are gone, and deletion vectors as files") {
     def first(files: DataFile*) =
-      OptimizePlanner.compact(files, bounded(maxFiles = 3)).bins.map(_.partition)
+      OptimizePlanner.compact(files, bounded(maxFiles = 3)).bins.map(_.partition.text)
     val three = Seq(file("a", 5, "p=1"), file("b", 5, "p=1"), file("c", 6, "p=1"))
     assert(first(three ++ Seq(file("d", 5, "p=2"), file("e", 5, "p=2")): _*) == Seq("p=1"))
     assert(first(three :+ file("d", 5, "p=2", deleted = 50): _*) == Seq("p=2"))
@@ -236,12 +245,12 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val many = (1 to 10).map(i => file(s"many$i", 1, "p=1"))
     val few = Seq(file("few1", 10, "p=2"), file("few2", 10, "p=2"))
     val plan = OptimizePlanner.compact(many ++ few, bounded(maxFiles = 5))
-    assert(plan.bins.map(bin => bin.partition -> bin.files.size) == Seq("p=1" -> 5))
+    assert(plan.bins.map(bin => bin.partition.text -> bin.files.size) == Seq("p=1" -> 5))
   }
 
   test("a Z-order is of a whole partition or of none") {
     val plan = OptimizePlanner.zOrder(threeBins, bounded(maxFiles = 3, order = BinOrder.Largest), Seq("x"))
-    assert(plan.bins.map(_.partition) == Seq("p=1"))
-    assert(plan.deferred.map(_.partition).toSet == Set("p=2", "p=3"))
+    assert(plan.bins.map(_.partition.text) == Seq("p=1"))
+    assert(plan.deferred.map(_.partition.text).toSet == Set("p=2", "p=3"))
   }
 }

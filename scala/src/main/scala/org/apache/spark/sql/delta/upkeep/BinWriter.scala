@@ -95,8 +95,8 @@ private[upkeep] final class BinWriter(
       result: SpliceTaskResult,
       stats: MergedStats.Result
   ): Written = {
-    val partitionValues = actionOf(bin.files.head).partitionValues
-    val adds = result.file.toSeq.map(splicer.addFile(tasks(result.index), _, partitionValues, stats))
+    val input = actionOf(bin.files.head)
+    val adds = result.file.toSeq.map(splicer.addFile(tasks(result.index), _, input, stats))
     val work = done.tallies.map { case (tier, tally) =>
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }
@@ -115,7 +115,7 @@ private[upkeep] final class BinWriter(
     val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
     val results = ThreadUtils.parmap(bins, "delta-upkeep-optimize", threads) { bin =>
       session.sparkContext.setJobDescription(
-        s"OPTIMIZE ${handle.name}: ${CountText.of(bin.files.size, "file")} ${bin.partition}".trim
+        s"OPTIMIZE ${handle.name}: ${CountText.of(bin.files.size, "file")} ${bin.partition.text}".trim
       )
       scala.util.Try {
         val started = System.nanoTime()

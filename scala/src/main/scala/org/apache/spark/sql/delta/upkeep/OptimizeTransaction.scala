@@ -180,25 +180,18 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
 
   private def actionOf(file: DataFile): AddFile = selected(file.id)
 
-  private val partitionSchema = snapshot.metadata.physicalPartitionSchema
-  private val partitionNames = snapshot.metadata.partitionColumns
+  private val partitions = new Partitions(snapshot.metadata)
 
-  private def dataFile(add: AddFile): DataFile = {
-    val values = add.normalizedPartitionValues(session, partitionSchema)
-    DataFile(
-      path = add.path,
-      deletionVector = add.getDeletionVectorUniqueId,
-      sizeInBytes = add.size,
-      modificationTime = add.modificationTime,
-      partition = partitionNames
-        .zip(partitionSchema.fieldNames)
-        .map { case (name, physical) => s"$name=${values(physical)}" }
-        .mkString(", "),
-      physicalRows = MergedStats.numRecords(add.stats),
-      deletedRows = add.numDeletedRecords,
-      optimizedFor = add.longTag(AddFile.Tags.OPTIMIZE_TARGET_SIZE)
-    )
-  }
+  private def dataFile(add: AddFile): DataFile = DataFile(
+    path = add.path,
+    deletionVector = add.getDeletionVectorUniqueId,
+    sizeInBytes = add.size,
+    modificationTime = add.modificationTime,
+    partition = partitions.of(add),
+    physicalRows = MergedStats.numRecords(add.stats),
+    deletedRows = add.numDeletedRecords,
+    optimizedFor = add.longTag(AddFile.Tags.OPTIMIZE_TARGET_SIZE)
+  )
 }
 
 private object OptimizeTransaction {

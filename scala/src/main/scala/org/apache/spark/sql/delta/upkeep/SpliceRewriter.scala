@@ -16,7 +16,6 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.StatsCollectionUtils
 import org.apache.spark.sql.delta.util.{DeltaFileOperations, Utils}
-import org.apache.spark.sql.execution.datasources.PartitioningUtils
 import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetOptions,
   ParquetReadSupport,
@@ -42,6 +41,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     DeltaColumnMapping.createPhysicalSchema(nullable, metadata.schema, metadata.columnMappingMode)
   }
   private val mergedStats = new MergedStats(dataSchema)
+  private val partitions = new Partitions(metadata)
 
   def job(description: String, bins: Int): SpliceJob = new SpliceJob(
     session.sparkContext,
@@ -62,17 +62,16 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   /** What the log tells of the rows of a bin. */
   def statsOf(inputs: Seq[AddFile]): MergedStats.Result = mergedStats.of(inputs.map(_.stats))
 
-  /** The action for the new file of a bin, with the statistics of its inputs, or of its own footer. */
-  def addFile(
-      task: SpliceTask,
-      file: SplicedFile,
-      partitionValues: Map[String, String],
-      stats: MergedStats.Result
-  ): AddFile = {
+  /**
+   * The action for the new file of a bin, with the statistics of its inputs, or of its own footer.
+   *
+   * @param input any file of the bin: all have the same partition values
+   */
+  def addFile(task: SpliceTask, file: SplicedFile, input: AddFile, stats: MergedStats.Result): AddFile = {
     val path = new Path(new Path(task.directory), file.name)
     val add = AddFile(
       path = relative(path),
-      partitionValues = partitionValues,
+      partitionValues = partitions.spelled(input),
       size = file.size,
       modificationTime = file.modificationTime,
       dataChange = false,
@@ -119,7 +118,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       DeltaConfigs.RANDOMIZE_FILE_PREFIXES.fromMetaData(metadata) || metadata.columnMappingMode != NoMapping
     val below =
       if (randomized) Utils.getRandomPrefix(DeltaConfigs.RANDOM_PREFIX_LENGTH.fromMetaData(metadata))
-      else PartitioningUtils.getPathFragment(add.partitionValues, metadata.physicalPartitionSchema)
+      else partitions.directoryOf(add)
     val parts = Option.when(sqlConf.getConf(DeltaSQLConf.WRITE_DATA_FILES_TO_SUBDIR))("data") ++
       Option.when(below.nonEmpty)(below)
     if (parts.isEmpty) "." else parts.mkString(Path.SEPARATOR)
