@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
  *
  * @param path names from the top
  */
-private[optimize] final class ColumnStats(val path: List[String], dataType: DataType) {
+private[optimize] final class ColumnStats(val path: List[String], val dataType: DataType) {
 
   private val order = ValueOrder.of(dataType)
   private var files = 0

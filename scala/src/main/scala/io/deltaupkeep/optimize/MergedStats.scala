@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.cfg.JsonNodeFeature
 import com.fasterxml.jackson.databind.json.JsonMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
  * Statistics of a file that holds the rows of others, from theirs (protocol, 'Per-file Statistics'). Pure.
@@ -65,8 +65,27 @@ object MergedStats {
       }
     }
 
+  /** What all inputs together tell of a column; `isTight` where bounds are values that it holds. */
+  private[optimize] final case class Column(
+      path: List[String],
+      dataType: DataType,
+      stats: ColumnStats.Of,
+      isTight: Boolean
+  )
+
   /** Statistics of inputs, put together. */
   final class Result private[MergedStats] (fold: Fold) {
+
+    /** Rows of all inputs, deleted ones included, where each tells. */
+    def rows: Option[Long] = Option.when(fold.isComplete)(fold.rows)
+
+    /** The columns outside of lists and maps of which all inputs tell something. */
+    private[optimize] def columns: Seq[Column] =
+      if (!fold.isComplete) Nil
+      else
+        fold.columns.filterNot(_.isCollection).flatMap { column =>
+          column.result.map(Column(column.path, column.dataType, _, fold.tightBounds.getOrElse(true)))
+        }
 
     /**
      * The statistics as JSON.

@@ -147,9 +147,9 @@ private final case class SpliceWork(
     try {
       val outcome = splicer.run(HadoopOutputFile.fromPath(file, conf.value))
       val written = outcome match {
-        case SpliceOutcome.Done(rows, _, _, _, _, _) if rows > 0 =>
+        case done: SpliceOutcome.Done if done.rows > 0 =>
           val status = fileSystem.getFileStatus(file)
-          JobProgress.count(task.inputs.map(_.size).sum, status.getLen, rows)
+          JobProgress.count(task.inputs.map(_.size).sum, status.getLen, done.rows)
           Some(SplicedFile(file.getName, status.getLen, status.getModificationTime))
         case _ => None
       }

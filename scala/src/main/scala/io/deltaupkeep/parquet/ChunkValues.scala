@@ -63,7 +63,8 @@ final class ChunkValues(
       chunk.getTotalSize,
       chunk.getTotalUncompressedSize,
       hasPageIndex = false,
-      chunk.getBloomFilterOffset
+      chunk.getBloomFilterOffset,
+      chunk.getStatistics.getNumNulls
     )
     Using.resources(new FileBytes.Ranged(file), new PageCodec(conf)) { (bytes, codec) =>
       val slice = bytes.read(meta.start, Math.toIntExact(meta.size))

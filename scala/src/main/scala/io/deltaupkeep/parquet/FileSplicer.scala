@@ -40,6 +40,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
   private var rows = 0L
   private var groupsBefore = 0
   private var groupsAfter = 0
+  private val inputs = new FooterCount
 
   /** What [[run]] would do, from the footers alone. */
   def preview(): SpliceOutcome = {
@@ -53,7 +54,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       .collectFirst { case Left(why) => why }
     refusal.fold[SpliceOutcome] {
       planner.finish().foreach(countPlanned)
-      done()
+      done(None)
     }(SpliceOutcome.Refused)
   }
 
@@ -70,9 +71,9 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     var complete = false
     try {
       val refusal = spliceAll(files, columns, writer)
-      if (refusal.isEmpty) writer.end()
+      val written = if (refusal.isEmpty) writer.end() else None
       complete = refusal.isEmpty
-      refusal.fold[SpliceOutcome](done())(SpliceOutcome.Refused)
+      refusal.fold[SpliceOutcome](done(written))(SpliceOutcome.Refused)
     } finally {
       columns.close()
       files.close()
@@ -102,6 +103,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       files.next().flatMap(file => plan(file).map(planned => (file, planned))) match {
         case Left(why) => refusal = Some(why)
         case Right((file, planned)) =>
+          inputs.add(file)
           groupsBefore += file.rowGroups.size
           if (file.rowGroups.isEmpty) files.release(file)
           planned.foreach(splice)
@@ -179,9 +181,10 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     else if (a.isEmpty || b.exists(_._1 == ChunkTier.Transcode)) b
     else a
 
-  private def done(): SpliceOutcome = {
+  private def done(written: Option[FooterTotals]): SpliceOutcome = {
     val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")
-    SpliceOutcome.Done(rows, groupsBefore, groupsAfter, tier, why, tallies.toMap)
+    val totals = written.map(SplicedTotals(inputs.result, _))
+    SpliceOutcome.Done(rows, groupsBefore, groupsAfter, tier, why, tallies.toMap, totals)
   }
 
   /** The output, which is opened with the first row group: a bin without rows has none. */
@@ -194,7 +197,11 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       writer.get
     }
 
-    def end(): Unit = writer.foreach(_.end(request.keyValues.asJava))
+    /** What the footer says that was written. */
+    def end(): Option[FooterTotals] = writer.map { open =>
+      open.end(request.keyValues.asJava)
+      FooterTotals.written(open.getFooter)
+    }
 
     def abort(): Unit = writer.foreach { open =>
       open.abort()

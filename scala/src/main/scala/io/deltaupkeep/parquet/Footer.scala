@@ -16,6 +16,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param size              of its pages, compressed
  * @param uncompressedSize  of its pages
  * @param bloomFilterOffset -1 where it has none
+ * @param nulls             -1 where its statistics do not tell
  */
 private[parquet] final case class ChunkMeta(
     path: Seq[String],
@@ -26,7 +27,8 @@ private[parquet] final case class ChunkMeta(
     size: Long,
     uncompressedSize: Long,
     hasPageIndex: Boolean,
-    bloomFilterOffset: Long
+    bloomFilterOffset: Long,
+    nulls: Long
 )
 
 /** A row group's metadata; `uncompressedBytes` of all its pages. */
@@ -40,12 +42,14 @@ private[parquet] final case class RowGroupMeta(
  * What splicing needs of a file's footer (Parquet format, 'FileMetaData').
  *
  * @param schema      as it is stored, with the orders of its columns: equal bytes are equal schemas
+ * @param createdBy   the writer, empty where it does not tell
  * @param isEncrypted whether columns are; a file whose footer is encrypted ends in another magic number
  */
 private[parquet] final case class Footer(
     schema: ByteBuffer,
     rowGroups: IndexedSeq[RowGroupMeta],
     keyValues: Map[String, String],
+    createdBy: String,
     isEncrypted: Boolean
 )
 
@@ -61,6 +65,7 @@ private[parquet] object Footer {
     var schema = Array.emptyByteArray
     val rowGroups = Vector.newBuilder[RowGroupMeta]
     val keyValues = Map.newBuilder[String, String]
+    var createdBy = ""
     var isEncrypted = false
     def skipped(): Array[Byte] = {
       val start = in.position
@@ -73,12 +78,14 @@ private[parquet] object Footer {
       case 3 => rows = in.readLong()
       case 4 => in.readList(() => rowGroups += readRowGroup(in))
       case 5 => in.readList(() => keyValues += readKeyValue(in))
+      case 6 => createdBy = in.readString()
       case 8 =>
         isEncrypted = true
         in.skip()
       case _ => in.skip()
     }
-    val footer = Footer(ByteBuffer.wrap(schema), rowGroups.result(), keyValues.result(), isEncrypted)
+    val footer =
+      Footer(ByteBuffer.wrap(schema), rowGroups.result(), keyValues.result(), createdBy, isEncrypted)
     val found = footer.rowGroups.iterator.map(_.rows).sum
     if (found != rows) throw new MalformedPage(s"$found rows in row groups of a file of $rows")
     footer
@@ -117,6 +124,7 @@ private[parquet] object Footer {
     var encodings = Set.empty[Encoding]
     var codec = CompressionCodecName.UNCOMPRESSED
     var (values, size, uncompressedSize, firstPage, dictionary, bloomFilter) = (0L, 0L, 0L, 0L, 0L, -1L)
+    var nulls = -1L
     val path = Vector.newBuilder[String]
     in.readStruct(OfColumn) {
       case 3 => in.readList(() => path += in.readString())
@@ -127,6 +135,11 @@ private[parquet] object Footer {
       case 7 => size = in.readLong()
       case 9 => firstPage = in.readLong()
       case 11 => dictionary = in.readLong()
+      case 12 =>
+        in.readStruct {
+          case 3 => nulls = in.readLong()
+          case _ => in.skip()
+        }
       case 14 => bloomFilter = in.readLong()
       case _ => in.skip()
     }
@@ -141,7 +154,8 @@ private[parquet] object Footer {
       size,
       uncompressedSize,
       hasPageIndex = false,
-      bloomFilter
+      bloomFilter,
+      nulls
     )
   }
 

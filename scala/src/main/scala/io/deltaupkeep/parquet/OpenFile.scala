@@ -14,16 +14,20 @@ import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
 import org.apache.parquet.io.InputFile
 import org.apache.parquet.schema.MessageType
 
-/** An input file with its footer; `name` is for errors. */
+/** An input file with its footer; `name` is for errors, `leafPaths` are of its columns in their order. */
 private[parquet] final class OpenFile(
     val name: String,
     val bytes: FileBytes,
     val schema: MessageType,
+    val leafPaths: IndexedSeq[Seq[String]],
     footer: Footer,
     footerBytes: FooterBytes
 ) {
 
   def keyValues: Map[String, String] = footer.keyValues
+
+  /** The writer, empty where the footer does not tell. */
+  def createdBy: String = footer.createdBy
 
   def footerLength: Int = footerBytes.length
 
@@ -82,7 +86,7 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
           _ => new StoredSchema(bytesOfFooter.parse(ParquetMetadataConverter.SKIP_ROW_GROUPS))
         )
         footer.rowGroups.foreach(check(_, stored.paths, bytes.length))
-        Right(new OpenFile(file.toString, bytes, stored.schema, footer, bytesOfFooter))
+        Right(new OpenFile(file.toString, bytes, stored.schema, stored.paths, footer, bytesOfFooter))
       }
     }
 

@@ -35,6 +35,7 @@ object SpliceOutcome {
    * @param rowGroupsAfter  of the output
    * @param tier            the most that had to be done to any chunk, and `reason` why
    * @param tallies         the work by tier; none in a preview
+   * @param totals          what the footers tell; none in a preview, and where there are no rows
    */
   final case class Done(
       rows: Long,
@@ -42,7 +43,8 @@ object SpliceOutcome {
       rowGroupsAfter: Int,
       tier: ChunkTier,
       reason: String,
-      tallies: Map[ChunkTier, TierTally]
+      tallies: Map[ChunkTier, TierTally],
+      totals: Option[SplicedTotals]
   ) extends SpliceOutcome
 
   /** The inputs need to be read as rows; what was written of the output is worth nothing. */

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import io.deltaupkeep.CountText
+import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.{ChunkTier, SpliceOutcome}
 
@@ -28,6 +28,10 @@ private[upkeep] final class BinWriter(
 ) {
   private val session = handle.session
   private val splicer = new SpliceRewriter(session, handle.snapshot, plan.targetFileSize)
+  private val partitions = new PartitionCheck(
+    handle.snapshot.metadata.physicalPartitionSchema,
+    session.sessionState.conf.sessionLocalTimeZone
+  )
   private lazy val rows =
     new RowRewriter(transaction, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
 
@@ -80,13 +84,53 @@ private[upkeep] final class BinWriter(
       private def accept(result: SpliceTaskResult): Option[Written] = {
         val bin = spliceable(result.index)
         result.outcome match {
-          case done: SpliceOutcome.Done => Some(written(bin, done, result, stats(result.index)))
+          case done: SpliceOutcome.Done => checked(bin, done, result, stats(result.index))
           case SpliceOutcome.Refused(reason) =>
             refused :+= bin.copy(tier = Tier.Rows(reason))
             None
         }
       }
+
+      private def checked(
+          bin: Bin,
+          done: SpliceOutcome.Done,
+          result: SpliceTaskResult,
+          stats: MergedStats.Result
+      ): Option[Written] = {
+        val rewritten = written(bin, done, result, stats)
+        val verdict = done.totals match {
+          case Some(totals) => splicer.check(stats, totals)
+          case None => RewriteCheck.ofNoRows(stats)
+        }
+        verdict match {
+          case RewriteCheck.Same => Some(ofOnePartition(rewritten))
+          case RewriteCheck.InputsDisagree(reason) =>
+            NewFiles.remove(handle, rewritten.adds)
+            refused :+= bin.copy(tier = Tier.Rows(reason))
+            None
+          case RewriteCheck.Differs(difference) => mismatch(rewritten, difference)
+        }
+      }
     }
+  }
+
+  private def ofOnePartition(written: Written): Written =
+    partitions.difference(written.inputs.map(actionOf)).fold(written)(mismatch(written, _))
+
+  private def mismatch(written: Written, difference: String): Nothing = {
+    NewFiles.remove(handle, written.adds)
+    throw UpkeepErrors.rewriteMismatch(handle.name, difference)
+  }
+
+  /** The rows that the files of a bin hold without deleted ones, where the log knows. */
+  private def rowsOf(bin: Bin): Option[Long] =
+    Option.when(bin.files.forall(_.physicalRows.nonEmpty)) {
+      bin.files.flatMap(_.physicalRows).sum - bin.files.map(_.deletedRows).sum
+    }
+
+  private def rowsOf(adds: Seq[AddFile]): Option[Long] = {
+    val counts = adds.map(add => MergedStats.numRecords(add.stats))
+    Option.when(counts.forall(_.nonEmpty))(counts.flatten.sum)
   }
 
   private def written(
@@ -121,7 +165,8 @@ private[upkeep] final class BinWriter(
         val started = System.nanoTime()
         val adds = rows.rewrite(bin, bin.files.map(actionOf))
         val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
-        Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds)
+        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds)
+        RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).fold(written)(mismatch(written, _))
       }
     }
     // What was written comes first, so that the caller knows of it when the failure comes.
@@ -132,14 +177,18 @@ private[upkeep] final class BinWriter(
 private[upkeep] object BinWriter {
 
   def rowGroupsOf(outcome: SpliceOutcome): Option[RowGroupCounts] = outcome match {
-    case SpliceOutcome.Done(_, before, after, _, _, _) => Some(RowGroupCounts(before.toLong, after.toLong))
+    case done: SpliceOutcome.Done =>
+      Some(RowGroupCounts(done.rowGroupsBefore.toLong, done.rowGroupsAfter.toLong))
     case SpliceOutcome.Refused(_) => None
   }
 
   def tierOf(outcome: SpliceOutcome): Tier = outcome match {
     case SpliceOutcome.Refused(reason) => Tier.Rows(reason)
-    case SpliceOutcome.Done(_, _, _, ChunkTier.Copy, reason, _) => Tier.Copy(reason)
-    case SpliceOutcome.Done(_, _, _, ChunkTier.Splice, reason, _) => Tier.Splice(reason)
-    case SpliceOutcome.Done(_, _, _, ChunkTier.Transcode, reason, _) => Tier.Transcode(reason)
+    case done: SpliceOutcome.Done =>
+      done.tier match {
+        case ChunkTier.Copy => Tier.Copy(done.reason)
+        case ChunkTier.Splice => Tier.Splice(done.reason)
+        case ChunkTier.Transcode => Tier.Transcode(done.reason)
+      }
   }
 }

@@ -7,15 +7,11 @@ import scala.util.control.NonFatal
 import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.optimize._
 
-import org.apache.hadoop.fs.Path
-
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
 import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /**
  * One OPTIMIZE of one table, from the files that it may rewrite to the commit.
@@ -26,8 +22,7 @@ import org.apache.spark.sql.delta.util.DeltaFileOperations
  * @param predicate conditions on partition columns that choose the files
  * @param isAuto    whether a commit asked for it, and not a user: the history says so
  */
-final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression], isAuto: Boolean = false)
-    extends Logging {
+final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression], isAuto: Boolean = false) {
   import OptimizeTransaction._
 
   private val session = handle.session
@@ -168,15 +163,7 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
       DeltaOperations.Optimize(predicate, clusterBy = Some(columns), isFull = full)
   }
 
-  /** Best effort: a file that stays is in no version of the table, and VACUUM removes it. */
-  private def removeFiles(bins: Seq[Written]): Unit = {
-    val fileSystem = snapshot.dataPath.getFileSystem(handle.hadoopConf)
-    bins.flatMap(_.adds).foreach { add =>
-      val file: Path = DeltaFileOperations.absolutePath(handle.path, add.path)
-      try fileSystem.delete(file, false)
-      catch { case NonFatal(e) => logWarning(s"The uncommitted file $file stays until VACUUM", e) }
-    }
-  }
+  private def removeFiles(bins: Seq[Written]): Unit = NewFiles.remove(handle, bins.flatMap(_.adds))
 
   private def actionOf(file: DataFile): AddFile = selected(file.id)
 

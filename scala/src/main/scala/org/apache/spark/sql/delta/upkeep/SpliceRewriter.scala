@@ -43,6 +43,9 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   private val mergedStats = new MergedStats(dataSchema)
   private val partitions = new Partitions(metadata)
 
+  /** Holds new files against their inputs. */
+  val check: RewriteCheck = new RewriteCheck(dataSchema, byId = metadata.columnMappingMode == IdMapping)
+
   def job(description: String, bins: Int): SpliceJob = new SpliceJob(
     session.sparkContext,
     description,

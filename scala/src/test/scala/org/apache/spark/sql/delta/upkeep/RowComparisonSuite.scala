@@ -1,9 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
-import java.nio.file.Files
-
-import io.deltaupkeep.{UnsteadyFileSystem, UpkeepException}
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
@@ -85,25 +82,4 @@ class RowComparisonSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       new RowComparison(handle(path)).differences(files.take(1), files.drop(1)).last == RowComparison.Rows
     )
   }
-
-  test("a rewrite that changes a value is not committed, and leaves nothing behind") {
-    val path = new File(root, "compare-commit").toString
-    val table = s"delta.`unsteady://$path`"
-    spark.sql(s"CREATE TABLE $table (a INT) USING delta")
-    (1 to 3).foreach(i => spark.sql(s"INSERT INTO $table VALUES ($i)"))
-    val Seq(one, other, _) = dataFiles(path): @unchecked
-    // The splice engine reads the value of another file of that length.
-    Files.copy(other.toPath, new File(s"$one${UnsteadyFileSystem.First}").toPath)
-    val failure = intercept[UpkeepException](spark.sql(s"OPTIMIZE $table"))
-    assert(failure.getCondition == "DELTA_UPKEEP.REWRITE_MISMATCH" && failure.getMessage.contains(
-      "rows differ in a"
-    ))
-    assert(dataFiles(path).size == 3)
-    val row = spark.sql(s"OPTIMIZE $table").head()
-    assert(row.getAs[Boolean]("verified") && row.getAs[Long]("version") == 4)
-    assert(spark.sql(s"SELECT a FROM $table").collect().map(_.getInt(0)).toSet == Set(1, 2, 3))
-  }
-
-  private def dataFiles(path: String): Seq[File] =
-    new File(path).listFiles().filter(_.getName.endsWith(".parquet")).sortBy(_.lastModified).toSeq
 }

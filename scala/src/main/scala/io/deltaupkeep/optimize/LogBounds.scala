@@ -1,0 +1,72 @@
+package io.deltaupkeep.optimize
+
+import java.nio.charset.StandardCharsets.UTF_8
+import java.time.{Instant, LocalDate, LocalDateTime, OffsetDateTime, ZoneOffset}
+import java.time.temporal.ChronoUnit.MICROS
+import java.util.Arrays
+
+import scala.util.Try
+
+import com.fasterxml.jackson.databind.JsonNode
+
+import io.deltaupkeep.parquet.LeafBounds
+
+import org.apache.spark.sql.types._
+
+/** Holds bounds of the log against those of a written column (protocol, 'Per-file Statistics'). Pure. */
+private[optimize] object LogBounds {
+
+  /** Writers of the log cut strings to 32 characters, and times to milliseconds. */
+  private val CutAfter = 32
+  private val CutMicros = 999
+
+  /**
+   * Whether they can both be true of one column; of what the log does not write exactly, whether the log's enclose
+   * the others.
+   *
+   * @param isTight whether the log's bounds are values of the column
+   */
+  def agree(
+      dataType: DataType,
+      min: JsonNode,
+      max: JsonNode,
+      written: LeafBounds,
+      isTight: Boolean
+  ): Boolean =
+    written match {
+      case LeafBounds.Numbers(least, greatest) =>
+        (numberOf(dataType, min), numberOf(dataType, max)) match {
+          case (Some(low), Some(high)) if isTime(dataType) => low <= least && greatest <= high + CutMicros
+          case (Some(low), Some(high)) if isTight => low == least && high == greatest
+          case (Some(low), Some(high)) => low <= least && greatest <= high
+          case _ => true
+        }
+      case LeafBounds.Texts(least, greatest) =>
+        Arrays.compareUnsigned(min.asText.getBytes(UTF_8), least) <= 0 &&
+        (max.asText.length >= CutAfter || Arrays.compareUnsigned(max.asText.getBytes(UTF_8), greatest) >= 0)
+    }
+
+  private def isTime(dataType: DataType): Boolean = dataType match {
+    case TimestampType | TimestampNTZType => true
+    case _ => false
+  }
+
+  /** None where the log says no number of the type, such as NaN. */
+  private def numberOf(dataType: DataType, node: JsonNode): Option[BigDecimal] = dataType match {
+    case FloatType => number(node).map(n => BigDecimal(new java.math.BigDecimal(n.toFloat.toDouble)))
+    case DoubleType => number(node).map(n => BigDecimal(new java.math.BigDecimal(n.toDouble)))
+    case _: NumericType => number(node)
+    case DateType => parsed(node)(LocalDate.parse(_).toEpochDay)
+    case TimestampType => parsed(node)(text => micros(OffsetDateTime.parse(text).toInstant))
+    case TimestampNTZType => parsed(node)(text => micros(LocalDateTime.parse(text).toInstant(ZoneOffset.UTC)))
+    case _ => None
+  }
+
+  private def number(node: JsonNode): Option[BigDecimal] =
+    Option.when(node.isNumber)(BigDecimal(node.decimalValue))
+
+  private def parsed(node: JsonNode)(parse: String => Long): Option[BigDecimal] =
+    Try(BigDecimal(parse(node.textValue))).toOption
+
+  private def micros(instant: Instant): Long = MICROS.between(Instant.EPOCH, instant)
+}

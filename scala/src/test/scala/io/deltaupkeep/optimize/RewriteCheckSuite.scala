@@ -1,0 +1,238 @@
+package io.deltaupkeep.optimize
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import io.deltaupkeep.optimize.RewriteCheck._
+import io.deltaupkeep.parquet.{FooterTotals, LeafBounds, LeafTotals, SplicedTotals}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.prop.TableDrivenPropertyChecks
+
+import org.apache.spark.sql.types.StructType
+
+class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
+
+  private def leaf(nulls: Long, values: Long = 10, rows: Long = 10): LeafTotals =
+    LeafTotals(rows, values, Some(nulls), None)
+
+  private def footers(leaves: (String, LeafTotals)*): FooterTotals =
+    FooterTotals(
+      10,
+      leaves.map { case (path, totals) => path.split('/').toSeq -> totals }.toMap,
+      byParquetMr = true
+    )
+
+  private def verdict(
+      ddl: String,
+      log: String,
+      inputs: FooterTotals,
+      output: FooterTotals,
+      byId: Boolean = false
+  ): Verdict = {
+    val schema = StructType.fromDDL(ddl)
+    new RewriteCheck(schema, byId)(new MergedStats(schema).of(Seq(log)), SplicedTotals(inputs, output))
+  }
+
+  private val unknown = "{}"
+
+  test("what is the same passes, and what is not is told") {
+    val cases = Table(
+      ("what", "columns", "log", "inputs", "output", "difference"),
+      (
+        "all alike",
+        "a INT",
+        """{"numRecords":10,"nullCount":{"a":3}}""",
+        footers("a" -> leaf(3)),
+        footers("a" -> leaf(3)),
+        ""
+      ),
+      (
+        "rows by the footers",
+        "a INT",
+        unknown,
+        footers("a" -> leaf(0)).copy(rows = 11),
+        footers("a" -> leaf(0)),
+        "11 rows by their footers"
+      ),
+      (
+        "rows by the log",
+        "a INT",
+        """{"numRecords":9}""",
+        footers("a" -> leaf(0)),
+        footers("a" -> leaf(0)),
+        "9 rows by the log"
+      ),
+      (
+        "a column that became null",
+        "a INT",
+        unknown,
+        footers("a" -> leaf(0)),
+        footers("a" -> leaf(10)),
+        "column a the inputs hold 0 nulls"
+      ),
+      (
+        "the same by the log alone",
+        "a INT",
+        """{"numRecords":10,"nullCount":{"a":0}}""",
+        footers("a" -> leaf(0).copy(nulls = None)),
+        footers("a" -> leaf(10)),
+        "0 nulls by the log"
+      ),
+      (
+        "a column that files lack",
+        "a INT, b INT",
+        unknown,
+        footers("a" -> leaf(0)),
+        footers("a" -> leaf(0), "b" -> leaf(10)),
+        ""
+      ),
+      (
+        "values for a column that files lack",
+        "a INT, b INT",
+        unknown,
+        footers("a" -> leaf(0)),
+        footers("a" -> leaf(0), "b" -> leaf(4)),
+        "column b the inputs hold 10 nulls"
+      ),
+      (
+        "a column that some lack",
+        "a INT",
+        unknown,
+        footers("a" -> leaf(1, rows = 6)),
+        footers("a" -> leaf(5)),
+        ""
+      ),
+      (
+        "a column by another name",
+        "`a=1` INT",
+        unknown,
+        footers("a=1" -> leaf(0)),
+        footers("a" -> leaf(10)),
+        "lacks the column a=1"
+      ),
+      (
+        "a field of a struct",
+        "s STRUCT<x: INT, y: INT>",
+        unknown,
+        footers("s/x" -> leaf(2), "s/y" -> leaf(3)),
+        footers("s/x" -> leaf(2), "s/y" -> leaf(2)),
+        "column s.y"
+      ),
+      (
+        "values of a list",
+        "l ARRAY<INT>",
+        unknown,
+        footers("l/list/element" -> leaf(2, 30)),
+        footers("l/list/element" -> leaf(2, 29)),
+        "30 values"
+      ),
+      (
+        "nulls in a list of two levels",
+        "l ARRAY<STRUCT<b: STRUCT<c: INT>>>",
+        unknown,
+        footers("l/array/b/c" -> leaf(0, 30)),
+        footers("l/list/element/b/c" -> leaf(30, 30)),
+        "0 nulls"
+      ),
+      (
+        "a key of a map",
+        "m MAP<STRING, INT>",
+        unknown,
+        footers("m/map/key" -> leaf(0, 30), "m/map/value" -> leaf(1, 30)),
+        footers("m/key_value/key" -> leaf(0, 30), "m/key_value/value" -> leaf(2, 30)),
+        "column m.key_value.value"
+      ),
+      (
+        "nothing known",
+        "a INT",
+        unknown,
+        footers("a" -> leaf(0).copy(nulls = None)),
+        footers("a" -> leaf(3)),
+        ""
+      )
+    )
+    forAll(cases) { (what, columns, log, inputs, output, difference) =>
+      verdict(columns, log, inputs, output) match {
+        case Same => assert(difference.isEmpty, what)
+        case Differs(told) => assert(difference.nonEmpty && told.contains(difference), what)
+        case InputsDisagree(told) => fail(s"$what: $told")
+      }
+    }
+  }
+
+  test("a log that contradicts the footers is no fault of the new file") {
+    val log = """{"numRecords":10,"nullCount":{"a":4}}"""
+    assert(
+      verdict("a INT", log, footers("a" -> leaf(3)), footers("a" -> leaf(3))) ==
+        InputsDisagree("the log counts 4 nulls in column a, and the footers 3")
+    )
+  }
+
+  test("other writers may count fewer nulls within a struct, but not more") {
+    val inputs = footers("s/x" -> leaf(2)).copy(byParquetMr = false)
+    assert(verdict("s STRUCT<x: INT>", unknown, inputs, footers("s/x" -> leaf(5))) == Same)
+    assert(verdict("s STRUCT<x: INT>", unknown, inputs, footers("s/x" -> leaf(1))) != Same)
+  }
+
+  test("a column that is found by its id may have another name") {
+    val (inputs, output) = (footers("old" -> leaf(0)), footers("a" -> leaf(0)))
+    assert(verdict("a INT", unknown, inputs, output, byId = true) == Same)
+    assert(verdict("a INT", unknown, inputs, output) != Same)
+  }
+
+  test("bounds of the log and of the new file are the same where both are exact") {
+    def numbers(min: BigDecimal, max: BigDecimal) = LeafBounds.Numbers(min, max)
+    def texts(min: String, max: String) = LeafBounds.Texts(min.getBytes(UTF_8), max.getBytes(UTF_8))
+    val cut = "x" * 32
+    val cases = Table(
+      ("type", "min", "max", "written", "same"),
+      ("INT", "1", "10", numbers(1, 10), true),
+      ("INT", "1", "10", numbers(2, 10), false),
+      ("INT", "1", "10", numbers(1, 11), false),
+      ("DOUBLE", "0.1", "1e3", numbers(BigDecimal(new java.math.BigDecimal(0.1)), 1000), true),
+      ("DOUBLE", "-0.0", "0.0", numbers(0, 0), true),
+      ("DOUBLE", "0.1", "\"NaN\"", numbers(7, 8), true),
+      ("FLOAT", "0.1", "0.5", numbers(BigDecimal(new java.math.BigDecimal(0.1f.toDouble)), 0.5), true),
+      ("DECIMAL(9, 2)", "1.50", "2", numbers(BigDecimal("1.5"), BigDecimal("2.00")), true),
+      ("DATE", "\"1970-01-02\"", "\"1970-01-03\"", numbers(1, 2), true),
+      ("DATE", "\"1970-01-02\"", "\"1970-01-03\"", numbers(1, 3), false),
+      (
+        "TIMESTAMP",
+        "\"1970-01-01T00:00:00.001Z\"",
+        "\"1970-01-01T00:00:00.002Z\"",
+        numbers(1001, 2999),
+        true
+      ),
+      (
+        "TIMESTAMP",
+        "\"1970-01-01T00:00:00.001Z\"",
+        "\"1970-01-01T00:00:00.002Z\"",
+        numbers(1001, 3000),
+        false
+      ),
+      (
+        "TIMESTAMP_NTZ",
+        "\"1969-12-31T23:59:59.999\"",
+        "\"1970-01-01T00:00:00.002\"",
+        numbers(-1000, 2000),
+        true
+      ),
+      ("STRING", "\"a\"", "\"b\"", texts("a", "b"), true),
+      ("STRING", "\"a\"", "\"b\"", texts("a", "ba"), false),
+      ("STRING", "\"b\"", "\"b\"", texts("a", "b"), false),
+      ("STRING", s"\"$cut\"", s"\"$cut\"", texts(cut + "y", cut + "z"), true)
+    )
+    forAll(cases) { (kind, min, max, written, same) =>
+      val log = s"""{"numRecords":10,"minValues":{"a":$min},"maxValues":{"a":$max},"nullCount":{"a":0}}"""
+      val output = footers("a" -> leaf(0).copy(bounds = Some(written)))
+      assert((verdict(s"a $kind", log, footers("a" -> leaf(0)), output) == Same) == same)
+    }
+  }
+
+  test("wide bounds of the log only have to enclose the values") {
+    def log(tight: Boolean) =
+      s"""{"numRecords":10,"minValues":{"a":1},"maxValues":{"a":9},"nullCount":{"a":0},"tightBounds":$tight}"""
+    val output = footers("a" -> leaf(0).copy(bounds = Some(LeafBounds.Numbers(2, 8))))
+    assert(verdict("a INT", log(tight = false), footers("a" -> leaf(0)), output) == Same)
+    assert(verdict("a INT", log(tight = true), footers("a" -> leaf(0)), output) != Same)
+  }
+}

@@ -1,0 +1,82 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.io.File
+import java.nio.file.{Files, Path => LocalPath}
+
+import io.deltaupkeep.{UnsteadyFileSystem, UpkeepException}
+import org.scalatest.Assertion
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.delta.DeltaLog
+
+/** A new file that does not hold what its inputs hold is not committed, and goes. */
+class RewriteMismatchSuite extends AnyFunSuite {
+  import TestSession.{root, spark}
+
+  /** Three files with a number each, on a file system where one may be read as another. */
+  private def newTable(name: String): (String, Seq[File]) = {
+    val path = new File(root, name).toString
+    val table = s"delta.`unsteady://$path`"
+    spark.sql(s"CREATE TABLE $table (a INT) USING delta")
+    (1 to 3).foreach(i => spark.sql(s"INSERT INTO $table VALUES ($i)"))
+    (table, dataFiles(path))
+  }
+
+  private def dataFiles(path: String): Seq[File] =
+    new File(path).listFiles().filter(_.getName.endsWith(".parquet")).sortBy(_.lastModified).toSeq
+
+  /** The splice engine reads the values of `other` in a file of the same length. */
+  private def readAs(file: File, other: File): Unit = {
+    Files.copy(other.toPath, LocalPath.of(s"$file${UnsteadyFileSystem.First}"))
+    ()
+  }
+
+  private def assertRefused(table: String, files: Seq[File], message: String): Assertion = {
+    val failure = intercept[UpkeepException](spark.sql(s"OPTIMIZE $table"))
+    assert(failure.getCondition == "DELTA_UPKEEP.REWRITE_MISMATCH" && failure.getMessage.contains(message))
+    assert(dataFiles(files.head.getParent) == files)
+    assert(spark.sql(s"DESCRIBE HISTORY $table LIMIT 1").head().getAs[Long]("version") == 3)
+  }
+
+  private def assertOptimized(table: String, verified: Boolean): Assertion = {
+    val row = spark.sql(s"OPTIMIZE $table").head()
+    assert(row.getAs[Boolean]("verified") == verified && row.getAs[Long]("version") == 4)
+    assert(spark.sql(s"SELECT a FROM $table").collect().map(_.getInt(0)).toSet == Set(1, 2, 3))
+  }
+
+  private def withoutVerify(body: => Assertion): Assertion = {
+    spark.conf.set("spark.deltaUpkeep.optimize.verify", "false")
+    try body
+    finally spark.conf.set("spark.deltaUpkeep.optimize.verify", "true")
+  }
+
+  test("a value within the bounds is found by reading the rows") {
+    val (table, files) = newTable("mismatch-verify")
+    readAs(files(1), files(0))
+    assertRefused(table, files, "rows differ in a")
+    assertOptimized(table, verified = true)
+  }
+
+  test("a value outside of the bounds is found without reading rows") {
+    withoutVerify {
+      val (table, files) = newTable("mismatch-bounds")
+      readAs(files(0), files(1))
+      assertRefused(table, files, "column a the inputs hold values from 1 to 3 by the log")
+      assertOptimized(table, verified = false)
+    }
+  }
+
+  test("rows that the log counts and the new file lacks are found in every tier") {
+    withoutVerify {
+      val (table, files) = newTable("mismatch-rows")
+      val commit = LocalPath.of(files.head.getParent, "_delta_log", f"${2}%020d.json")
+      val text = Files.readString(commit)
+      Files.writeString(commit, text.replace("\\\"numRecords\\\":1", "\\\"numRecords\\\":2"))
+      DeltaLog.clearCache()
+      assertRefused(table, files, "4 rows by the log")
+      spark.conf.set("spark.deltaUpkeep.optimize.engine", "rows")
+      try assertRefused(table, files, "4 rows by the log")
+      finally spark.conf.unset("spark.deltaUpkeep.optimize.engine")
+    }
+  }
+}
