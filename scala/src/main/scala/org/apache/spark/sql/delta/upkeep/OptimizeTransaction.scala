@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
+import java.io.IOException
 import java.util.ConcurrentModificationException
 
 import scala.util.control.NonFatal
@@ -61,7 +62,8 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
   /**
    * Writes the new files of every bin and commits them with `dataChange = false`, in batches as they come.
    * Bins that another writer overtook are dropped and their new files removed; the rest is committed. When a
-   * bin cannot be written, the new files that wait for a commit are removed; earlier batches stay.
+   * bin cannot be written, the new files that wait for a commit are removed; earlier batches stay. No file is
+   * removed before the log says that no commit names it.
    *
    * @throws UpkeepException `OPTIMIZE_CONFLICT` when every attempt met a conflict, `REWRITE_MISMATCH` when a new
    *                         file does not hold what its inputs hold
@@ -153,7 +155,13 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
       transaction.registerSQLMetrics(session, HistoryMetrics.ofOptimize(session.sparkContext, added, removed))
       val tags = RowTracking.addPreservedRowTrackingTagIfNotSet(transaction.snapshot)
       try Right(Some(transaction.commit(actions, operation(plan), tags)))
-      catch { case conflict: ConcurrentModificationException => Left(conflict) }
+      catch {
+        case conflict: ConcurrentModificationException =>
+          LandedCommit.version(handle, transaction, added, conflict).map(Some(_)).toRight(conflict)
+        // Where it is not in the log, it may be yet: its files stay.
+        case failure: IOException =>
+          Right(Some(LandedCommit.version(handle, transaction, added, failure).getOrElse(throw failure)))
+      }
     }
 
   private def operation(plan: OptimizePlan): DeltaOperations.Operation = plan.layout match {

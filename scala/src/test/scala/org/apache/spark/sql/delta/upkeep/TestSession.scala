@@ -29,7 +29,7 @@ object TestSession {
     // Suites say themselves when checkpoints are made.
     .config("spark.deltaUpkeep.checkpoint.mode", "delta")
     .config("spark.hadoop.fs.latency.impl", "io.deltaupkeep.LatencyFileSystem")
-    .config("spark.delta.logStore.latency.impl", "io.delta.storage.LocalLogStore")
+    .config("spark.delta.logStore.latency.impl", "io.deltaupkeep.RetriedLogStore")
     .config("spark.hadoop.fs.unsteady.impl", "io.deltaupkeep.UnsteadyFileSystem")
     .config("spark.delta.logStore.unsteady.impl", "io.delta.storage.LocalLogStore")
     // Whatever a suite makes OPTIMIZE write, Spark reads it as it reads the inputs.
