@@ -9,7 +9,8 @@ DEMO_SF ?= 0.1
 BENCH_SF ?= 1
 BENCH_RUNS ?= 5
 BENCH_CASES ?=
-TORTURE_SEED ?= 42
+TORTURE_SEED := $(or $(TORTURE_SEED),$(shell date +%s))
+TORTURE_MINUTES ?= 30
 TORTURE_POINTS ?= 0
 
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/delta_upkeep/version.py)
@@ -68,7 +69,8 @@ test-python: setup dist $(VENV)/.browser $(VENV)/spark.jsa ## Run the tests from
 	$(PYTEST) tests $(ARGS)
 
 .PHONY: torture
-torture: setup publish-local $(VENV)/spark.jsa ## Interrupt statements at every request, storm, and fuzz; TORTURE_SEED=1 is another order, TORTURE_POINTS=150 fewer
+torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers for TORTURE_MINUTES=30, interrupt every request, storm, and fuzz; TORTURE_SEED=1 repeats a run, TORTURE_POINTS=150 is fewer
+	PYTHONPATH=tests $(BIN)/python -m torture.run --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
 	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz*" </dev/null
 	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 $(PYTEST) tests/faults $(ARGS)
 

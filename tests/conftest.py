@@ -14,7 +14,15 @@ import pytest
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import ARCHIVED, COORDINATE, REPOSITORY, ROOT, small_session, with_faults
+from processes import (
+    ARCHIVED,
+    COORDINATE,
+    PARQUET_AVRO,
+    REPOSITORY,
+    ROOT,
+    small_session,
+    with_faults,
+)
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
@@ -40,7 +48,9 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     # Two processes that fetch one package at once are in each other's way.
     with (root.parent.parent / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        session = configure_spark_with_delta_upkeep(with_faults(builder)).getOrCreate()
+        session = configure_spark_with_delta_upkeep(
+            with_faults(builder), [PARQUET_AVRO]
+        ).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import duckdb
+import polars
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
@@ -169,3 +170,17 @@ class Spark:
             frame.write.options(**self.options).parquet(str(target))
             (part,) = target.glob("part-*.parquet")
             shutil.move(part, path)
+
+
+@dataclass(frozen=True)
+class Polars:
+    """polars, by its own writer."""
+
+    options: dict[str, Any] = field(default_factory=dict)
+
+    needs_row_reader = False
+
+    def write(self, spark: SparkSession, rows: pa.Table, schema: t.StructType, path: Path) -> None:
+        frame = polars.from_arrow(rows)
+        assert isinstance(frame, polars.DataFrame)
+        frame.write_parquet(path, **self.options)

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 REPOSITORY = ROOT / "scala/target/repository"
 TEST_CLASSES = ROOT / "scala/target/scala-2.13/test-classes"
 TEST_JAR = ROOT / f"scala/target/scala-2.13/delta-upkeep_2.13-{__version__}-tests.jar"
+PARQUET_AVRO = "org.apache.parquet:parquet-avro:1.17.0"
 COORDINATE = f"io.deltaupkeep:delta-upkeep_2.13:{__version__}"
 BIN = Path(sys.executable).parent
 # Spark's classes as a JVM has had them in memory: to start takes half the time. A JVM of another

@@ -1,0 +1,1 @@
+"""A fuzz of OPTIMIZE and the others on tables that they have not written."""

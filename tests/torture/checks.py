@@ -1,0 +1,89 @@
+"""What must hold before and after each statement."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pyspark.sql import types as t
+
+from torture.filters import Filter, counts, draw_filters
+from torture.rows import Rows, difference, python_columns, rows_of
+from torture.strangers import strangers_of
+from torture.tables import Table
+
+
+class Broken(Exception):
+    """A statement changed what a reader sees, or failed where it must not."""
+
+
+@dataclass
+class Seen:
+    """A table as readers saw it at one version."""
+
+    table: Table
+    version: int
+    schema: t.StructType
+    rows: Rows
+    filters: list[tuple[Filter, int]]
+    strangers: dict[str, tuple[Callable[[], Rows], Rows]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table, rng: random.Random, tally: Counter[str]) -> Seen:
+        """Look at a table; readers that see something else than Spark stay out."""
+        frame = table.frame()
+        schema = frame.schema
+        columns = python_columns(frame.toArrow(), schema)
+        rows = rows_of(columns, schema)
+        seen = cls(table, table.version(), schema, rows, draw_filters(schema, columns, rng, 10))
+        held = [i for i, name in enumerate(schema.names) if name not in table.partition_columns()]
+        in_files = rows_of([columns[i] for i in held], t.StructType([schema[i] for i in held]))
+        for name, read in strangers_of(table, schema).items():
+            try:
+                found = read()
+            except Exception as e:  # whatever it cannot read
+                table.draft.notes.append(f"{name} cannot read: {e!s:.200}")
+                tally[f"{name}: cannot read"] += 1
+                continue
+            if found != (rows if name == "delta-rs" else in_files):
+                tally[f"{name}: reads otherwise than Spark"] += 1
+                continue
+            tally[f"{name}: reads"] += 1
+            seen.strangers[name] = (read, found)
+        return seen
+
+    def check_rows(self, statement: str) -> None:
+        """Compare the rows that Delta on Spark reads now."""
+        frame = self.table.frame()
+        if frame.schema != self.schema:
+            raise Broken(f"{statement}: schema {frame.schema} instead of {self.schema}")
+        now = rows_of(python_columns(frame.toArrow(), self.schema), self.schema)
+        told = difference(self.rows, now)
+        if told:
+            raise Broken(f"{statement}: Spark reads other rows: {told}")
+
+    def check_filters(self, statement: str) -> None:
+        """Count what filters find; a count that was wrong before may stay as it was."""
+        wanted = [f for f, _ in self.filters]
+        found = counts(self.table.frame(), wanted)
+        for (f, truth), now in zip(self.filters, found, strict=True):
+            if now == truth:
+                continue
+            (before,) = counts(self.table.frame(self.version), [f])
+            if now != before:
+                raise Broken(
+                    f"{statement}: {f} finds {now} rows, not {truth}; before it found {before}"
+                )
+
+    def check_strangers(self, statement: str) -> None:
+        """Compare the rows that others read now."""
+        for name, (read, before) in self.strangers.items():
+            try:
+                now = read()
+            except Exception as e:
+                raise Broken(f"{statement}: {name} no longer reads the table: {e}") from e
+            told = difference(before, now)
+            if told:
+                raise Broken(f"{statement}: {name} reads other rows: {told}")

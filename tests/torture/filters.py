@@ -1,0 +1,152 @@
+"""Filters on every column, their truth by Python, their counts by Delta on Spark."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as fn
+from pyspark.sql import types as t
+
+from torture.values import WIDE, Style, as_float, draw_leaf
+
+OPERATORS = ("=", "<", ">", "<=", ">=", "null", "not null")
+EPOCH = datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A comparison of a leaf, which no list holds, with a value or with nothing."""
+
+    path: tuple[str, ...]
+    kind: t.DataType
+    operator: str
+    value: Any = None
+
+    def condition(self) -> Column:
+        column = fn.col(".".join("`" + name.replace("`", "``") + "`" for name in self.path))
+        if self.operator == "null":
+            return column.isNull()
+        if self.operator == "not null":
+            return column.isNotNull()
+        value = literal(self.value, self.kind)
+        if self.operator == "=":
+            return column == value
+        if self.operator == "<":
+            return column < value
+        if self.operator == ">":
+            return column > value
+        return column <= value if self.operator == "<=" else column >= value
+
+    def matches(self, value: Any) -> bool:
+        """Tell what Spark's semantics say: NaN is above all, and zeros are equal."""
+        if self.operator == "null":
+            return value is None
+        if value is None or self.operator == "not null":
+            return value is not None
+        left, right = order(value), order(self.value)
+        if self.operator == "=":
+            return bool(left == right)
+        if self.operator == "<":
+            return bool(left < right)
+        if self.operator == ">":
+            return bool(left > right)
+        return bool(left <= right) if self.operator == "<=" else bool(left >= right)
+
+
+def order(value: Any) -> Any:
+    if isinstance(value, float):
+        return (1, 0.0) if math.isnan(value) else (0, value)
+    return value.encode() if isinstance(value, str) else value
+
+
+def literal(value: Any, kind: t.DataType) -> Column:
+    if isinstance(kind, t.TimestampType):
+        return fn.timestamp_micros(fn.lit(value))
+    if isinstance(kind, t.TimestampNTZType):
+        text = (EPOCH + timedelta(microseconds=value)).isoformat()
+        return fn.lit(text).cast(kind)
+    if isinstance(kind, t.DateType):
+        return fn.date_from_unix_date(fn.lit(value))
+    return fn.lit(value).cast(kind)
+
+
+def draw_filters(
+    schema: t.StructType, columns: list[list[Any]], rng: random.Random, most: int
+) -> list[tuple[Filter, int]]:
+    """Draw filters, each with the number of rows that match it."""
+    leaves = list(_leaves(schema.fields, columns))
+    drawn: list[tuple[Filter, int]] = []
+    for path, kind, values in rng.sample(leaves, len(leaves)):
+        for f in _of_leaf(path, kind, values, rng):
+            drawn.append((f, sum(map(f.matches, values))))
+    return drawn if len(drawn) <= most else rng.sample(drawn, most)
+
+
+def _leaves(
+    fields: Sequence[t.StructField], columns: list[list[Any]], above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], t.DataType, list[Any]]]:
+    for f, column in zip(fields, columns, strict=True):
+        path = (*above, f.name)
+        if isinstance(f.dataType, t.StructType):
+            children = [
+                [v and v[child.name] for v in column]  # a struct is never empty
+                for child in f.dataType.fields
+            ]
+            yield from _leaves(f.dataType.fields, children, path)
+        elif not isinstance(f.dataType, (t.ArrayType, t.MapType)):
+            yield path, f.dataType, column
+
+
+def _of_leaf(
+    path: tuple[str, ...], kind: t.DataType, values: list[Any], rng: random.Random
+) -> Iterator[Filter]:
+    found = [v for v in values if v is not None]
+    wanted = [draw_leaf(kind, rng, Style("many", 0.0, False, 0.0))]
+    if found:
+        low, high = min(found, key=order), max(found, key=order)
+        wanted += [low, high, rng.choice(found), *_neighbours(high, kind, 1)]
+        wanted += _neighbours(low, kind, -1)
+    if isinstance(kind, (t.FloatType, t.DoubleType)):
+        finite = [v for v in found if math.isfinite(v)]
+        wanted += [math.nan, math.inf, -0.0, max(finite, default=0.0)]
+    yield Filter(path, kind, rng.choice(["null", "not null"]))
+    for value in rng.sample(wanted, min(4, len(wanted))):
+        if not isinstance(value, (str, bytes)) or len(value) < 1000:
+            yield Filter(path, kind, rng.choice(OPERATORS[:5]), value)
+
+
+def _neighbours(value: Any, kind: t.DataType, step: int) -> list[Any]:
+    if isinstance(kind, (t.ByteType, t.ShortType, t.IntegerType, t.LongType)):
+        bits = {t.ByteType: 7, t.ShortType: 15, t.IntegerType: 31, t.LongType: 63}[type(kind)]
+        return [value + step] if -(2**bits) <= value + step < 2**bits else []
+    if isinstance(kind, (t.FloatType, t.DoubleType)):
+        return [as_float(value * 1.5 + step, kind)] if math.isfinite(value) else []
+    if isinstance(kind, t.DecimalType):
+        moved = value + Decimal(step).scaleb(-kind.scale, WIDE)
+        return [moved] if len(moved.as_tuple().digits) <= kind.precision else []
+    if isinstance(kind, t.StringType):
+        return [value + "x" if step > 0 else value[:-1]]
+    if isinstance(kind, t.BinaryType):
+        return [value + b"\x00" if step > 0 else value[:-1]]
+    return []
+
+
+def counts(frame: DataFrame, wanted: Sequence[Filter]) -> list[int]:
+    """Count the rows of every filter in one job, each by a scan of its own."""
+    if not wanted:
+        return []
+    parts = [
+        frame.where(f.condition()).select(fn.lit(number).alias("f"))
+        for number, f in enumerate(wanted)
+    ]
+    together = reduce(DataFrame.unionAll, parts).groupBy("f").count().collect()
+    found = {row["f"]: row["count"] for row in together}
+    return [found.get(number, 0) for number in range(len(wanted))]

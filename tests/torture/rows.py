@@ -1,0 +1,66 @@
+"""Rows as a multiset in which only equal values are equal, -0.0 and 0.0 apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import types as t
+
+from torture.values import WIDE, arrow_type
+
+Rows = Counter[str]
+
+
+def python_columns(rows: pa.Table, schema: t.StructType) -> list[list[Any]]:
+    """Give the values of every column, dates and times as numbers; a lacking column is null."""
+    at = {name.lower(): i for i, name in enumerate(rows.schema.names)}
+    columns = []
+    for f in schema.fields:
+        i = at.get(f.name.lower())
+        if i is None:
+            columns.append([None] * rows.num_rows)
+            continue
+        column = rows.column(i)
+        for stored in (False, True):
+            column = column.cast(arrow_type(f.dataType, stored), safe=stored)
+        columns.append(column.to_pylist())
+    return columns
+
+
+def rows_of(columns: list[list[Any]], schema: t.StructType) -> Rows:
+    """Count the rows, each by a text."""
+    texts = [
+        [canonical(value, f.dataType) for value in column]
+        for column, f in zip(columns, schema.fields, strict=True)
+    ]
+    return Counter(repr(row) for row in zip(*texts, strict=True))
+
+
+def canonical(value: Any, kind: t.DataType) -> Any:
+    """Give a value one form, a short one where it is large."""
+    if value is None:
+        return None
+    if isinstance(kind, t.StructType):
+        return tuple(canonical(value[f.name], f.dataType) for f in kind.fields)
+    if isinstance(kind, t.ArrayType):
+        return [canonical(item, kind.elementType) for item in value]
+    if isinstance(kind, t.MapType):
+        return [(canonical(k, kind.keyType), canonical(v, kind.valueType)) for k, v in value]
+    if isinstance(kind, t.DecimalType):
+        return int(value.scaleb(kind.scale, WIDE))
+    if isinstance(value, (str, bytes)) and len(value) > 200:
+        raw = value.encode() if isinstance(value, str) else value
+        return len(value), hashlib.sha256(raw).hexdigest()
+    return value
+
+
+def difference(before: Rows, after: Rows) -> str | None:
+    """Tell what is gone and what is new, a little of it."""
+    lost, found = before - after, after - before
+    if not lost and not found:
+        return None
+    some = [[row[:300] for row in rows][:3] for rows in (lost, found)]
+    return f"{lost.total()} rows lost, {found.total()} new; lost {some[0]}, new {some[1]}"

@@ -1,0 +1,133 @@
+"""Draws tables, runs statements on them, and tells what they broke: `python -m torture.run`."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from sessions import session_conf
+from torture.checks import Broken, Seen
+from torture.drawn import Draft
+from torture.large import try_large
+from torture.session import new_session
+from torture.statements import Statements, draw_conf
+from torture.tables import ORIGINS, Table
+
+LARGE = 0.03  # the share of tables whose rows take gigabytes
+KEPT = Path(__file__).parent.parent.parent / "build/torture"
+
+
+class Torture:
+    """Runs one table after the other, and counts what happened."""
+
+    def __init__(self, spark: SparkSession, root: Path) -> None:
+        self.spark = spark
+        self.root = root
+        self.tally: Counter[str] = Counter()
+
+    def one(self, seed: int) -> str | None:
+        """Try the table of a seed; give the report of a failure, whose table is kept."""
+        folder = self.root / str(seed)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        rng = random.Random(seed)
+        notes: list[str] = []
+        self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        try:
+            with session_conf(self.spark, draw_conf(rng, notes)):
+                self._try(rng, folder, notes)
+        except Broken as e:
+            problem = str(e)
+        except Exception:  # of the harness itself: as bad
+            problem = traceback.format_exc()
+        else:
+            shutil.rmtree(folder)
+            return None
+        self.tally["broken"] += 1
+        report = "\n  ".join(
+            [
+                f"SEED {seed}: {problem[:3000]}",
+                *(note[:600] for note in notes),
+                f"table kept below {folder}; again: "
+                f"PYTHONPATH=tests {sys.executable} -m torture.run --seed {seed} --tables 1",
+            ]
+        )
+        (folder / "report.txt").write_text(report)
+        return report
+
+    def _try(self, rng: random.Random, folder: Path, notes: list[str]) -> None:
+        if rng.random() < LARGE:
+            try_large(self.spark, folder, rng, notes)
+            self.tally["large values: tried"] += 1
+            return
+        origin = rng.choice([*ORIGINS, "forged", "forged"])
+        draft = Draft(rng, tame=rng.random() < (0.8 if origin == "converted" else 0.3))
+        notes.append(f"table {origin}")
+        draft.notes = notes
+        notes += [f"columns {draft.whole.simpleString()}"]
+        try:
+            table = ORIGINS[origin](self.spark, folder / "table", draft)
+            seen = Seen.of(table, rng, self.tally)
+        except Exception as e:  # a table that nobody can make or read says nothing of us
+            self.tally[f"{origin}: not made or not read by Delta"] += 1
+            (self.root / "unreadable.txt").open("a").write(f"{folder.name} {origin} {e!s:.300}\n")
+            return
+        self.tally[f"{origin}: tried"] += 1
+        statements = Statements(table, rng, self.tally)
+        self._optimize(statements, seen)
+        statements.others(seen)
+        if rng.random() < 0.4:
+            self._again(table, statements, rng)
+
+    def _optimize(self, statements: Statements, seen: Seen) -> None:
+        statement = statements.optimize()
+        if statement is None:
+            return
+        for check in (seen.check_rows, seen.check_filters, seen.check_strangers):
+            check(statement)
+
+    def _again(self, table: Table, statements: Statements, rng: random.Random) -> None:
+        """Append by Spark, and go round once more."""
+        try:
+            table.append(table.draft.part())
+            seen = Seen.of(table, rng, Counter())
+        except Exception as e:
+            self.tally[f"append by Spark refused: {type(e).__name__}"] += 1
+            return
+        self._optimize(statements, seen)
+        statements.others(seen)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--minutes", type=float, default=10)
+    parser.add_argument("--tables", type=int, default=0, help="as many instead of by minutes")
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    seed = args.seed or int(time.time())
+    print(f"torture from seed {seed} on", flush=True)
+    with new_session() as spark:
+        torture = Torture(spark, KEPT)
+        end = time.monotonic() + 60 * args.minutes
+        tried = 0
+        while tried < args.tables if args.tables else time.monotonic() < end:
+            report = torture.one(seed + tried)
+            tried += 1
+            if report:
+                print(report, flush=True)
+    for name, count in sorted(torture.tally.items()):
+        print(f"{count:6} {name}")
+    print(f"{tried} tables from seed {seed} on, {torture.tally['broken']} broken")
+    return 1 if torture.tally["broken"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

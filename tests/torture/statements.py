@@ -1,0 +1,122 @@
+"""Draws statements, runs them, and judges how they end."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from sessions import session_conf
+from torture.checks import Broken, Seen
+from torture.tables import Table
+
+ZONES = ("UTC", "UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata")
+DELTA = "spark.databricks.delta"
+
+
+def draw_conf(rng: random.Random, notes: list[str]) -> dict[str, str]:
+    """Draw the settings of a table's whole life: its zone, and what OPTIMIZE writes."""
+    pool = {
+        "parquet.block.size": ["1", "1000", "65536"],
+        "parquet.page.size": ["64", "4096"],
+        "parquet.page.row.count.limit": ["7", "100"],
+        "parquet.dictionary.page.size": ["64", "4096"],
+        "parquet.enable.dictionary": ["false"],
+        "parquet.writer.version": ["v2"],
+        "parquet.columnindex.truncate.length": ["2"],
+        "parquet.page.write-checksum.enabled": ["false"],
+        "spark.sql.parquet.compression.codec": ["zstd", "gzip", "none", "lz4_raw"],
+        "spark.sql.parquet.outputTimestampType": ["TIMESTAMP_MICROS", "TIMESTAMP_MILLIS"],
+        "spark.sql.parquet.writeLegacyFormat": ["true"],
+        "spark.deltaUpkeep.optimize.bytesInFlight": ["1m", "2m"],
+        "spark.deltaUpkeep.optimize.fetches": ["1"],
+        "spark.deltaUpkeep.optimize.verify": ["false"],
+        f"{DELTA}.optimize.maxDeletedRowsRatio": ["0.0"],
+    }
+    conf = {key: rng.choice(values) for key, values in pool.items() if rng.random() < 0.2}
+    conf["spark.sql.session.timeZone"] = rng.choice(ZONES)
+    notes.append(f"conf {conf}")
+    # Every table has another schema, for which Spark would compile code each time.
+    codegen = rng.choice(["NO_CODEGEN"] * 9 + ["FALLBACK"])
+    fixed = {
+        "spark.sql.codegen.wholeStage": "false" if codegen == "NO_CODEGEN" else "true",
+        "spark.sql.codegen.factoryMode": codegen,
+        "spark.sql.adaptive.enabled": "false",
+        f"{DELTA}.retentionDurationCheck.enabled": "false",
+        "spark.sql.parquet.enableVectorizedReader": rng.choice(["true", "true", "false"]),
+    }
+    return {**conf, **fixed}
+
+
+def short(e: Exception) -> str:
+    """Leave the frames out of a Java trace."""
+    lines = [line for line in str(e).splitlines() if not line.startswith("\tat ")]
+    return "\n    ".join(lines)[:2000]
+
+
+class Statements:
+    """Statements on one table."""
+
+    def __init__(self, table: Table, rng: random.Random, tally: Counter[str]) -> None:
+        self.table = table
+        self.rng = rng
+        self.tally = tally
+
+    def _sql(self, statement: str) -> list[object]:
+        return self.table.spark.sql(statement).collect()
+
+    def optimize(self) -> str | None:
+        """Run OPTIMIZE twice; None where Delta's own way fails too."""
+        rng = self.rng
+        options = rng.choice(
+            ["", "", "", f"OPTIONS (targetFileSize = {rng.choice([1000, 20000])})"]
+        )
+        statement = f"OPTIMIZE {self.table.sql_name} {options}"
+        before = self.table.version()
+        try:
+            (row,) = self._sql(statement)
+        except Exception as e:
+            return self._failed(statement, before, e)
+        self.tally["optimize: done"] += 1
+        for tier in {b.tier for b in row.bins}:
+            self.tally[f"optimize: tier {tier}"] += 1
+        statement += f" with {[(b.partition, b.inputFiles, b.tier, b.reason) for b in row.bins]}"
+        self.table.draft.notes.append(statement)
+        (again,) = self._sql(f"OPTIMIZE {self.table.sql_name} {options}")
+        if again.version is not None and not options:
+            raise Broken(f"{statement}: a second run commits again: {again.bins}")
+        return statement
+
+    def _failed(self, statement: str, before: int, e: Exception) -> None:
+        if self.table.version() != before:
+            raise Broken(f"{statement} failed after a commit: {short(e)}") from e
+        with session_conf(self.table.spark, {"spark.deltaUpkeep.optimize.engine": "rows"}):
+            try:
+                self._sql(statement)
+            except Exception:
+                self.tally["optimize: fails, as with engine = rows"] += 1
+                return
+        raise Broken(f"{statement} fails where engine = rows works: {short(e)}") from e
+
+    def others(self, seen: Seen) -> None:
+        """Run the statements that leave data files alone, and MAINTAIN."""
+        rng = self.rng
+        name = self.table.sql_name
+        pool = [
+            f"CHECKPOINT {name}",
+            f"CHECKPOINT {name} OPTIONS (mode = 'full')",
+            f"CLEANUP LOG {name} RETAIN 0 HOURS",
+            f"MAINTAIN {name}",
+        ]
+        policy = "v2" if self.table.allows_v2() else "classic"
+        pool.append(f"CHECKPOINT {name} OPTIONS (policy = '{policy}', partSize = 2)")
+        for statement in rng.sample(pool, rng.choice([1, 2, 3])):
+            self.table.draft.notes.append(statement)
+            try:
+                self._sql(statement)
+            except Exception as e:
+                raise Broken(f"{statement} failed: {short(e)}") from e
+            self.table.forget()
+            seen.check_rows(statement)
+        seen.filters = seen.filters[:4]
+        seen.check_filters("after all")
+        seen.check_strangers("after all")

@@ -1,0 +1,63 @@
+"""Readers other than Spark; each takes part where it reads a table as Spark does, before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import duckdb
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake import DeltaTable as DeltaRs
+from deltalake import QueryBuilder
+from pyspark.sql import types as t
+
+from torture.rows import Rows, python_columns, rows_of
+from torture.tables import Table
+
+Reader = Callable[[str], pa.Table]
+
+
+def by_pyarrow(file: str) -> pa.Table:
+    return pq.ParquetFile(file, coerce_int96_timestamp_unit="us").read()
+
+
+def by_duckdb(file: str) -> pa.Table:
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        escaped = file.replace("*", "[*]").replace("?", "[?]")
+        query = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
+        return connection.sql(query, params=[escaped]).to_arrow_table()
+
+
+def by_polars(file: str) -> pa.Table:
+    frame = polars.read_parquet(file, glob=False, hive_partitioning=False)
+    return frame.to_arrow()
+
+
+FILE_READERS: dict[str, Reader] = {"pyarrow": by_pyarrow, "duckdb": by_duckdb, "polars": by_polars}
+
+
+def rows_by_files(table: Table, reader: Reader, schema: t.StructType) -> Rows:
+    """Read the live files, one by one, without their partition values."""
+    found: Rows = Rows()
+    for file in table.files():
+        found += rows_of(python_columns(reader(file), schema), schema)
+    return found
+
+
+def rows_by_delta_rs(table: Table, schema: t.StructType) -> Rows:
+    """Read the whole table, partition columns too."""
+    query = QueryBuilder().register("t", DeltaRs(str(table.path)))
+    return rows_of(python_columns(pa.table(query.execute("SELECT * FROM t")), schema), schema)
+
+
+def strangers_of(table: Table, whole: t.StructType) -> dict[str, Callable[[], Rows]]:
+    """Give every reader; those of files read the columns that files hold."""
+    held = t.StructType([f for f in whole.fields if f.name not in table.partition_columns()])
+
+    def of_files(reader: Reader) -> Callable[[], Rows]:
+        return lambda: rows_by_files(table, reader, held)
+
+    found = {name: of_files(reader) for name, reader in FILE_READERS.items()}
+    return {**found, "delta-rs": lambda: rows_by_delta_rs(table, whole)}

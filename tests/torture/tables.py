@@ -1,0 +1,266 @@
+"""Tables of every origin: a log by hand, CONVERT, Delta on Spark, delta-rs."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from delta.tables import DeltaTable
+from deltalake import write_deltalake
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as t
+
+from sessions import session_conf
+from torture.drawn import Draft, Part
+from torture.partitions import column_of, hive_folder, text_of
+from torture.stats import stats_of
+from torture.values import arrow_type
+
+NTZ = '"timestamp_ntz"'
+
+
+@dataclass
+class Table:
+    """A table at a path, and what was drawn for it."""
+
+    spark: SparkSession
+    path: Path
+    draft: Draft
+
+    @property
+    def sql_name(self) -> str:
+        return f"delta.`{self.path}`"
+
+    def frame(self, version: int | None = None) -> DataFrame:
+        reader = self.spark.read.format("delta")
+        if version is not None:
+            reader = reader.option("versionAsOf", version)
+        return reader.load(str(self.path))
+
+    def version(self) -> int:
+        """Give the newest version that the log names, not what a session remembers."""
+        names = (file.name for file in (self.path / "_delta_log").iterdir())
+        return max(int(name[:20]) for name in names if re.fullmatch(r"\d{20}\.json", name))
+
+    def forget(self) -> None:
+        """Let the session read the log anew."""
+        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+    def files(self) -> list[str]:
+        """List the live files, by Delta."""
+        make = self.spark._jvm.org.apache.hadoop.fs.Path
+        return [make(file).toUri().getPath() for file in self.frame().inputFiles()]
+
+    def partition_columns(self) -> list[str]:
+        (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
+        return list(detail.partitionColumns)
+
+    def allows_v2(self) -> bool:
+        (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
+        return "v2Checkpoint" in detail.tableFeatures
+
+    def append(self, part: Part) -> None:
+        """Append by Spark."""
+        with_partition(self.spark, self.draft, part, self.path.parent).write.format("delta").mode(
+            "append"
+        ).option("mergeSchema", "true").save(str(self.path))
+
+
+def with_partition(spark: SparkSession, draft: Draft, part: Part, scratch: Path) -> DataFrame:
+    """Give the rows of a part to Spark, with the columns of its partition."""
+    source = scratch / f"rows-{uuid.uuid4().hex}.parquet"
+    pq.write_table(part.rows, source, store_schema=False)
+    frame = spark.read.schema(part.schema).parquet(str(source)).coalesce(1)
+    for f, value in zip(draft.partitions.fields, part.partition, strict=True):
+        frame = frame.withColumn(f.name, column_of(value, f.dataType))
+    return frame
+
+
+def forged(spark: SparkSession, path: Path, draft: Draft) -> Table:
+    """Write files and the one commit that adds them."""
+    rng = draft.rng
+    (path / "_delta_log").mkdir(parents=True)
+    adds = [_add(spark, path, draft, n, part) for n, part in enumerate(draft.parts())]
+    actions = [_protocol(draft.whole), _metadata(draft, rng), *adds]
+    commit = path / "_delta_log" / f"{0:020}.json"
+    commit.write_text("\n".join(json.dumps(action) for action in actions) + "\n")
+    return Table(spark, path, draft)
+
+
+def _add(spark: SparkSession, path: Path, draft: Draft, n: int, part: Part) -> dict[str, Any]:
+    rng = draft.rng
+    names = draft.partitions.fieldNames()
+    texts = [
+        text_of(value, f.dataType, rng)
+        for value, f in zip(part.partition, draft.partitions.fields, strict=True)
+    ]
+    folder = rng.choice(["", hive_folder(names, texts), hive_folder(names, texts), "a b%20=#ü"])
+    if max(map(len, folder.split("/"))) > 100:
+        folder = ""
+    target = path / folder / f"foreign-{n}.parquet"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    draft.write(spark, part, target)
+    where = target.as_uri() if rng.random() < 0.1 else quote(str(target.relative_to(path)))
+    add = {
+        "path": where,
+        "partitionValues": dict(zip(names, texts, strict=True)),
+        "size": target.stat().st_size,
+        "modificationTime": 1_700_000_000_000 + n,
+        "dataChange": True,
+    }
+    how = rng.choice(["none", "none", "count", "full", "full"])
+    draft.notes.append(f"{where} statistics {how} partition {texts}")
+    if how != "none":
+        add["stats"] = json.dumps(stats_of(part.rows, part.schema, how))
+    return {"add": add}
+
+
+def _protocol(schema: t.StructType) -> dict[str, Any]:
+    if NTZ not in schema.json():
+        return {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
+    return {
+        "protocol": {
+            "minReaderVersion": 3,
+            "minWriterVersion": 7,
+            "readerFeatures": ["timestampNtz"],
+            "writerFeatures": ["timestampNtz", "appendOnly", "invariants"],
+        }
+    }
+
+
+def _metadata(draft: Draft, rng: random.Random) -> dict[str, Any]:
+    return {
+        "metaData": {
+            "id": str(uuid.UUID(int=rng.getrandbits(128))),
+            "format": {"provider": "parquet", "options": {}},
+            "schemaString": draft.whole.json(),
+            "partitionColumns": draft.partitions.fieldNames(),
+            "configuration": _configuration(rng),
+            "createdTime": 0,
+        }
+    }
+
+
+def _configuration(rng: random.Random) -> dict[str, str]:
+    pool = {
+        "delta.checkpoint.writeStatsAsStruct": rng.choice(["true", "false"]),
+        "delta.checkpoint.writeStatsAsJson": rng.choice(["true", "false"]),
+        "delta.dataSkippingNumIndexedCols": rng.choice(["-1", "0", "1", "2"]),
+    }
+    return {key: value for key, value in pool.items() if rng.random() < 0.3}
+
+
+def converted(spark: SparkSession, path: Path, draft: Draft) -> Table:
+    """Write a directory of Parquet files, and CONVERT it."""
+    names = draft.partitions.fieldNames()
+    for n, part in enumerate(draft.parts()):
+        texts = [
+            text_of(value, f.dataType, draft.rng)
+            for value, f in zip(part.partition, draft.partitions.fields, strict=True)
+        ]
+        target = path / hive_folder(names, texts) / f"part-{n}.parquet"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft.write(spark, part, target)
+    partitions = draft.partitions if names else None
+    with session_conf(
+        spark, {"spark.databricks.delta.stats.collect": draft.rng.choice(["true", "false"])}
+    ):
+        DeltaTable.convertToDelta(spark, f"parquet.`{path}`", partitions)
+    return Table(spark, path, draft)
+
+
+def by_delta(spark: SparkSession, path: Path, draft: Draft) -> Table:
+    """Create the table by Delta on Spark, with features; append, alter and delete."""
+    rng = draft.rng
+    properties = _features(draft)
+    draft.notes.append(f"properties {properties}")
+    table = Table(spark, path, draft)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for n, part in enumerate(draft.parts()):
+        if n == 0:
+            frame = with_partition(spark, draft, part, path.parent)
+            writer = frame.write.format("delta").partitionBy(*draft.partitions.fieldNames())
+            writer.options(**properties).save(str(path))
+        else:
+            table.append(part)
+        if rng.random() < 0.2:
+            change(table, properties.get("delta.columnMapping.mode", "none") != "none")
+    return table
+
+
+def _features(draft: Draft) -> dict[str, str]:
+    rng = draft.rng
+    found = {}
+    if not draft.tame or rng.random() < 0.3:
+        found["delta.columnMapping.mode"] = rng.choice(["name", "id"])
+    for key, values in {
+        "delta.enableDeletionVectors": ["true"],
+        "delta.enableRowTracking": ["true"],
+        "delta.checkpointPolicy": ["v2", "classic"],
+        "delta.enableInCommitTimestamps": ["true"],
+        "delta.dataSkippingNumIndexedCols": ["0", "1"],
+        "delta.checkpoint.writeStatsAsStruct": ["true", "false"],
+        "delta.checkpointInterval": ["2"],
+    }.items():
+        if rng.random() < 0.25:
+            found[key] = rng.choice(values)
+    return found
+
+
+def change(table: Table, is_mapped: bool) -> None:
+    """Delete rows, or change the schema."""
+    draft, rng = table.draft, table.draft.rng
+    name = table.sql_name
+    columns = draft.schema.fieldNames()
+    kinds = ["delete", "add"] + (["rename", "drop"] if is_mapped and len(columns) > 1 else [])
+    kind = rng.choice(kinds)
+    column = quoted(rng.choice(columns))
+    nested = any(
+        isinstance(f.dataType, (t.MapType, t.StructType, t.ArrayType)) for f in draft.schema
+    )
+    some = f"{column} IS NULL" if nested else f"pmod(hash({column}), 3) = 0"
+    statement = {
+        "delete": f"DELETE FROM {name} WHERE {some}",
+        "add": f"ALTER TABLE {name} ADD COLUMNS (added{rng.randrange(10**6)} STRING)",
+        "rename": f"ALTER TABLE {name} RENAME COLUMN {column} TO renamed{rng.randrange(10**6)}",
+        "drop": f"ALTER TABLE {name} DROP COLUMN {column}",
+    }[kind]
+    draft.notes.append(statement)
+    table.spark.sql(statement)
+
+
+def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> Table:
+    """Let delta-rs write the table."""
+    for part in draft.parts():
+        rows = part.rows
+        for f, value in zip(draft.partitions.fields, part.partition, strict=True):
+            stored = pa.array([value] * rows.num_rows, arrow_type(f.dataType, True))
+            rows = rows.append_column(f.name, stored.cast(arrow_type(f.dataType)))
+        write_deltalake(
+            path,
+            rows,
+            mode="append",
+            partition_by=draft.partitions.fieldNames() or None,
+            schema_mode="merge",
+        )
+    return Table(spark, path, draft)
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+ORIGINS = {
+    "forged": forged,
+    "converted": converted,
+    "delta": by_delta,
+    "delta-rs": by_delta_rs,
+}

@@ -1,0 +1,205 @@
+"""Values of every type, as numbers, texts and bytes that Python can hold without a loss."""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import types as t
+
+WIDE = Context(prec=60)
+DAY = 86_400_000_000
+# 0001-01-01 and 9999-12-31, in days from 1970.
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896
+# More bytes than a column index keeps (64) and more characters than Delta's statistics (32).
+LONG_PREFIX = "the same first characters, more of them than any index keeps of a value: "
+STYLES = ("one", "few", "few", "many", "many", "sorted", "runs", "special", "huge")
+STRINGS = (
+    "", " ", "\x00", "\uffff", "\U0010ffff", "\U00010000", "'\"\\", "null", "NaN", "a\nb", "Ж",
+    "a" * 32, "a" * 33, "\U0010ffff" * 33, "\x7f" * 40, "\u07ff" * 33, "e\u0301",
+)  # fmt: skip
+FLOATS = (0.0, -0.0, math.nan, math.inf, -math.inf, 5e-324, -1.0, 1.0, 1e300, 95.0)
+
+
+@dataclass(frozen=True)
+class Style:
+    """How the values of a column in one file are spread."""
+
+    spread: str
+    nulls: float
+    extreme: bool  # times far from today, which not every writer takes
+    nan: float
+
+    @classmethod
+    def draw(cls, rng: random.Random, extreme: bool) -> Style:
+        return cls(
+            rng.choice(STYLES),
+            rng.choice([0.0, 0.0, 0.1, 0.5, 0.9, 1.0]),
+            extreme,
+            rng.choice([0.0, 0.0, 0.0, 0.01, 0.2]),
+        )
+
+
+def draw_values(kind: t.DataType, count: int, style: Style, rng: random.Random) -> list[Any]:
+    """Draw `count` values of a type, with nulls at every level."""
+    if isinstance(kind, t.StructType):
+        children = [draw_values(f.dataType, count, style, rng) for f in kind.fields]
+        names = kind.fieldNames()
+        found = [dict(zip(names, row, strict=True)) for row in zip(*children, strict=True)]
+    elif isinstance(kind, t.ArrayType):
+        found = _split(kind.elementType, count, style, rng)
+    elif isinstance(kind, t.MapType):
+        keys = _split(kind.keyType, count, Style("many", 0.0, style.extreme, 0.0), rng)
+        keys = [list(dict.fromkeys(some)) for some in keys]
+        items = iter(draw_values(kind.valueType, sum(map(len, keys)), style, rng))
+        found = [[(key, next(items)) for key in some] for some in keys]
+    else:
+        found = _leaves(kind, count, style, rng)
+    return [None if style.nulls and rng.random() < style.nulls else v for v in found]
+
+
+def _split(kind: t.DataType, count: int, style: Style, rng: random.Random) -> list[list[Any]]:
+    long = 300 if count < 60 and rng.random() < 0.1 else 3
+    sizes = [rng.choice([0, 1, 1, 2, long]) for _ in range(count)]
+    items = iter(draw_values(kind, sum(sizes), style, rng))
+    return [[next(items) for _ in range(size)] for size in sizes]
+
+
+def _leaves(kind: t.DataType, count: int, style: Style, rng: random.Random) -> list[Any]:
+    if style.spread in ("one", "few", "runs"):
+        pool = [draw_leaf(kind, rng, style) for _ in range(1 if style.spread == "one" else 5)]
+        found = [rng.choice(pool) for _ in range(count)]
+        if style.spread == "runs":
+            found.sort(key=repr)
+    elif style.spread == "special" and isinstance(kind, (t.FloatType, t.DoubleType)):
+        found = [as_float(rng.choice(FLOATS), kind) for _ in range(count)]
+    elif style.spread == "huge" and isinstance(kind, (t.StringType, t.BinaryType)):
+        pool = [draw_leaf(kind, rng, style), _huge(kind, rng)]
+        found = [rng.choice(pool) for _ in range(count)]
+    else:
+        found = [draw_leaf(kind, rng, style) for _ in range(count)]
+    if style.nan and isinstance(kind, (t.FloatType, t.DoubleType)):
+        return [math.nan if rng.random() < style.nan else v for v in found]
+    if style.spread == "sorted":
+        found.sort(key=lambda v: (v != v, v))
+    return found
+
+
+def _huge(kind: t.DataType, rng: random.Random) -> Any:
+    size = rng.choice([5_000, 70_000, 300_000])
+    text = rng.choice("aé語") * size
+    return text if isinstance(kind, t.StringType) else text.encode()
+
+
+def draw_leaf(kind: t.DataType, rng: random.Random, style: Style) -> Any:
+    """Draw one value that is not null; dates and times are numbers, as they are stored."""
+    if isinstance(kind, t.BooleanType):
+        return rng.random() < 0.5
+    if isinstance(kind, (t.ByteType, t.ShortType, t.IntegerType, t.LongType)):
+        return _integer(8 * _WIDTHS[type(kind)], rng)
+    if isinstance(kind, (t.FloatType, t.DoubleType)):
+        if rng.random() < 0.1:
+            return as_float(rng.choice([v for v in FLOATS if v == v]), kind)
+        return as_float(rng.choice([rng.gauss(0, 1e6), float(rng.randrange(100))]), kind)
+    if isinstance(kind, t.DecimalType):
+        digits = rng.choice([1, max(kind.precision // 2, 1), kind.precision])
+        unscaled = rng.randrange(-(10**digits) + 1, 10**digits)
+        return Decimal(unscaled).scaleb(-kind.scale, WIDE)
+    if isinstance(kind, t.StringType):
+        return _string(rng)
+    if isinstance(kind, t.BinaryType):
+        return rng.choice([b"", b"\xff" * 70, b"\x00", rng.randbytes(4), rng.randbytes(4)])
+    if isinstance(kind, t.DateType):
+        return _day(rng, style)
+    return _day(rng, style) * DAY + rng.choice([0, DAY - 1, rng.randrange(DAY), 3_600_000_000])
+
+
+_WIDTHS = {t.ByteType: 1, t.ShortType: 2, t.IntegerType: 4, t.LongType: 8}
+
+
+def _integer(bits: int, rng: random.Random) -> int:
+    high = 2 ** (bits - 1)
+    kind = rng.random()
+    if kind < 0.05:
+        return rng.choice([-high, high - 1, 0, -1])
+    return rng.randrange(-high, high) if kind < 0.4 else rng.randrange(-100, 101)
+
+
+def _string(rng: random.Random) -> str:
+    kind = rng.randrange(6)
+    number = str(rng.randrange(10_000))
+    if kind == 0:
+        return rng.choice(STRINGS)
+    if kind == 1:
+        return LONG_PREFIX + number
+    if kind == 2:
+        return rng.choice("éßЖ語😀\uffff\U00010400\U0010ffff") * rng.randrange(1, 40) + number
+    return "text " + number
+
+
+def _day(rng: random.Random, style: Style) -> int:
+    if style.extreme and rng.random() < 0.2:
+        return rng.choice([FIRST_DAY, LAST_DAY, -141_428, rng.randrange(FIRST_DAY, LAST_DAY)])
+    return rng.choice([0, -1, rng.randrange(7_000, 25_000), rng.randrange(19_000, 19_100)])
+
+
+def as_float(value: float, kind: t.DataType) -> float:
+    """Round to a value that the type holds."""
+    if isinstance(kind, t.DoubleType):
+        return value
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", value))[0])
+    except OverflowError:
+        return math.copysign(3e38, value)
+
+
+_STORED: dict[type[t.DataType], pa.DataType] = {
+    t.BooleanType: pa.bool_(),
+    t.ByteType: pa.int8(),
+    t.ShortType: pa.int16(),
+    t.IntegerType: pa.int32(),
+    t.LongType: pa.int64(),
+    t.FloatType: pa.float32(),
+    t.DoubleType: pa.float64(),
+    t.StringType: pa.string(),
+    t.BinaryType: pa.binary(),
+    t.DateType: pa.int32(),
+    t.TimestampType: pa.int64(),
+    t.TimestampNTZType: pa.int64(),
+}
+_LOGICAL = _STORED | {
+    t.DateType: pa.date32(),
+    t.TimestampType: pa.timestamp("us", "UTC"),
+    t.TimestampNTZType: pa.timestamp("us"),
+}
+
+
+def arrow_type(kind: t.DataType, stored: bool = False) -> pa.DataType:
+    """Give the Arrow type of a Spark type, dates and times as they are `stored`: numbers."""
+    if isinstance(kind, t.StructType):
+        return pa.struct([pa.field(f.name, arrow_type(f.dataType, stored)) for f in kind.fields])
+    if isinstance(kind, t.ArrayType):
+        return pa.list_(pa.field("element", arrow_type(kind.elementType, stored)))
+    if isinstance(kind, t.MapType):
+        return pa.map_(arrow_type(kind.keyType, stored), arrow_type(kind.valueType, stored))
+    if isinstance(kind, t.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    return (_STORED if stored else _LOGICAL)[type(kind)]
+
+
+def arrow_table(
+    schema: t.StructType, styles: dict[str, Style], count: int, rng: random.Random
+) -> pa.Table:
+    """Make the rows of one file."""
+    columns = [
+        pa.array(
+            draw_values(f.dataType, count, styles[f.name], rng), arrow_type(f.dataType, True)
+        ).cast(arrow_type(f.dataType))
+        for f in schema.fields
+    ]
+    return pa.Table.from_arrays(columns, names=schema.fieldNames())
