@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
 from foreign_writers import Writer
-from torture.partitions import TYPES, draw_pool
+from torture.partitions import TYPES, draw_pool, print_alike
 from torture.pools import Names
 from torture.values import Style, arrow_table
 from torture.writers import PLAIN, draw_writer
@@ -36,11 +36,11 @@ class Draft:
         self.tame = tame
         names = Names(rng, tame)
         width = rng.choice([1, 1, 2, 3, 5])
-        deep = rng.choice([0, 0, 1, 3])
-        partitions = rng.choice([0, 0, 0, 1, 2, 2, 3])
+        deep = rng.choice([0, 0, 1, 2, 3])
+        partitions = rng.choice([0, 0, 1, 1, 2, 2, 3])
         found = names.draw(width + partitions)
         self.schema = t.StructType([t.StructField(n, names.type(deep)) for n in found[partitions:]])
-        kinds = rng.sample(TYPES, partitions)
+        kinds = [rng.choice(TYPES) for _ in range(partitions)]
         self.partitions = t.StructType(
             [t.StructField(n, k) for n, k in zip(found[:partitions], kinds, strict=True)]
         )
@@ -49,7 +49,7 @@ class Draft:
             self.notes.append(f"partitions {self.partitions.simpleString()}")
         self.most_rows = most_rows
         self.pools = [draw_pool(k, found[:partitions], rng) for k in kinds]
-        self.same = draw_writer(rng, self.schema) if rng.random() < 0.4 else None
+        self.same = draw_writer(rng, self.schema) if rng.random() < 0.6 else None
         self.extreme = rng.random() < 0.15
 
     @property
@@ -71,7 +71,11 @@ class Draft:
         if any(style.spread == "huge" for style in styles.values()):
             count = min(count, 60)
         if partition is None:
-            partition = tuple(rng.choice(pool) for pool in self.pools)
+            alike = print_alike(self.partitions.fields)
+            if alike and rng.random() < 0.5:
+                partition = rng.choice(alike)
+            else:
+                partition = tuple(rng.choice(pool) for pool in self.pools)
         writer = self.same or draw_writer(rng, schema)
         self.notes.append(f"{count} rows of {styles} in {partition} by {writer}")
         return Part(arrow_table(schema, styles, count, rng), schema, partition, writer)

@@ -117,6 +117,9 @@ def _of_leaf(
     if isinstance(kind, (t.FloatType, t.DoubleType)):
         finite = [v for v in found if math.isfinite(v)]
         wanted += [math.nan, math.inf, -0.0, max(finite, default=0.0)]
+        if finite:  # NaN is above them, and bounds that leave it out are not
+            yield Filter(path, kind, ">", max(finite))
+            yield Filter(path, kind, ">", rng.choice(finite))
     yield Filter(path, kind, rng.choice(["null", "not null"]))
     for value in rng.sample(wanted, min(4, len(wanted))):
         if not isinstance(value, (str, bytes)) or len(value) < 1000:

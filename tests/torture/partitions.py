@@ -17,9 +17,12 @@ from torture.filters import EPOCH, literal
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 # 2024-11-03 05:30 and 06:30 are both 01:30 in New York; the others in Berlin, and on Lord Howe.
-REPEATED = [1730611800, 1730615400, 1729989000, 1729992600, 1712413800, 1712412000]
+REPEATED = [1730611800, 1730615400, 1729989000, 1729992600, 1712413800, 1712415600]
 TIMES = [second * 1_000_000 for second in REPEATED] + [0, -1, 1730611800_000_001]
 TYPES: tuple[t.DataType, ...] = (
+    t.StringType(),
+    t.StringType(),
+    t.StringType(),
     t.StringType(),
     t.StringType(),
     t.StringType(),
@@ -29,6 +32,7 @@ TYPES: tuple[t.DataType, ...] = (
     t.ByteType(),
     t.BooleanType(),
     t.DateType(),
+    t.TimestampType(),
     t.TimestampType(),
     t.TimestampType(),
     t.TimestampNTZType(),
@@ -46,8 +50,10 @@ def draw_pool(kind: t.DataType, others: Sequence[str], rng: random.Random) -> li
         other = rng.choice(others)
         pool = rng.choice(
             [
+                [None, "null"],
                 [None, "null", "NULL", "", HIVE_NULL, "None"],
-                ["x", "y", f"x, {other}=y", f"y, {other}=z", "z", "x/y", f"x/{other}=y"],
+                ["x", f"x, {other}=y", f"y, {other}=z", "z"],
+                ["x", "x/y", f"x/{other}=y", "y"],
                 ["a", "A", "a ", " a", "a%20", "%", "%25", "a b", "a+b", "a=b", "a:b", "a\nb"],
                 ["ü", "u\u0308", "名", "😀", "\u00a0", "é" * 60, "#", "?", "'", '"', "\\", "{}"],
                 ["1", "01", "1.0", "true", "2024-01-01", "2024-01-01 00:00:00", "NaN", "-0.0"],
@@ -58,14 +64,23 @@ def draw_pool(kind: t.DataType, others: Sequence[str], rng: random.Random) -> li
     elif isinstance(kind, t.DateType):
         pool = [0, -1, 19_782, 19_783, 2_932_896, None]
     elif isinstance(kind, (t.TimestampType, t.TimestampNTZType)):
-        pool = [*TIMES, None]
+        at = rng.randrange(0, len(REPEATED), 2)
+        pool = rng.choice([TIMES[at : at + 2], TIMES[at : at + 2], [*TIMES, None]])
     elif isinstance(kind, t.DecimalType):
         pool = [Decimal("1.50"), Decimal("-0.01"), Decimal("0"), Decimal("15"), None]
     elif isinstance(kind, (t.DoubleType, t.FloatType)):
         pool = [0.0, -0.0, float("nan"), float("inf"), 1.0, 0.5, None]
     else:
         pool = [0, 1, -1, 127, None]
-    return rng.sample(pool, rng.choice([1, 2, 2, 3]))
+    return rng.sample(pool, min(len(pool), rng.choice([1, 2, 2, 3])))
+
+
+def print_alike(fields: Sequence[t.StructField]) -> list[tuple[Any, ...]]:
+    """Give values of two columns of text that read the same as `a=x, b=y`."""
+    if len(fields) != 2 or any(not isinstance(f.dataType, t.StringType) for f in fields):
+        return []
+    second = fields[1].name
+    return [(f"x, {second}=y", "z"), ("x", f"y, {second}=z")]
 
 
 def text_of(value: Any, kind: t.DataType, rng: random.Random) -> str | None:

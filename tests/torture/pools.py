@@ -90,13 +90,13 @@ class Names:
         return "".join(rng.choices(alphabet, k=rng.randrange(1, 9)))
 
     def struct(self, depth: int) -> t.StructType:
-        names = self.draw(self.rng.choice([1, 1, 2, 2, 3]))
+        names = self.draw(self.rng.choice([1, 1, 1, 2, 3]))
         return t.StructType([t.StructField(n, self.type(depth - 1)) for n in names])
 
     def type(self, depth: int) -> t.DataType:
         """Draw a type with at most `depth` levels above its leaves."""
         rng = self.rng
-        if depth == 0 or rng.random() < 0.55:
+        if depth == 0 or rng.random() < 0.4:
             return draw_leaf_type(rng)
         kind = rng.randrange(3)
         if kind == 0:

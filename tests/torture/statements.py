@@ -9,7 +9,7 @@ from sessions import session_conf
 from torture.checks import Broken, Seen
 from torture.tables import Table
 
-ZONES = ("UTC", "UTC", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata")
+ZONES = ("UTC", "America/New_York", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe")
 DELTA = "spark.databricks.delta"
 
 
@@ -33,6 +33,8 @@ def draw_conf(rng: random.Random, notes: list[str]) -> dict[str, str]:
         f"{DELTA}.optimize.maxDeletedRowsRatio": ["0.0"],
     }
     conf = {key: rng.choice(values) for key, values in pool.items() if rng.random() < 0.2}
+    if rng.random() < 0.4:  # so that new files have several row groups
+        conf["parquet.block.size"] = rng.choice(["1", "1000", "20000"])
     conf["spark.sql.session.timeZone"] = rng.choice(ZONES)
     notes.append(f"conf {conf}")
     # Every table has another schema, for which Spark would compile code each time.
