@@ -9,6 +9,7 @@ import org.apache.parquet.schema.Type.Repetition
 
 /** Finds the columns of an output schema in a file, or says why the file cannot be spliced. Pure. */
 private[parquet] object ColumnSources {
+  import NestedTypes._
 
   def of(
       output: MessageType,
@@ -73,10 +74,10 @@ private[parquet] object ColumnSources {
       case (a, b) if isRepeated(a) != isRepeated(b) => s"column $name has another structure in a file"
       case (a, b) if a.isRepetition(Repetition.REQUIRED) && b.isRepetition(Repetition.OPTIONAL) =>
         s"column $name is required, and a file allows nulls in it"
-      case (a, b) if FieldMatching.isList(a) != FieldMatching.isList(b) =>
+      case (a, b) if !isRepeated(a) && (isList(a) != isList(b) || isMap(a) != isMap(b)) =>
         s"column $name has another structure in a file"
-      case (a, b) if FieldMatching.isMap(a) != FieldMatching.isMap(b) =>
-        s"column $name has another structure in a file"
+      case (a, b) if isCollection(a) && !isRepeated(a) && !b.isPrimitive && !hasThreeLevels(b.asGroupType) =>
+        s"column $name is stored without the three levels of lists and maps in a file"
       case (a, b)
           if isRepeated(a) && !a.isPrimitive && a.asGroupType.getFieldCount != b.asGroupType.getFieldCount =>
         s"column $name has another structure in a file"
@@ -93,9 +94,13 @@ private[parquet] object ColumnSources {
     Option.when(found.size < wanted.size) {
       val table = if (found.isEmpty) output else wanted(found.size - 1).asGroupType
       val group = if (found.isEmpty) file else found.last.asGroupType
-      Option.when(matching.isAmbiguous(table, wanted(found.size), group))(
-        s"column $name has another ${if (matching.byId) "field id" else "spelling"} in a file"
-      )
+      if (matching.isAmbiguous(table, wanted(found.size), group))
+        Some(s"column $name has another ${if (matching.byId) "field id" else "spelling"} in a file")
+      // Readers do not agree on which level such an element is.
+      else
+        Option.when(found.exists(isRepeated) && !table.getFields.asScala.exists(matching.find(table, _, group).nonEmpty))(
+          s"column $name is in an element of a list or map that has none of its fields in a file"
+        )
     }.flatten
 
   private def present(
@@ -149,8 +154,6 @@ private[parquet] object ColumnSources {
   }
 
   private def indexOf(file: MessageType, column: ColumnDescriptor): Int = file.getColumns.indexOf(column)
-
-  private def isRepeated(field: Type): Boolean = field.isRepetition(Repetition.REPEATED)
 
   private def describe(field: Type): String = {
     val primitive = field.asPrimitiveType

@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet
 
 import scala.jdk.CollectionConverters._
 
-import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, MessageType, Type}
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
 
 /**
  * How a field of the table is found in a file: by name, or by field id where the table maps columns by id.
@@ -31,20 +31,6 @@ private[parquet] final case class FieldMatching(byId: Boolean) {
   /** The annotated group of a list or map, and the repeated group in it. parquet-java calls the root repeated too. */
   private def isInsideCollection(group: GroupType): Boolean = group match {
     case _: MessageType => false
-    case _ => FieldMatching.isCollection(group) || group.isRepetition(Type.Repetition.REPEATED)
-  }
-}
-
-private[parquet] object FieldMatching {
-
-  def isCollection(field: Type): Boolean = isList(field) || isMap(field)
-
-  def isList(field: Type): Boolean =
-    field.getLogicalTypeAnnotation.isInstanceOf[LogicalTypeAnnotation.ListLogicalTypeAnnotation]
-
-  def isMap(field: Type): Boolean = field.getLogicalTypeAnnotation match {
-    case _: LogicalTypeAnnotation.MapLogicalTypeAnnotation => true
-    case _: LogicalTypeAnnotation.MapKeyValueTypeAnnotation => true
-    case _ => false
+    case _ => NestedTypes.isCollection(group) || NestedTypes.isRepeated(group)
   }
 }

@@ -22,8 +22,12 @@ object ForeignTables extends Assertions {
 
   private val spark: SparkSession = TestSession.spark
 
-  /** A data file: how it is written, and its statistics in the log. */
-  final case class ForeignFile(write: Path => Unit, stats: Option[String] = None)
+  /** A data file: how it is written, its statistics in the log, and its value of the partition column `p`. */
+  final case class ForeignFile(
+      write: Path => Unit,
+      stats: Option[String] = None,
+      partition: Option[String] = None
+  )
 
   /** A file by parquet-java's example writer. */
   def fileOf(schema: MessageType, conf: (String, String)*)(rows: (Group => Unit)*): ForeignFile =
@@ -53,7 +57,7 @@ object ForeignTables extends Assertions {
       file.write(path)
       AddFile(
         path.getFileName.toString,
-        Map.empty,
+        file.partition.map("p" -> _).toMap,
         Files.size(path),
         modificationTime = i.toLong,
         dataChange = true,
@@ -62,7 +66,12 @@ object ForeignTables extends Assertions {
     }
     val isMapped = configuration.exists(_._1.startsWith("delta.columnMapping"))
     val protocol = if (isMapped) Protocol(2, 5) else Protocol(1, 2)
-    val metadata = Metadata(id = name, schemaString = schema.json, configuration = configuration.toMap)
+    val metadata = Metadata(
+      id = name,
+      schemaString = schema.json,
+      partitionColumns = files.flatMap(_.partition.map(_ => "p")).distinct,
+      configuration = configuration.toMap
+    )
     val actions: Seq[Action] = Seq(protocol, metadata) ++ adds
     Files.writeString(log.resolve(f"${0}%020d.json"), actions.map(_.json).mkString("\n"))
     directory.getAbsolutePath
@@ -72,12 +81,17 @@ object ForeignTables extends Assertions {
     spark.read.format("delta").load(path).where(condition).collect().toSeq
 
   /** Asserts that OPTIMIZE makes one file of all, of the same rows; returns the tier and the reason. */
-  def optimize(path: String): (String, String) = {
+  def optimize(path: String): (String, String) = optimizePartitions(path).values.head
+
+  /** The same for each partition, which is written as in `p=a`. */
+  def optimizePartitions(path: String): Map[String, (String, String)] = {
     val before = rowsOf(path)
-    val bin = spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect()
-    assert(DeltaLog.forTable(spark, path).update().numOfFiles == 1, path)
+    val bins = spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect()
+    assert(DeltaLog.forTable(spark, path).update().numOfFiles == bins.length, path)
     assert(rowsOf(path).map(textOf).sorted == before.map(textOf).sorted, path)
-    (bin.head.getAs[String]("tier"), bin.head.getAs[String]("reason"))
+    bins.map { bin =>
+      bin.getAs[String]("partition") -> (bin.getAs[String]("tier") -> bin.getAs[String]("reason"))
+    }.toMap
   }
 
   private def textOf(row: Row): String = row.toSeq
