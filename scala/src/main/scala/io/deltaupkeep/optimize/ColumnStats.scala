@@ -96,6 +96,7 @@ private object ValueOrder {
 
   /** None for a type that has no order in the log. */
   def of(dataType: DataType): Option[ValueOrder[_]] = dataType match {
+    case FloatType | DoubleType => Some(floats)
     case _: NumericType => Some(numbers)
     case _: StringType => Some(strings)
     case DateType => Some(dates)
@@ -106,6 +107,8 @@ private object ValueOrder {
 
   private val numbers =
     new ValueOrder(node => Option.when(node.isNumber)(node.decimalValue))(_ compareTo _)
+  // As a `Double` is ordered: NaN is the greatest, and -0.0 below 0.0.
+  private val floats = new ValueOrder(floatOf)(java.lang.Double.compare(_, _))
   private val strings =
     new ValueOrder(node => Option.when(node.isTextual)(node.textValue.getBytes(UTF_8)))(
       Arrays.compareUnsigned
@@ -113,6 +116,16 @@ private object ValueOrder {
   private val dates = new ValueOrder(text(LocalDate.parse(_)))(_ compareTo _)
   private val instants = new ValueOrder[Instant](text(OffsetDateTime.parse(_).toInstant))(_ compareTo _)
   private val localTimes = new ValueOrder(text(LocalDateTime.parse(_)))(_ compareTo _)
+
+  /** JSON has no numbers for some: Spark writes them as texts. */
+  private def floatOf(node: JsonNode): Option[Double] =
+    if (node.isNumber) Some(node.doubleValue)
+    else
+      Option(node.textValue).collect {
+        case "NaN" => Double.NaN
+        case "Infinity" => Double.PositiveInfinity
+        case "-Infinity" => Double.NegativeInfinity
+      }
 
   private def text[T](parse: String => T)(node: JsonNode): Option[T] = Try(parse(node.textValue)).toOption
 }

@@ -11,6 +11,14 @@ import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
+ * What the footer of a file tells.
+ *
+ * @param json    its statistics, as Delta collects them: row groups that do not tell their bounds are passed over
+ * @param bounded paths of the columns whose bounds every row group with values tells
+ */
+final case class FooterStats(json: String, bounded: Set[Seq[String]])
+
+/**
  * Statistics of a file that holds the rows of others, from theirs (protocol, 'Per-file Statistics'). Pure.
  *
  * @param schema of the data columns, by their physical names
@@ -93,14 +101,14 @@ object MergedStats {
      * @param fromFooter statistics that the new file's own footer gives: asked for what some inputs tell of a
      *                   column and others do not. It cannot count the nulls of arrays and maps.
      */
-    def json(fromFooter: => Option[String]): Option[String] = {
-      lazy val footer = parsed(fromFooter)
+    def json(fromFooter: => Option[FooterStats]): Option[String] = {
+      lazy val footer = new ParsedFooter(fromFooter)
       val columns = fold.columns.map { column =>
         val merged = if (fold.isComplete) column.result else None
         column.path -> merged.getOrElse(if (column.isCollection) ColumnStats.unknown
-        else statsOf(column.path, footer))
+        else footer.statsOf(column.path))
       }
-      val rows = if (fold.isComplete) Some(fold.rows) else at(footer, Seq(NumRecords)).map(_.longValue)
+      val rows = if (fold.isComplete) Some(fold.rows) else footer.rows
       rows.map(write(_, columns, fold.tightBounds))
     }
 
@@ -123,11 +131,20 @@ object MergedStats {
 
   private def parsed(stats: Option[String]): JsonNode = stats.fold[JsonNode](noStats)(mapper.readTree)
 
-  private def statsOf(path: List[String], node: JsonNode): ColumnStats.Of = ColumnStats.Of(
-    at(node, Min +: path),
-    at(node, Max +: path),
-    at(node, NullCount +: path).map(_.longValue)
-  )
+  private final class ParsedFooter(stats: Option[FooterStats]) {
+    private val node = parsed(stats.map(_.json))
+
+    def rows: Option[Long] = at(node, Seq(NumRecords)).map(_.longValue)
+
+    def statsOf(path: List[String]): ColumnStats.Of = {
+      val isBounded = stats.exists(_.bounded.contains(path))
+      ColumnStats.Of(
+        at(node, Min +: path).filter(_ => isBounded),
+        at(node, Max +: path).filter(_ => isBounded),
+        at(node, NullCount +: path).map(_.longValue)
+      )
+    }
+  }
 
   private def at(node: JsonNode, path: Seq[String]): Option[JsonNode] =
     path.foldLeft(Option(node))((found, name) => found.flatMap(n => Option(n.get(name)))).filterNot(_.isNull)

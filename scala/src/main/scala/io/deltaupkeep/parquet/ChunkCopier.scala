@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet
 import java.io.ByteArrayInputStream
 
 import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.column.values.bloomfilter.{BlockSplitBloomFilter, BloomFilter}
 import org.apache.parquet.format.Util
 import org.apache.parquet.format.converter.ParquetMetadataConverter
@@ -11,13 +12,22 @@ import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
 import org.apache.parquet.internal.column.columnindex.{ColumnIndex, OffsetIndex}
 import org.apache.parquet.internal.hadoop.metadata.IndexReference
 
-/** Copies a column chunk as bytes, with its indexes and its Bloom filter. */
+/**
+ * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds of a writer that leaves values out of
+ * them stay behind: under our name readers would trust them.
+ */
 private[parquet] object ChunkCopier {
 
-  /** `name` of the file is for errors. */
+  /**
+   * Copies one chunk.
+   *
+   * @param name      of its file, for errors
+   * @param writtenBy who wrote that file
+   */
   def copy(
       column: ColumnDescriptor,
       name: String,
+      writtenBy: WrittenBy,
       bytes: FileBytes,
       chunk: ColumnChunkMetaData,
       to: ParquetFileWriter
@@ -25,13 +35,32 @@ private[parquet] object ChunkCopier {
     val step = math.max(1L, math.min(StepBytes, chunk.getTotalSize)).toInt
     val stream = FileBytes.asInputFile(bytes, step).newStream()
     def read[T](part: => T): T = UnreadableInput.naming(name)(part)
+    val keepsBounds = writtenBy.boundsAll(chunk.getPrimitiveType)
     to.appendColumnChunk(
       column,
       stream,
-      chunk,
+      if (keepsBounds) chunk else withoutBounds(chunk),
       read(bloomFilter(bytes, chunk)).orNull,
-      read(columnIndex(bytes, chunk)).orNull,
+      (if (keepsBounds) read(columnIndex(bytes, chunk)) else None).orNull,
       read(offsetIndex(bytes, chunk)).orNull
+    )
+  }
+
+  private def withoutBounds(chunk: ColumnChunkMetaData): ColumnChunkMetaData = {
+    val statistics = Statistics.getBuilderForReading(chunk.getPrimitiveType)
+    if (chunk.getStatistics.isNumNullsSet) statistics.withNumNulls(chunk.getStatistics.getNumNulls)
+    ColumnChunkMetaData.get(
+      chunk.getPath,
+      chunk.getPrimitiveType,
+      chunk.getCodec,
+      chunk.getEncodingStats,
+      chunk.getEncodings,
+      statistics.build(),
+      chunk.getFirstDataPageOffset,
+      chunk.getDictionaryPageOffset,
+      chunk.getValueCount,
+      chunk.getTotalSize,
+      chunk.getTotalUncompressedSize
     )
   }
 

@@ -98,7 +98,9 @@ private[parquet] object ColumnSources {
         Some(s"column $name has another ${if (matching.byId) "field id" else "spelling"} in a file")
       // Readers do not agree on which level such an element is.
       else
-        Option.when(found.exists(isRepeated) && !table.getFields.asScala.exists(matching.find(table, _, group).nonEmpty))(
+        Option.when(
+          found.exists(isRepeated) && !table.getFields.asScala.exists(matching.find(table, _, group).nonEmpty)
+        )(
           s"column $name is in an element of a list or map that has none of its fields in a file"
         )
     }.flatten

@@ -146,7 +146,14 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       case ColumnSource.Present(index, _, _, _) =>
         val started = System.nanoTime()
         val file = part.rowGroup.file
-        ChunkCopier.copy(column, file.name, file.bytes, part.rowGroup.chunkToCopy(index), to)
+        ChunkCopier.copy(
+          column,
+          file.name,
+          file.writtenBy,
+          file.bytes,
+          part.rowGroup.chunkToCopy(index),
+          to
+        )
         tally(ChunkTier.Copy, TierTally(part.compressedBytes, System.nanoTime() - started))
       case _ => throw new IllegalStateException("Only a column that is there can be copied")
     }

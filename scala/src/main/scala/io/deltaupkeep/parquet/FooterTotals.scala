@@ -24,7 +24,12 @@ final case class LeafTotals(rows: Long, values: Long, nulls: Option[Long], bound
 final case class FooterTotals(rows: Long, leaves: Map[Seq[String], LeafTotals], byParquetMr: Boolean)
 
 /** The footers of a splice. */
-final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals)
+final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals) {
+
+  /** The columns of the output whose bounds every row group with values tells. */
+  def bounded: Set[Seq[String]] =
+    output.leaves.collect { case (path, leaf) if leaf.bounds.nonEmpty => path }.toSet
+}
 
 object FooterTotals {
 

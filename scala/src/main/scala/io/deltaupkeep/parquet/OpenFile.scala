@@ -29,6 +29,8 @@ private[parquet] final class OpenFile(
   /** The writer, empty where the footer does not tell. */
   def createdBy: String = footer.createdBy
 
+  val writtenBy: WrittenBy = new WrittenBy(footer.createdBy)
+
   def footerLength: Int = footerBytes.length
 
   val rowGroups: IndexedSeq[RowGroup] = footer.rowGroups.zipWithIndex.collect {

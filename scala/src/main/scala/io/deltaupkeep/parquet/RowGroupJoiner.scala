@@ -60,12 +60,13 @@ object RowGroupJoiner {
       to: ParquetFileWriter
   ): Unit = {
     val schema = metadata.getFileMetaData.getSchema
+    val writtenBy = new WrittenBy(Option(metadata.getFileMetaData.getCreatedBy).getOrElse(""))
     input.ordinals.getOrElse(metadata.getBlocks.asScala.indices).foreach { ordinal =>
       val group = metadata.getBlocks.get(ordinal)
       to.startBlock(group.getRowCount)
       group.getColumns.asScala.foreach { chunk =>
         val column = schema.getColumnDescription(chunk.getPath.toArray)
-        ChunkCopier.copy(column, input.file.toString, bytes, chunk, to)
+        ChunkCopier.copy(column, input.file.toString, writtenBy, bytes, chunk, to)
       }
       to.endBlock()
     }

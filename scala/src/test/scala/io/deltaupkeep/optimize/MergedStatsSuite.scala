@@ -11,7 +11,7 @@ import org.apache.spark.sql.types._
 class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   private def merged(kind: String, footer: => Option[String], inputs: String*): Option[String] =
-    new MergedStats(StructType.fromDDL(s"c $kind")).of(inputs).json(footer)
+    new MergedStats(StructType.fromDDL(s"c $kind")).of(inputs).json(footer.map(FooterStats(_, Set(Seq("c")))))
 
   private def same(actual: Option[String], expected: String): Unit = {
     val json = JsonMapper
@@ -33,6 +33,12 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("type", "first", "second", "both"),
       ("BIGINT", "9" -> "10", "-1" -> "9", "-1" -> "10"),
       ("DOUBLE", "1.5E10" -> "2e10", "0.5" -> "3", "0.5" -> "2e10"),
+      // NaN is the greatest, wherever it is said.
+      ("DOUBLE", "1.5" -> "\"NaN\"", "0.5" -> "3", "0.5" -> "\"NaN\""),
+      ("DOUBLE", "0.5" -> "3", "\"NaN\"" -> "\"NaN\"", "0.5" -> "\"NaN\""),
+      ("FLOAT", "\"-Infinity\"" -> "3", "1" -> "\"Infinity\"", "\"-Infinity\"" -> "\"Infinity\""),
+      ("FLOAT", "\"Infinity\"" -> "\"NaN\"", "1" -> "\"Infinity\"", "1" -> "\"NaN\""),
+      ("DOUBLE", "0.0" -> "-0.0", "-0.0" -> "0.0", "-0.0" -> "0.0"),
       (
         "DECIMAL(38,2)",
         "12345678901234567890.12" -> "99999999999999999999.99",
@@ -79,6 +85,12 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val arrays = """{"numRecords":10,"nullCount":{"c":1}}"""
     same(merged("ARRAY<INT>", Some(arrays), arrays, some), """{"numRecords":15}""")
     same(merged("ARRAY<INT>", noFooter, arrays, arrays), """{"numRecords":20,"nullCount":{"c":2}}""")
+  }
+
+  test("a footer bounds only columns whose bounds are those of every row group") {
+    val footer = Some(FooterStats(stats("0", "7", nulls = 3), bounded = Set.empty))
+    val merged = new MergedStats(StructType.fromDDL("c DOUBLE")).of(Seq(stats("1", "2"), null)).json(footer)
+    same(merged, """{"numRecords":10,"nullCount":{"c":3}}""")
   }
 
   test("bounds are tight if all are") {

@@ -140,7 +140,8 @@ private[upkeep] final class BinWriter(
       stats: MergedStats.Result
   ): Written = {
     val input = actionOf(bin.files.head)
-    val adds = result.file.toSeq.map(splicer.addFile(tasks(result.index), _, input, stats))
+    val bounded = done.totals.fold(Set.empty[Seq[String]])(_.bounded)
+    val adds = result.file.toSeq.map(splicer.addFile(tasks(result.index), _, input, stats, bounded))
     val work = done.tallies.map { case (tier, tally) =>
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }

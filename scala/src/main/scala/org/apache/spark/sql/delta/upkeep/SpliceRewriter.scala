@@ -68,9 +68,16 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   /**
    * The action for the new file of a bin, with the statistics of its inputs, or of its own footer.
    *
-   * @param input any file of the bin: all have the same partition values
+   * @param input   any file of the bin: all have the same partition values
+   * @param bounded paths of the columns whose bounds the footer knows
    */
-  def addFile(task: SpliceTask, file: SplicedFile, input: AddFile, stats: MergedStats.Result): AddFile = {
+  def addFile(
+      task: SpliceTask,
+      file: SplicedFile,
+      input: AddFile,
+      stats: MergedStats.Result,
+      bounded: Set[Seq[String]]
+  ): AddFile = {
     val path = new Path(new Path(task.directory), file.name)
     val add = AddFile(
       path = relative(path),
@@ -80,7 +87,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       dataChange = false,
       tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString)
     )
-    add.copy(stats = stats.json(footerStats(add)).orNull)
+    add.copy(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
   }
 
   private def relative(file: Path): String = {
