@@ -39,7 +39,7 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
    */
   def differences(inputs: Seq[AddFile], outputs: Seq[AddFile]): Seq[String] = session.withActive {
     val (before, names) = hashed(inputs, sign = 1)
-    val (after, _) = hashed(outputs, sign = -1)
+    val (after, _) = hashed(outputs.map(withRowIds), sign = -1)
     val sums = before.columns.map(column => sum(col(column)))
     session.sparkContext.setJobDescription(
       s"OPTIMIZE ${handle.name}: compare ${CountText.of(outputs.size, "new file")} with their inputs"
@@ -49,6 +49,13 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
       case (name, i) if !row.isNullAt(i) && row.getLong(i) != 0 => name
     }.distinct
   }
+
+  /** A commit gives these to new files. Rows whose ids were kept, in columns of the file, do not need them. */
+  private def withRowIds(add: AddFile): AddFile =
+    add.copy(
+      baseRowId = add.baseRowId.orElse(Some(0L)),
+      defaultRowCommitVersion = add.defaultRowCommitVersion.orElse(Some(0L))
+    )
 
   /** A hash for each column, one of the row, and a one to count it, each times `sign`; with the columns' names. */
   private def hashed(files: Seq[AddFile], sign: Int): (DataFrame, Seq[String]) = {

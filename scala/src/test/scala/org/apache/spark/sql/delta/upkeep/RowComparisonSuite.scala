@@ -71,7 +71,7 @@ class RowComparisonSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
-  test("row ids are rows' own") {
+  test("row ids are the rows' own") {
     val path = new File(root, "compare-row-ids").toString
     spark.sql(
       s"CREATE TABLE delta.`$path` (a INT) USING delta TBLPROPERTIES ('delta.enableRowTracking' = 'true')"
@@ -81,5 +81,6 @@ class RowComparisonSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(
       new RowComparison(handle(path)).differences(files.take(1), files.drop(1)).last == RowComparison.Rows
     )
+    assert(spark.sql(s"OPTIMIZE delta.`$path`").head().getAs[Boolean]("verified"))
   }
 }
