@@ -22,8 +22,9 @@ object UpkeepConf {
   val OptimizeBytesInFlight = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.bytesInFlight")
     .doc(
-      "Bytes of input files that a task of OPTIMIZE holds at a time. A row group of the output takes at most half " +
-        "of it, so the memory of a task is about twice this number."
+      "Bytes of input files that a task of OPTIMIZE holds at a time. A row group that it makes takes as much at most, " +
+        "a page half of it; what takes more is rewritten row by row. So the memory of a task is about twice this " +
+        "number."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

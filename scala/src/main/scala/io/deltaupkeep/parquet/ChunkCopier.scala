@@ -2,6 +2,8 @@ package io.deltaupkeep.parquet
 
 import java.io.ByteArrayInputStream
 
+import scala.util.control.NonFatal
+
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.column.values.bloomfilter.{BlockSplitBloomFilter, BloomFilter}
@@ -65,18 +67,32 @@ private[parquet] object ChunkCopier {
   }
 
   private def columnIndex(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[ColumnIndex] =
-    referenced(bytes, chunk.getColumnIndexReference).map { stream =>
-      ParquetMetadataConverter.fromParquetColumnIndex(chunk.getPrimitiveType, Util.readColumnIndex(stream))
-    }.flatMap(Option(_))
+    referenced(bytes, chunk.getColumnIndexReference).flatMap { stream =>
+      parsed("a column index") {
+        Option(
+          ParquetMetadataConverter.fromParquetColumnIndex(
+            chunk.getPrimitiveType,
+            Util.readColumnIndex(stream)
+          )
+        )
+      }
+    }
 
   private def offsetIndex(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[OffsetIndex] =
     referenced(bytes, chunk.getOffsetIndexReference).map { stream =>
-      ParquetMetadataConverter.fromParquetOffsetIndex(Util.readOffsetIndex(stream))
+      parsed("an offset index") {
+        ParquetMetadataConverter.fromParquetOffsetIndex(Util.readOffsetIndex(stream))
+      }
     }
+
+  /** What is in memory already: a failure is no failure to read the file. */
+  private def parsed[T](what: String)(parse: => T): T =
+    try parse
+    catch { case NonFatal(e) => throw new MalformedPage(s"$what that cannot be read: ${e.getMessage}") }
 
   private def referenced(bytes: FileBytes, reference: IndexReference): Option[ByteArrayInputStream] =
     Option(reference).map { place =>
-      val slice = bytes.read(place.getOffset, place.getLength)
+      val slice = range(bytes, place.getOffset, place.getLength)
       // Thrift's reader makes room for a list before it finds out that the list is not there.
       val check = new CompactReader(slice.array, slice.from, slice.from + place.getLength)
       check.readStruct(_ => check.skip())
@@ -87,16 +103,24 @@ private[parquet] object ChunkCopier {
     Option.when(chunk.getBloomFilterOffset >= 0) {
       val start = chunk.getBloomFilterOffset
       val headerBytes = math.min(MaxBloomHeader.toLong, bytes.length - start).toInt
-      val slice = bytes.read(start, headerBytes)
+      val slice = range(bytes, start, headerBytes)
       val stream = new ByteArrayInputStream(slice.array, slice.from, headerBytes)
-      val header = Util.readBloomFilterHeader(stream)
-      val bits = bytes.read(start + headerBytes - stream.available(), header.getNumBytes)
-      new BlockSplitBloomFilter(java.util.Arrays.copyOfRange(
-        bits.array,
-        bits.from,
-        bits.from + header.getNumBytes
-      ))
+      val header = parsed("a Bloom filter")(Util.readBloomFilterHeader(stream))
+      val bits = range(bytes, start + headerBytes - stream.available(), header.getNumBytes)
+      parsed("a Bloom filter") {
+        new BlockSplitBloomFilter(java.util.Arrays.copyOfRange(
+          bits.array,
+          bits.from,
+          bits.from + header.getNumBytes
+        ))
+      }
     }
+
+  private def range(bytes: FileBytes, start: Long, count: Int): Slice = {
+    if (start < 0 || count < 0 || start > bytes.length - count)
+      throw new MalformedPage(s"$count bytes of an index or Bloom filter from $start on")
+    bytes.read(start, count)
+  }
 
   private val StepBytes = 4L << 20
 

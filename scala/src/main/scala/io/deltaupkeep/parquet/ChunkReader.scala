@@ -105,6 +105,7 @@ private[parquet] final class ChunkReader(
     // There must be room for it before a codec can say that it is not that long.
     if (head.uncompressedSize > math.max(chunk.uncompressedSize, LongPage))
       throw new MalformedPage(s"${head.uncompressedSize} bytes in a chunk of ${chunk.uncompressedSize}")
+    scratch.requireRoom(head.uncompressedSize.toLong, math.max(0, head.values))
   }
 
   private def readLevelCount(): Unit = {
@@ -245,6 +246,8 @@ private[parquet] final class ChunkReader(
     var i = 0
     while (i < nonNull) {
       copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, shape.width, plain)
+      // Values that begin alike are stored once.
+      scratch.requireRoom(plain.length.toLong, levels)
       i += 1
     }
     values.set(shape, plain.array, 0, plain.length, nonNull)

@@ -1,7 +1,14 @@
 package io.deltaupkeep.parquet
 
-/** Buffers that one chunk after the other is read into and made in; for one thread at a time. */
-private[parquet] final class ChunkScratch(val codec: PageCodec) {
+import io.deltaupkeep.ByteText
+
+/**
+ * Buffers that one chunk after the other is read into and made in; for one thread at a time.
+ *
+ * @param pageBytes of memory for a page, at most
+ */
+private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long = Long.MaxValue) {
+  import ChunkScratch._
 
   /** What the page of an input holds. */
   val repetition = new LevelBuffer
@@ -9,13 +16,19 @@ private[parquet] final class ChunkScratch(val codec: PageCodec) {
   val values = new Values
   val plain = new ByteSink()
   var ids: Array[Int] = Array.emptyIntArray
-  private var pageBytes = Array.emptyByteArray
+  private var pageArray = Array.emptyByteArray
 
   /** The dictionary of an input's chunk. */
   val dictionary = new Values
-  private var dictionaryBytes = Array.emptyByteArray
+  private var dictionaryArray = Array.emptyByteArray
 
   val output = new OutputScratch
+
+  /** Makes sure that a page may take as much: `bytes`, and its levels. */
+  def requireRoom(bytes: Long, levels: Int): Unit = {
+    val taken = bytes + BytesPerLevel * levels
+    if (taken > pageBytes) throw new TooLarge(s"a page takes ${ByteText.of(taken)} of memory", pageBytes)
+  }
 
   def idsFor(count: Int): Array[Int] = {
     if (ids.length < count) ids = new Array[Int](count + count / 2)
@@ -24,17 +37,20 @@ private[parquet] final class ChunkScratch(val codec: PageCodec) {
 
   /** Room for a page of a size, and a word more: packed values are read by whole words. */
   def page(size: Int): Array[Byte] = {
-    if (pageBytes.length < size + 8L) pageBytes = new Array[Byte](ChunkScratch.roomFor(size + 8L))
-    pageBytes
+    if (pageArray.length < size + 8L) pageArray = new Array[Byte](roomFor(size + 8L))
+    pageArray
   }
 
   def dictionaryPage(size: Int): Array[Byte] = {
-    if (dictionaryBytes.length < size) dictionaryBytes = new Array[Byte](ChunkScratch.roomFor(size.toLong))
-    dictionaryBytes
+    if (dictionaryArray.length < size) dictionaryArray = new Array[Byte](roomFor(size.toLong))
+    dictionaryArray
   }
 }
 
 private object ChunkScratch {
+
+  /** Two levels, and the id or the place of a value. */
+  private val BytesPerLevel = 12L
 
   /** Half as much again, so that slowly growing pages do not mean an array each. */
   private def roomFor(size: Long): Int = math.min(size + size / 2, Int.MaxValue - 16L).toInt

@@ -5,6 +5,7 @@ import scala.collection.mutable.ArrayBuffer
 import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.column.page.DictionaryPage
+import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
@@ -13,18 +14,22 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * Values go into a dictionary as parquet-java's writer does it: as long as the dictionary fits into its
  * page, and only if the first page gains from it; after that they are PLAIN. Ids of an input's dictionary are
  * mapped to the output's, so that only distinct values are looked at.
+ *
+ * @param held what the pages of the row group take together
  */
 private[parquet] final class ChunkSplicer(
     column: ColumnDescriptor,
     layout: PageLayout,
     compression: CompressionCodecName,
     scratch: ChunkScratch,
-    bloom: Option[BloomValues]
+    bloom: Option[BloomValues],
+    held: HeldPages
 ) {
   private val maxRepetition = column.getMaxRepetitionLevel
   private val maxDefinition = column.getMaxDefinitionLevel
   private val shape = ValueShape.of(column.getPrimitiveType)
   private val statistics = new PageStatistics(column.getPrimitiveType)
+  private val bounds = new SharedBounds(column.getPrimitiveType)
   private val pages = ArrayBuffer.empty[SplicedPage]
 
   private val out = scratch.output
@@ -41,6 +46,8 @@ private[parquet] final class ChunkSplicer(
   private var rows = 0
   private var nonNull = 0
   private var idCount = 0
+  private var plainBytes = 0L
+  private val slice = new PageSlice
 
   dictionary.reset(shape, layout.dictionaryBytes)
   out.clear()
@@ -61,16 +68,21 @@ private[parquet] final class ChunkSplicer(
     var level = 0
     var value = 0
     while (level < input.levels) {
-      if (isFull && input.repetition(level) == 0) flush()
-      val levelEnd = endOfSlice(input, level)
-      val valueEnd =
-        if (levelEnd == input.levels) input.nonNull
-        else value + input.definition.occurrences(input.maxDefinition, level, levelEnd)
-      appendLevels(input, levels, level, levelEnd)
-      appendValues(input, mapping, value, valueEnd)
-      level = levelEnd
-      value = valueEnd
+      findSlice(input, level, value)
+      appendLevels(input, levels, level, slice.levelEnd)
+      appendValues(input, mapping, value, slice.valueEnd)
+      level = slice.levelEnd
+      value = slice.valueEnd
     }
+  }
+
+  /** Where the page under construction ends within that of an input; begins another one if it is full. */
+  private def findSlice(input: PageData, level: Int, value: Int): Unit = {
+    if (isFull && input.repetition(level) == 0) flush()
+    slice.find(input, level, value, layout.pageRows - rows, layout.pageBytes - pageBytes)
+    // A row of a list may be long, and go on over pages.
+    if (!input.repetition.isAll(0))
+      scratch.requireRoom(plainBytes + slice.plainBytes, definition.size + slice.levelEnd - level)
   }
 
   /** Whether a page can stand in the output as it is stored. Small ones would make many small pages. */
@@ -84,15 +96,15 @@ private[parquet] final class ChunkSplicer(
     if (definition.size > 0) flush()
     val values = input.values
     statistics.add(values.array, values.start(0), values.start(input.nonNull))
-    pages += SplicedPage(
+    hold(SplicedPage(
       input.levels,
       input.levels,
       input.uncompressedSize,
       input.storedBytes,
       input.storedSize,
-      statistics.result((input.levels - input.nonNull).toLong),
+      resultOfStatistics((input.levels - input.nonNull).toLong),
       Encoding.PLAIN
-    )
+    ))
     statistics.clear()
   }
 
@@ -101,11 +113,11 @@ private[parquet] final class ChunkSplicer(
     var left = count
     while (left > 0) {
       if (isFull) flush()
-      val slice = math.min(left, (layout.pageRows - rows).toLong).toInt
-      repetition.add(0, slice)
-      definition.add(level, slice)
-      rows += slice
-      left -= slice
+      val taken = math.min(left, (layout.pageRows - rows).toLong).toInt
+      repetition.add(0, taken)
+      definition.add(level, taken)
+      rows += taken
+      left -= taken
     }
   }
 
@@ -113,11 +125,12 @@ private[parquet] final class ChunkSplicer(
   def appendShape(input: ChunkReader, levels: LevelMap): Unit =
     while (input.next()) {
       var level = 0
+      var value = 0
       while (level < input.levels) {
-        if (isFull && input.repetition(level) == 0) flush()
-        val levelEnd = endOfSlice(input, level)
-        appendLevels(input, levels, level, levelEnd)
-        level = levelEnd
+        findSlice(input, level, value)
+        appendLevels(input, levels, level, slice.levelEnd)
+        level = slice.levelEnd
+        value = slice.valueEnd
       }
     }
 
@@ -152,32 +165,9 @@ private[parquet] final class ChunkSplicer(
 
   private def isFull: Boolean = rows >= layout.pageRows || pageBytes >= layout.pageBytes
 
+  /** As parquet-java counts them, but for runs of levels. */
   private def pageBytes: Long =
-    if (usesDictionary) idCount.toLong * RunLength.widthOf(math.max(0, dictionary.size - 1)) / 8
-    else plain.length.toLong
-
-  /** Where the rows from `level` on stop fitting into this page: after one row at least, and never within one. */
-  private def endOfSlice(input: PageData, level: Int): Int = {
-    val bytesPerLevel = input.meanValueBytes * input.nonNull / input.levels
-    val levelsLeft = math.max(1d, (layout.pageBytes - pageBytes) / math.max(bytesPerLevel, 1e-3))
-    val rowsLeft = math.max(1, layout.pageRows - rows)
-    if (!input.repetition.isMixed) {
-      // One row a level, or one row altogether if the page goes on with it.
-      if (input.repetition.isAll(0))
-        (level + math.min(rowsLeft.toDouble, levelsLeft)).min(input.levels.toDouble).toInt
-      else input.levels
-    } else {
-      var at = level + 1
-      var started = 1
-      while (
-        at < input.levels && !(input.repetition(at) == 0 && (started >= rowsLeft || at - level >= levelsLeft))
-      ) {
-        if (input.repetition(at) == 0) started += 1
-        at += 1
-      }
-      at
-    }
-  }
+    plainBytes + repetition.packedBytes(maxRepetition) + definition.packedBytes(maxDefinition)
 
   private def appendLevels(input: PageData, levels: LevelMap, from: Int, to: Int): Unit = {
     rows += input.repetition.occurrences(0, from, to)
@@ -201,6 +191,7 @@ private[parquet] final class ChunkSplicer(
 
   private def appendValues(input: PageData, mapping: Option[Array[Int]], from: Int, to: Int): Unit = {
     nonNull += to - from
+    plainBytes += slice.plainBytes
     if (to > from) {
       if (usesDictionary && input.isDictionaryEncoded) appendIds(input.ids, mapping.get, from, to)
       else {
@@ -292,34 +283,36 @@ private[parquet] final class ChunkSplicer(
     val encoding = if (usesDictionary && idCount > 0) putIds() else putPlain()
     val nulls = definition.size - nonNull
     val compressed = scratch.codec.compress(compression, body.array, body.length)
-    pages += SplicedPage(
+    hold(SplicedPage(
       definition.size,
       rows,
       body.length,
       Slice(compressed, 0),
       compressed.length,
-      statistics.result(nulls.toLong),
+      resultOfStatistics(nulls.toLong),
       encoding
-    )
+    ))
     statistics.clear()
     repetition.clear()
     definition.clear()
     plain.clear()
     idCount = 0
+    plainBytes = 0
     nonNull = 0
     rows = 0
   }
 
-  /** Whether dictionary and ids take less than the values: parquet-java asks the same of the first page. */
-  private def gainsFromDictionary: Boolean = {
-    var raw = 0L
-    var i = 0
-    while (i < idCount) {
-      raw += dictionary.start(out.ids(i) + 1) - dictionary.start(out.ids(i))
-      i += 1
-    }
-    pageBytes + dictionary.byteSize < raw
+  private def resultOfStatistics(nulls: Long): Statistics[_ <: Comparable[_]] =
+    bounds.share(statistics.result(nulls))(held.add)
+
+  private def hold(page: SplicedPage): Unit = {
+    held.add(page.size + SplicedPage.OverheadBytes)
+    pages += page
   }
+
+  /** Whether dictionary and ids take less than the values: parquet-java asks the same of the first page. */
+  private def gainsFromDictionary: Boolean =
+    idCount.toLong * RunLength.widthOf(dictionary.size - 1) / 8 + dictionary.byteSize < plainBytes
 
   private def putLevels(levels: LevelBuffer, maxLevel: Int): Unit =
     if (maxLevel > 0) {
@@ -393,6 +386,7 @@ private[parquet] final class ChunkSplicer(
 
   private def dictionaryPage(): DictionaryPage = {
     val bytes = scratch.codec.compress(compression, dictionary.array, dictionary.byteSize)
+    held.add(bytes.length)
     new DictionaryPage(BytesInput.from(bytes), dictionary.byteSize, dictionary.size, Encoding.PLAIN)
   }
 }

@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet
 
-import java.util.concurrent.{Callable, ConcurrentLinkedQueue, Executors, Future}
+import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future}
 
 import io.deltaupkeep.DaemonThreads
 
@@ -17,31 +17,38 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private val idle = new ConcurrentLinkedQueue[ChunkScratch]
 
   /** Starts the work on all chunks, the largest first, so that the last ones to end are short. */
-  def submitAll(chunks: IndexedSeq[PlannedChunk]): IndexedSeq[Future[Done]] = {
+  def submitAll(chunks: IndexedSeq[PlannedChunk]): Pending = {
+    val held = new HeldPages(settings.heldRowGroupBytes)
     val started = new Array[Future[Done]](chunks.size)
     chunks.indices.sortBy(i => -chunks(i).compressedBytes).foreach { i =>
-      started(i) = submit(chunks(i).column, chunks(i).parts)
+      started(i) = submit(chunks(i).column, chunks(i).parts, held)
     }
-    started.toIndexedSeq
+    new Pending(started.toIndexedSeq)
   }
 
-  private def submit(column: ColumnDescriptor, parts: Seq[ChunkPart]): Future[Done] =
+  private def submit(column: ColumnDescriptor, parts: Seq[ChunkPart], held: HeldPages): Future[Done] =
     pool.submit(new Callable[Done] {
       override def call(): Done = {
         val started = System.nanoTime()
-        val scratch = Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf)))
+        val scratch =
+          Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
         try {
-          val chunk = splice(column, parts, scratch)
+          val chunk = splice(column, parts, scratch, held)
           Done(chunk, System.nanoTime() - started)
         } finally idle.add(scratch)
       }
     })
 
-  private def splice(column: ColumnDescriptor, parts: Seq[ChunkPart], scratch: ChunkScratch): SplicedChunk = {
+  private def splice(
+      column: ColumnDescriptor,
+      parts: Seq[ChunkPart],
+      scratch: ChunkScratch,
+      held: HeldPages
+  ): SplicedChunk = {
     val bloom = Option.when(parts.exists(_.hasBloomFilter)) {
       new BloomValues(column.getPrimitiveType, settings.bloomFilterBytes)
     }
-    val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom)
+    val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom, held)
     parts.foreach { part =>
       UnreadableInput.naming(part.rowGroup.file.name)(append(part, splicer, scratch))
     }
@@ -80,4 +87,24 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 
 private[parquet] object ColumnWorkers {
   final case class Done(chunk: SplicedChunk, nanos: Long)
+
+  /** The chunks of a row group while they are made. */
+  final class Pending(work: IndexedSeq[Future[Done]]) {
+
+    /** Waits for all of them; None where they take more memory than a row group may. */
+    def result(): Option[IndexedSeq[Done]] = {
+      val ends = work.map(endOf)
+      Option.when(ends.forall(_.nonEmpty))(ends.flatten)
+    }
+
+    private def endOf(one: Future[Done]): Option[Done] =
+      try Some(one.get())
+      catch {
+        case e: ExecutionException =>
+          e.getCause match {
+            case _: RowGroupTooLarge => None
+            case cause => throw cause
+          }
+      }
+  }
 }

@@ -80,7 +80,14 @@ private object FileQueue {
 
 /** An input that cannot be read. */
 final class UnreadableInput(file: String, cause: Throwable)
-    extends RuntimeException(s"Cannot read $file: ${cause.getMessage}", cause)
+    extends RuntimeException(s"Cannot read $file: ${cause.getMessage}", cause) {
+
+  /** Why the file cannot be spliced, where that is all: a reader of rows may read it. */
+  private[parquet] def refusal: Option[String] = cause match {
+    case why: NotSpliceable => Some(why.reason(file))
+    case _ => None
+  }
+}
 
 private[parquet] object UnreadableInput {
 

@@ -1,7 +1,5 @@
 package io.deltaupkeep.parquet
 
-import java.util.concurrent.{ExecutionException, Future}
-
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
@@ -43,7 +41,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
   private val inputs = new FooterCount
 
   /** What [[run]] would do, from the footers alone. */
-  def preview(): SpliceOutcome = {
+  def preview(): SpliceOutcome = refusing {
     val opener = new FileOpener(settings.heldFileBytes)
     val refusal = request.inputs.iterator
       .map { file =>
@@ -52,28 +50,27 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
         }
       }
       .collectFirst { case Left(why) => why }
-    refusal.fold[SpliceOutcome] {
-      planner.finish().foreach(countPlanned)
-      done(None)
-    }(SpliceOutcome.Refused)
+    refusal.toLeft {
+      planner.finish().foreach(group => count(group, planner.chunksOf(group)))
+      None
+    }
   }
 
   /**
    * Writes the output, which must not exist. Where the splice is refused or fails, what was written of it is
    * for the caller to delete.
    *
-   * @throws UnreadableInput when an input cannot be read, or is not what its metadata say
+   * @throws UnreadableInput when an input cannot be read
    */
-  def run(output: => OutputFile): SpliceOutcome = {
+  def run(output: => OutputFile): SpliceOutcome = refusing {
     val writer = new OutputWriter(output)
     val files = new FileQueue(request.inputs, settings)
     val columns = new ColumnWorkers(settings, conf)
     var complete = false
     try {
-      val refusal = spliceAll(files, columns, writer)
-      val written = if (refusal.isEmpty) writer.end() else None
-      complete = refusal.isEmpty
-      refusal.fold[SpliceOutcome](done(written))(SpliceOutcome.Refused)
+      val written = spliceAll(files, columns, writer).toLeft(writer.end())
+      complete = written.isRight
+      written
     } finally {
       columns.close()
       files.close()
@@ -81,16 +78,27 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     }
   }
 
+  /** The outcome of work that says what it wrote or why it is refused, before it looks at a page or after. */
+  private def refusing(work: => Either[String, Option[FooterTotals]]): SpliceOutcome = {
+    val end =
+      try work
+      catch {
+        case unreadable: UnreadableInput if unreadable.refusal.nonEmpty => unreadable.refusal.toLeft(None)
+      }
+    end.fold(SpliceOutcome.Refused, done)
+  }
+
   private def spliceAll(files: FileQueue, columns: ColumnWorkers, writer: OutputWriter): Option[String] = {
     // While the columns of one row group are spliced, the files of the next are fetched.
-    var inWork = Option.empty[() => Unit]
+    val work = new RowGroupWork(files, columns, writer)
+    var inWork = Option.empty[work.Started]
     def finishWork(): Unit = {
-      inWork.foreach(_.apply())
+      inWork.foreach(work.finish)
       inWork = None
     }
     // The next row group is begun before this one is written, so that no thread waits for its longest column.
     def splice(group: PlannedRowGroup): Unit = {
-      val next = start(group, files, columns, writer)
+      val next = work.start(group)
       finishWork()
       inWork = Some(next)
     }
@@ -117,29 +125,46 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
   private def plan(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
     UnreadableInput.naming(file.name)(planner.add(file))
 
-  /** Hands the columns of a row group to the workers; what is returned writes them. */
-  private def start(
-      group: PlannedRowGroup,
-      files: FileQueue,
-      columns: ColumnWorkers,
-      writer: OutputWriter
-  ): () => Unit = {
-    val chunks = countPlanned(group)
-    val pending = columns.submitAll(chunks.filterNot(_.tier == ChunkTier.Copy)).iterator
-    () => {
-      val to = writer.startRowGroup(planner.output, group.rows)
-      chunks.foreach { chunk =>
+  /** Makes row groups of the output. */
+  private final class RowGroupWork(files: FileQueue, columns: ColumnWorkers, writer: OutputWriter) {
+
+    final class Started(
+        val group: PlannedRowGroup,
+        val chunks: IndexedSeq[PlannedChunk],
+        val pending: ColumnWorkers.Pending
+    )
+
+    /** Hands the columns of a row group to the workers. */
+    def start(group: PlannedRowGroup): Started = {
+      val chunks = planner.chunksOf(group)
+      new Started(group, chunks, columns.submitAll(chunks.filterNot(_.tier == ChunkTier.Copy)))
+    }
+
+    /** Writes a row group; or two, if it takes more than expected: values that no dictionary holds any more. */
+    def finish(started: Started): Unit = started.pending.result() match {
+      case Some(done) => write(started, done.iterator)
+      case None if started.group.isAlone => refuse(started.group.parts.head)
+      case None =>
+        val (first, second) = started.group.halves
+        finish(start(first))
+        finish(start(second))
+    }
+
+    private def refuse(part: RowGroup): Unit = UnreadableInput.naming(part.file.name) {
+      throw new TooLarge("a row group takes more when its pages are made anew", settings.heldRowGroupBytes)
+    }
+
+    private def write(started: Started, done: Iterator[ColumnWorkers.Done]): Unit = {
+      val to = writer.startRowGroup(planner.output, started.group.rows)
+      started.chunks.foreach { chunk =>
         if (chunk.tier == ChunkTier.Copy) copy(chunk.column, chunk.parts.head, to)
-        else write(resultOf(pending.next()), chunk, to)
+        else writeChunk(done.next(), chunk, to)
       }
       to.endBlock()
-      group.parts.foreach(part => files.release(part))
+      count(started.group, started.chunks)
+      started.group.parts.foreach(part => files.release(part))
     }
   }
-
-  private def resultOf(work: Future[ColumnWorkers.Done]): ColumnWorkers.Done =
-    try work.get()
-    catch { case e: ExecutionException => throw e.getCause }
 
   private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit =
     part.source match {
@@ -158,7 +183,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       case _ => throw new IllegalStateException("Only a column that is there can be copied")
     }
 
-  private def write(done: ColumnWorkers.Done, chunk: PlannedChunk, to: ParquetFileWriter): Unit = {
+  private def writeChunk(done: ColumnWorkers.Done, chunk: PlannedChunk, to: ParquetFileWriter): Unit = {
     val started = System.nanoTime()
     done.chunk.write(to)
     tally(chunk.tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
@@ -169,15 +194,13 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
 
   private def count(file: OpenFile, planned: Seq[PlannedRowGroup]): Unit = {
     groupsBefore += file.rowGroups.size
-    planned.foreach(countPlanned)
+    planned.foreach(group => count(group, planner.chunksOf(group)))
   }
 
-  private def countPlanned(group: PlannedRowGroup): IndexedSeq[PlannedChunk] = {
-    val chunks = planner.chunksOf(group)
+  private def count(group: PlannedRowGroup, chunks: IndexedSeq[PlannedChunk]): Unit = {
     rows += group.rows
     groupsAfter += 1
     reason = strongest(reason, planner.reasonOf(group, chunks))
-    chunks
   }
 
   private def strongest(

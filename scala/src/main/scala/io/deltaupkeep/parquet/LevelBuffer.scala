@@ -18,6 +18,9 @@ private[parquet] final class LevelBuffer {
   /** Levels that take memory. */
   def stored: Int = if (mixed) count else 0
 
+  /** What the levels that take memory would take if they were packed. */
+  def packedBytes(maxLevel: Int): Long = stored.toLong * RunLength.widthOf(maxLevel) / 8
+
   def apply(i: Int): Int = if (mixed) levels(i) else constant
 
   /** The storage, where levels differ. */

@@ -30,9 +30,26 @@ private[parquet] trait PageData {
 
   final def maxDefinition: Int = column.getMaxDefinitionLevel
 
-  /** About the PLAIN bytes of a value of this page. */
-  final def meanValueBytes: Double = {
-    val plain = if (isDictionaryEncoded) dictionary.getOrElse(values) else values
-    if (plain.size == 0) 0d else plain.encodedLength(0, plain.size).toDouble / plain.size
+  /** What the repetition and the definition level of a value take when they are packed. */
+  final def bitsOfLevels: Int = RunLength.widthOf(maxRepetition) + RunLength.widthOf(maxDefinition)
+
+  /** The values that the page holds or refers to. */
+  final def plainValues: Values = if (isDictionaryEncoded) dictionary.getOrElse(values) else values
+
+  /** PLAIN bytes of the values from `from` until `to`; of them it may leave out some beyond `limit`. */
+  final def plainBytes(from: Int, to: Int, limit: Long): Long = {
+    val source = plainValues
+    if (!isDictionaryEncoded) source.encodedLength(from, to).toLong
+    else if (source.isFixed) (to - from).toLong * source.encodedLength(0, 1)
+    else {
+      val entries = ids
+      var bytes = 0L
+      var i = from
+      while (i < to && bytes <= limit) {
+        bytes += source.encodedLength(entries(i), entries(i) + 1)
+        i += 1
+      }
+      bytes
+    }
   }
 }

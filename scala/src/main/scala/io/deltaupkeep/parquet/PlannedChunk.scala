@@ -12,6 +12,12 @@ private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSo
     case _ => None
   }
 
+  /** Of the chunk that is read for the column: a neighbour's, where only that says where a struct is null. */
+  def bytesToRead: Long = source match {
+    case ColumnSource.Shaped(index, _, _) => rowGroup.chunk(index).size
+    case _ => compressedBytes
+  }
+
   /** Of the chunk; 0 where the file lacks the column. */
   def compressedBytes: Long = chunk.fold(0L)(_.size)
 
@@ -50,4 +56,24 @@ private[parquet] final case class PlannedChunk(
     tier: ChunkTier
 ) {
   val compressedBytes: Long = parts.iterator.map(_.compressedBytes).sum
+
+  def bytesToRead: Long = parts.iterator.map(_.bytesToRead).sum
+
+  def name: String = column.getPath.mkString(".")
+
+  /** Of a chunk of one part. */
+  def whyNotCopied: String = parts.head.source match {
+    case ColumnSource.Present(_, stored, _, _)
+        if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
+      "is required in the file"
+    case ColumnSource.Present(_, _, _, false) => "has another path in the file"
+    case ColumnSource.Present(_, _, _, true) => "has no page index"
+    case _ => "is not in the file"
+  }
+}
+
+private[parquet] object PlannedChunk {
+
+  /** An array holds as much, and parquet-java copies as much. */
+  val MostBytes: Long = Int.MaxValue.toLong
 }

@@ -51,7 +51,8 @@ final class RowGroupEncoder(
       if (bloom.isEmpty) layout else layout.copy(dictionaryBytes = 0),
       codec,
       scratch,
-      bloom.map(spec => new BloomValues(column.getPrimitiveType, spec.maxBytes, spec.falsePositives))
+      bloom.map(spec => new BloomValues(column.getPrimitiveType, spec.maxBytes, spec.falsePositives)),
+      new HeldPages(Long.MaxValue)
     )
     values.fold(splicer.appendNulls(rows, level = 0))(splicer.append)
     splicer.finish()

@@ -6,6 +6,12 @@ import scala.collection.mutable.ArrayBuffer
 private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
   def rows: Long = parts.iterator.map(_.rows).sum
   def isAlone: Boolean = parts.size == 1
+
+  /** The same rows in two row groups; of one part there are none. */
+  def halves: (PlannedRowGroup, PlannedRowGroup) = {
+    val (first, second) = parts.splitAt(parts.size / 2)
+    (PlannedRowGroup(first), PlannedRowGroup(second))
+  }
 }
 
 /**

@@ -163,6 +163,3 @@ private[parquet] object RunLength {
       out.advance(length)
     }
 }
-
-/** A page that does not hold what its header promises. */
-final class MalformedPage(message: String) extends RuntimeException(s"A Parquet page is damaged: $message")

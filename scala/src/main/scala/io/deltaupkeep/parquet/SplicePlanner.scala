@@ -2,6 +2,8 @@ package io.deltaupkeep.parquet
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.ByteText
+
 import org.apache.parquet.schema.MessageType
 
 /**
@@ -24,7 +26,11 @@ private[parquet] final class SplicePlanner(
 
   /** The row groups that are complete with this file, or why the bin cannot be spliced. */
   def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
-    isReadable(file.keyValues).orElse(mismatch(file)).orElse(sharedName).toLeft(groups.add(file))
+    isReadable(file.keyValues)
+      .orElse(mismatch(file))
+      .orElse(sharedName)
+      .orElse(tooLarge(file))
+      .toLeft(groups.add(file))
 
   def finish(): Seq[PlannedRowGroup] = groups.finish().toSeq
 
@@ -49,6 +55,28 @@ private[parquet] final class SplicePlanner(
       lastSchema = Some(file.schema)
     }
     lastSources
+  }
+
+  /** Why a row group of the file cannot be held while its pages are made, or a chunk of it be read. */
+  private def tooLarge(file: OpenFile): Option[String] = {
+    val limit = math.min(settings.heldRowGroupBytes, PlannedChunk.MostBytes)
+    file.rowGroups.iterator.filter(_.compressedBytes > limit).flatMap(tooLarge).nextOption()
+  }
+
+  private def tooLarge(group: RowGroup): Option[String] = {
+    val chunks = chunksOf(PlannedRowGroup(Vector(group)))
+    val held = chunks.filterNot(_.tier == ChunkTier.Copy)
+    chunks.find(_.bytesToRead > PlannedChunk.MostBytes) match {
+      case Some(chunk) =>
+        Some(s"column ${chunk.name} takes ${ByteText.of(chunk.bytesToRead)} of a row group, more than 2 GiB")
+      case None if held.iterator.map(_.bytesToRead).sum > settings.heldRowGroupBytes =>
+        val largest = held.maxBy(_.bytesToRead)
+        Some(
+          s"a row group of ${ByteText.of(group.compressedBytes)} cannot be copied, and not be held, because " +
+            s"column ${largest.name} ${largest.whyNotCopied}"
+        )
+      case None => None
+    }
   }
 
   /** The columns of a row group. */
@@ -76,7 +104,7 @@ private[parquet] final class SplicePlanner(
   def reasonOf(group: PlannedRowGroup, chunks: Seq[PlannedChunk]): Option[(ChunkTier, String)] = {
     val transcoded = chunks.find(_.tier == ChunkTier.Transcode).map { chunk =>
       val encodings = chunk.parts.iterator.map(_.foreignEncodings).find(_.nonEmpty).toSeq.flatten
-      s"column ${chunk.column.getPath.mkString(".")} is encoded as ${encodings.map(_.name).mkString(", ")}"
+      s"column ${chunk.name} is encoded as ${encodings.map(_.name).mkString(", ")}"
     }
     def spliced = chunks.exists(chunk => chunk.tier == ChunkTier.Splice && chunk.parts.exists(_.isPresent))
     transcoded match {

@@ -7,8 +7,8 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  *
  * @param rowGroupBytes    uncompressed size that row groups of the output aim at (`parquet.block.size`)
  * @param copyFromBytes    a row group of at least this uncompressed size is copied as it is
- * @param bytesInFlight    bytes of input files that a bin holds at a time, at most; a row group never takes more
- *                         than half of it, so the memory of a bin is about twice this number
+ * @param bytesInFlight    bytes of input files that a bin holds at a time, at most; input row groups that are merged
+ *                         are at most half of it, so the memory of a bin is about twice this number
  * @param heldFileBytes    a file up to this size is fetched in one request and held; of a larger one, ranges
  * @param fetches          files that are fetched at the same time
  * @param threads          that splice the columns of a bin side by side
@@ -30,4 +30,11 @@ final case class SpliceSettings(
     bloomFilterBytes: Int,
     maxPadding: Int,
     matchById: Boolean
-)
+) {
+
+  /** Compressed bytes that the pages of a row group of the output take, at most, until it is written. */
+  def heldRowGroupBytes: Long = bytesInFlight
+
+  /** Memory that a page takes, at most, decompressed and with its levels: more than any usual one. */
+  def heldPageBytes: Long = math.max(bytesInFlight / 2, 8L * layout.pageBytes)
+}

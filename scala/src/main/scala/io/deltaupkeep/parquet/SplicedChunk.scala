@@ -19,6 +19,12 @@ private[parquet] final case class SplicedPage(
     encoding: Encoding
 )
 
+private[parquet] object SplicedPage {
+
+  /** What a page takes besides its bytes, about. */
+  val OverheadBytes: Int = 512
+}
+
 /** A column chunk of the output, ready to be written. */
 private[parquet] final case class SplicedChunk(
     column: ColumnDescriptor,

@@ -40,6 +40,9 @@ private[parquet] final class Values {
 
   def size: Int = count
 
+  /** Whether all take the same bytes. */
+  def isFixed: Boolean = !shape.isVariable
+
   /** Where the encoded value `i` starts; for `size`, where the last one ends. */
   def start(i: Int): Int = if (shape.isVariable) starts(i) else base + i * shape.width
 

@@ -1,18 +1,21 @@
 package io.deltaupkeep.parquet
 
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, FileNotFoundException}
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.conf.PlainParquetConfiguration
-import org.apache.parquet.example.data.Group
+import org.apache.parquet.example.data.{Group, GroupWriter}
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
+import org.apache.parquet.format.{FileMetaData, Util}
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.api.ReadSupport
 import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{InputFile, LocalInputFile, LocalOutputFile}
+import org.apache.parquet.io.{InputFile, LocalInputFile, LocalOutputFile, SeekableInputStream}
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -231,16 +234,105 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
-  test("a damaged file is an error that names it") {
+  /** The file with another footer. */
+  private def withFooter(file: Path)(change: FileMetaData => Unit): InputFile = {
+    val bytes = Files.readAllBytes(file)
+    val length = LittleEndian.getInt(bytes, bytes.length - 8)
+    val footer =
+      Util.readFileMetaData(new ByteArrayInputStream(bytes, bytes.length - 8 - length, length))
+    change(footer)
+    val out = new ByteArrayOutputStream()
+    out.write(bytes, 0, bytes.length - 8 - length)
+    Util.writeFileMetaData(footer, out)
+    val end = new Array[Byte](8)
+    LittleEndian.putInt(end, 0, out.size - (bytes.length - 8 - length))
+    "PAR1".getBytes.copyToArray(end, 4)
+    out.write(end)
+    Files.write(file, out.toByteArray)
+    named(file)
+  }
+
+  test("a file that looks odd is refused with the reason, in a preview too where its footer says so") {
+    def footer(change: FileMetaData => Unit)(file: Path): InputFile = {
+      write(file, 0 until 6)
+      withFooter(file)(change)
+    }
+    val cases = Table[String, Path => InputFile, Boolean, String](
+      ("what", "file", "told by the footer", "reason"),
+      ("no rows over six", footer(_.setNum_rows(0)), true, "6 rows in row groups of a file of 0"),
+      (
+        "columns in another order",
+        footer(_.getRow_groups.forEach(group => java.util.Collections.reverse(group.getColumns))),
+        true,
+        "a row group has other columns than the schema"
+      ),
+      (
+        "more rows than values",
+        footer { meta =>
+          meta.getRow_groups.forEach(group => group.setNum_rows(60))
+          meta.setNum_rows(60)
+          ()
+        },
+        true,
+        "60 rows with 6 values"
+      ),
+      ("a first row that goes on", continued, false, "its first value goes on with a row that is not there"),
+      (
+        "pages that are not there",
+        file => {
+          write(file, 0 until 100)
+          val bytes = Files.readAllBytes(file)
+          java.util.Arrays.fill(bytes, 4, 200, 0xff.toByte)
+          Files.write(file, bytes)
+          named(file)
+        },
+        false,
+        "its metadata"
+      )
+    )
+    forAll(cases) { (_, make, inFooter, reason) =>
+      withDirectory { directory =>
+        val inputs = Seq(write(directory.resolve("good"), 0 until 100), make(directory.resolve("odd")))
+        val request = SpliceRequest(inputs, schema, Map.empty, _ => None)
+        val preview = new FileSplicer(request, settings, new Configuration(false)).preview()
+        def assertRefused(outcome: SpliceOutcome) = outcome match {
+          case SpliceOutcome.Refused(why) =>
+            assert(why.contains(s"${directory.resolve("odd")} looks odd: ") && why.contains(reason), why)
+          case done => fail(done.toString)
+        }
+        assertRefused(splice(inputs, directory.resolve("out")))
+        if (inFooter) assertRefused(preview) else done(preview)
+      }
+    }
+  }
+
+  /** Six rows, the first of which goes on with a list that no row begins. */
+  private def continued(file: Path): InputFile = {
+    val rows = new RowShredder(schema)
+    val writer = new GroupWriter(rows, schema)
+    rows.columns.last.addNull(repetitionLevel = 1, definitionLevel = 2)
+    (0 until 6).foreach(i => writer.write(row(schema, i)))
+    val layout = settings.layout
+    Using.Manager { use =>
+      val encoder = use(new RowGroupEncoder(schema, layout, settings.codec, Nil, new Configuration(false)))
+      val out = use(new RowGroupFile(schema, Map.empty, new LocalOutputFile(file)))
+      out.append(encoder.encode(rows))
+      out.finish()
+    }.get
+    named(file)
+  }
+
+  test("a file that cannot be read is an error that names it") {
     withDirectory { directory =>
       val good = write(directory.resolve("good"), 0 until 100)
-      val bad = directory.resolve("bad")
-      write(bad, 0 until 100)
-      val bytes = Files.readAllBytes(bad)
-      java.util.Arrays.fill(bytes, 4, 200, 0xff.toByte)
-      Files.write(bad, bytes)
-      val failure = intercept[Exception](splice(Seq(good, named(bad)), directory.resolve("out")))
-      assert(failure.getMessage.contains("bad"), failure)
+      val bad = write(directory.resolve("bad"), 0 until 100)
+      val gone = new InputFile {
+        override def getLength: Long = bad.getLength
+        override def newStream(): SeekableInputStream = throw new FileNotFoundException("it is gone")
+        override def toString: String = bad.toString
+      }
+      val failure = intercept[UnreadableInput](splice(Seq(good, gone), directory.resolve("out")))
+      assert(failure.getMessage.contains("bad: it is gone"), failure)
     }
   }
 }
