@@ -3,7 +3,7 @@ package io.deltaupkeep.optimize
 /**
  * A data file of the table, as the planner sees it (protocol, 'Add File and Remove File').
  *
- * @param path             as in the log: relative to the table, or absolute
+ * @param path             as Delta's replay of the log spells it: relative to the table, or absolute
  * @param deletionVector   id of its deletion vector; with `path` it names the file once
  * @param sizeInBytes      of the Parquet file
  * @param modificationTime milliseconds since the epoch

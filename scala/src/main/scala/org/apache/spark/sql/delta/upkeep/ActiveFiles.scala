@@ -9,7 +9,7 @@ import io.delta.kernel.internal.ScanImpl
 import io.delta.kernel.internal.util.VectorUtils
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog}
+import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog, Snapshot}
 import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
@@ -17,8 +17,8 @@ import org.apache.spark.sql.delta.sources.DeltaSQLConf
 /**
  * The files of a table with their statistics. Delta on Spark replays the log in queries, which take seconds to
  * plan and compile in a fresh session; Delta Kernel replays it on the driver, a million files in about ten
- * seconds. Queries are left to logs beyond what the driver should read alone, and to tables that Kernel does
- * not know or whose files have fields that it does not keep.
+ * seconds. Queries are left to logs beyond what the driver should read alone, to tables that Kernel does not
+ * know or whose files have fields that it does not keep, and to those whose paths it does not reconcile.
  */
 private[upkeep] object ActiveFiles {
 
@@ -30,11 +30,29 @@ private[upkeep] object ActiveFiles {
     def filtered(files: => org.apache.spark.sql.Dataset[AddFile]): Seq[AddFile] =
       DeltaLog.filterFileList(snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
         .collect().toSeq
-    if (!isForKernel(handle)) withFittingTasks(handle)(filtered(snapshot.allFiles))
+    def replayed = withFittingTasks(handle)(filtered(snapshot.allFiles))
+    if (!isForKernel(handle)) replayed
     else {
       val files = byKernel(handle)
-      if (predicate.isEmpty) files else filtered(session.createDataset(files))
+      if (!isReconciled(snapshot, files)) spelledAsIn(files, replayed, snapshot)
+      else if (predicate.isEmpty) files
+      else filtered(session.createDataset(files))
     }
+  }
+
+  /**
+   * Whether Delta has the same files. Kernel compares paths as texts, while to Delta `/a` and `file:/a` may be one
+   * file: Kernel then has it twice, or still has it when it was removed.
+   */
+  private def isReconciled(snapshot: Snapshot, files: Seq[AddFile]): Boolean =
+    !files.exists(add => FileKey.isUnusual(add.path)) &&
+      snapshot.checksumOpt.forall(_.numFiles == files.size)
+
+  /** The files of Delta's replay by the paths of the log: readers that compare texts look for them in removals. */
+  private def spelledAsIn(log: Seq[AddFile], replayed: Seq[AddFile], snapshot: Snapshot): Seq[AddFile] = {
+    val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+    val spelled = log.iterator.map(add => canonical(add.path) -> add.path).toMap
+    replayed.map(add => add.copy(path = spelled.getOrElse(add.path, add.path)))
   }
 
   private def isForKernel(handle: DeltaHandle): Boolean = {

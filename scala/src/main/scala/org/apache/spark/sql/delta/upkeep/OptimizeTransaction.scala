@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep
 
 import java.io.IOException
+import java.net.URI
 import java.util.ConcurrentModificationException
 
 import scala.util.control.NonFatal
@@ -150,7 +151,7 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
       val added = bins.flatMap(_.adds)
       val now = System.currentTimeMillis()
       val actions: Seq[Action] = added ++ removed.map(_.removeWithTimestamp(now, dataChange = false))
-      transaction.trackFilesRead(removed)
+      transaction.trackFilesRead(removed.flatMap(spellings))
       transaction.trackReadPredicates(predicate)
       transaction.registerSQLMetrics(session, HistoryMetrics.ofOptimize(session.sparkContext, added, removed))
       val tags = RowTracking.addPreservedRowTrackingTagIfNotSet(transaction.snapshot)
@@ -163,6 +164,22 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
           Right(Some(LandedCommit.version(handle, transaction, added, failure).getOrElse(throw failure)))
       }
     }
+
+  /**
+   * The file by each path that a removal of it may name, for Delta's check for conflicts compares texts: Delta
+   * removes a file by its canonical path, `file:///a` say; others by that of the log, which may be `/a`.
+   */
+  private def spellings(add: AddFile): Seq[AddFile] =
+    if (!FileKey.isUnusual(add.path)) Seq(add)
+    else {
+      val canonical = canonicalPath(add.path)
+      val bare = new URI(canonical).getRawPath
+      val whole = canonicalPath(bare)
+      val same = if (new URI(whole) == new URI(canonical)) Seq(bare, whole) else Nil
+      (Seq(add.path, canonical) ++ same).distinct.map(path => add.copy(path = path))
+    }
+
+  private lazy val canonicalPath = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
 
   private def operation(plan: OptimizePlan): DeltaOperations.Operation = plan.layout match {
     case Layout.Compact => DeltaOperations.Optimize(predicate, auto = isAuto)
@@ -177,8 +194,14 @@ final class OptimizeTransaction(handle: DeltaHandle, predicate: Seq[Expression],
 
   private val partitions = new Partitions(snapshot.metadata)
 
+  /** By the canonical path, as Delta's replay tells files apart. */
+  private def idOf(add: AddFile): DataFile.Id = DataFile.Id(
+    if (FileKey.isUnusual(add.path)) canonicalPath(add.path) else add.path,
+    add.getDeletionVectorUniqueId
+  )
+
   private def dataFile(add: AddFile): DataFile = DataFile(
-    path = add.path,
+    path = idOf(add).path,
     deletionVector = add.getDeletionVectorUniqueId,
     sizeInBytes = add.size,
     modificationTime = add.modificationTime,
@@ -193,8 +216,6 @@ private object OptimizeTransaction {
 
   /** Delta resolves conflicts that do not touch our files by itself, so each attempt here loses bins. */
   private val MaxAttempts = 10
-
-  private def idOf(add: AddFile): DataFile.Id = DataFile.Id(add.path, add.getDeletionVectorUniqueId)
 
   /** Neighbours, up to a size, in the order given: Z-cubes must not be torn apart. */
   private def groupsUpTo(files: Seq[DataFile], maxBytes: Long): Seq[Seq[DataFile]] =
