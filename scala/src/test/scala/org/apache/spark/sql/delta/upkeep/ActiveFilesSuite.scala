@@ -2,19 +2,40 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
 import java.nio.file.Files
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.expressions.ScalaUDF
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.RemoveFile
+import org.apache.spark.sql.types.BooleanType
 
 class ActiveFilesSuite extends AnyFunSuite {
+  import ActiveFilesSuite._
   import TestSession._
 
   private def open(path: String): DeltaHandle = {
     DeltaLog.clearCache()
     val target = DeltaTarget.byPath(spark, "TEST", path, Map.empty)
     DeltaHandle.open(spark, "TEST", target, Intent.Reorganize)
+  }
+
+  test("a small log is replayed in one task, and no other thread sees the setting for it") {
+    val path = new File(root, "fewTasks").getAbsolutePath
+    spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT) USING delta CLUSTER BY (id)")
+    spark.sql(s"INSERT INTO delta.`$path` VALUES (1)")
+    val before = spark.conf.get(Setting)
+    spark.conf.unset(Setting)
+    try {
+      val handle = open(path)
+      val looks = ScalaUDF(() => { seen.add(spark.conf.getOption(Setting)); true }, BooleanType, Nil)
+      assert(ActiveFiles.of(handle, Seq(looks)).size == 1)
+      assert(seen.asScala.toSet == Set(None))
+      assert(handle.snapshot.stateDS.rdd.getNumPartitions == 1)
+    } finally spark.conf.set(Setting, before)
   }
 
   test("a file that is removed by another relative path is gone") {
@@ -27,4 +48,11 @@ class ActiveFilesSuite extends AnyFunSuite {
     val files = ActiveFiles.of(open(path), Nil)
     assert(ids(path) == Seq(1, 3, 5) && files.size == 3 && !files.exists(_.path == removed.path))
   }
+}
+
+private object ActiveFilesSuite {
+  val Setting = "spark.databricks.delta.snapshotPartitions"
+
+  /** What tasks find, in the one process that there is. */
+  val seen = new ConcurrentLinkedQueue[Option[String]]
 }
