@@ -379,6 +379,19 @@ object UpkeepErrors {
     thrown
   )
 
+  def dataFileDamaged(table: String, file: String, column: String, thrown: Throwable): UpkeepException =
+    error(
+      "DATA_FILE_DAMAGED",
+      Section.Promises,
+      SqlState.Io,
+      s"OPTIMIZE of $table stopped at $file: a page of column $column is damaged.",
+      "The checksum in the page's header does not match its bytes, which Spark by itself does not check.",
+      "Restore the file, from a copy of the table say; nothing was committed with it. To rewrite what Spark reads of it, " +
+        "set spark.deltaUpkeep.optimize.engine = rows.",
+      Map("table" -> table, "file" -> file, "column" -> column),
+      Some(thrown)
+    )
+
   /** `difference` is a sentence. */
   def rewriteMismatch(table: String, difference: String): UpkeepException = error(
     "REWRITE_MISMATCH",

@@ -1,25 +1,38 @@
 package io.deltaupkeep.optimize
 
 /**
- * Files in which Spark would read dates and timestamps of the old hybrid calendar: it tells by the metadata of
- * the file (Spark's `DataSourceUtils`). Their pages cannot stand in a file of the proleptic Gregorian calendar.
+ * Files in which Spark would read dates and timestamps of the old hybrid calendar, or refuse old ones: it tells by the
+ * metadata of the file, and by settings where the file names no version of Spark (Spark's `DataSourceUtils`). Their
+ * pages cannot stand in a file of the proleptic Gregorian calendar.
+ *
+ * @param modes that the settings give for the columns of the table (`spark.sql.parquet.datetimeRebaseModeInRead`)
  */
-object SparkCalendar {
-
-  private val Version = "org.apache.spark.version"
-  private val LegacyKeys = Seq("org.apache.spark.legacyDateTime", "org.apache.spark.legacyINT96")
-
-  /** Spark 3.0 wrote the new calendar, but INT96 timestamps only from 3.1 on. */
-  private val NewCalendarSince = (3, 1)
+final class SparkCalendar(modes: Set[String]) extends Serializable {
+  import SparkCalendar._
 
   /** Why the pages of a file with this metadata cannot be taken, if so. */
   def problem(keyValues: Map[String, String]): Option[String] =
     if (LegacyKeys.exists(keyValues.contains)) Some("a file holds dates of the legacy calendar")
     else
-      keyValues
-        .get(Version)
-        .filter(isBefore(_, NewCalendarSince))
-        .map(version => s"Spark $version, which wrote a file, used the legacy calendar")
+      keyValues.get(Version) match {
+        case Some(version) if isBefore(version, NewCalendarSince) =>
+          Some(s"Spark $version, which wrote a file, used the legacy calendar")
+        case Some(_) => None
+        case None =>
+          modes.find(_ != Corrected).map { mode =>
+            s"dates of a file without a version of Spark are read in the rebase mode $mode"
+          }
+      }
+}
+
+private object SparkCalendar {
+
+  private val Corrected = "CORRECTED"
+  private val Version = "org.apache.spark.version"
+  private val LegacyKeys = Seq("org.apache.spark.legacyDateTime", "org.apache.spark.legacyINT96")
+
+  /** Spark 3.0 wrote the new calendar, but INT96 timestamps only from 3.1 on. */
+  private val NewCalendarSince = (3, 1)
 
   private def isBefore(version: String, since: (Int, Int)): Boolean = {
     val numbers = version.split("[^0-9]+").filter(_.nonEmpty).map(_.toInt)

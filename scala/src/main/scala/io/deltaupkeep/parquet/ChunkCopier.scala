@@ -16,7 +16,8 @@ import org.apache.parquet.internal.hadoop.metadata.IndexReference
 
 /**
  * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds of a writer that leaves values out of
- * them stay behind: under our name readers would trust them.
+ * them stay behind: under our name readers would trust them. Checksums of pages are not verified: they go along with the
+ * bytes, so that damage is found as before.
  */
 private[parquet] object ChunkCopier {
 

@@ -2,6 +2,7 @@ package io.deltaupkeep.parquet
 
 import java.nio.ByteBuffer
 import java.util.Arrays
+import java.util.zip.CRC32
 
 import scala.annotation.tailrec
 
@@ -36,6 +37,7 @@ private[parquet] final class ChunkReader(
   private var valuesRead = 0L
   private var rowsRead = 0L
   private val head = new PageHead
+  private val crc = new CRC32
 
   override val repetition: LevelBuffer = scratch.repetition
   override val definition: LevelBuffer = scratch.definition
@@ -102,10 +104,18 @@ private[parquet] final class ChunkReader(
       throw new MalformedPage(s"the chunk ends after $valuesRead of ${chunk.values} values")
     at = head.read(bytes, at, end)
     if (head.compressedSize > end - at) throw new MalformedPage("it runs past the end of its chunk")
+    if (head.checksum >= 0) verifyChecksum()
     // There must be room for it before a codec can say that it is not that long.
     if (head.uncompressedSize > math.max(chunk.uncompressedSize, LongPage))
       throw new MalformedPage(s"${head.uncompressedSize} bytes in a chunk of ${chunk.uncompressedSize}")
     scratch.requireRoom(head.uncompressedSize.toLong, math.max(0, head.values))
+  }
+
+  /** What we write bears a checksum of its own, which would be right for damaged values too. */
+  private def verifyChecksum(): Unit = {
+    crc.reset()
+    crc.update(bytes, at, head.compressedSize)
+    if (crc.getValue != head.checksum) throw new DamagedPage(column.getPath.mkString("."))
   }
 
   private def readLevelCount(): Unit = {
@@ -254,6 +264,10 @@ private[parquet] final class ChunkReader(
     ()
   }
 }
+
+/** A page whose bytes are not those that its checksum is of. */
+final class DamagedPage(val column: String)
+    extends RuntimeException(s"The checksum of a page of column $column does not match its bytes")
 
 private object ChunkReader {
 

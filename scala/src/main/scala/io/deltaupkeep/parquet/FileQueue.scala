@@ -79,7 +79,7 @@ private object FileQueue {
 }
 
 /** An input that cannot be read. */
-final class UnreadableInput(file: String, cause: Throwable)
+final class UnreadableInput(val file: String, cause: Throwable)
     extends RuntimeException(s"Cannot read $file: ${cause.getMessage}", cause) {
 
   /** Why the file cannot be spliced, where that is all: a reader of rows may read it. */

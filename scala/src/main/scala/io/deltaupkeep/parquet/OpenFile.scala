@@ -37,6 +37,8 @@ private[parquet] final class OpenFile(
     case (meta, ordinal) if meta.rows > 0 => new RowGroup(this, meta, ordinal)
   }
 
+  def chunks: Iterator[ChunkMeta] = footer.rowGroups.iterator.flatMap(_.chunks)
+
   /** The footer with all that parquet-java keeps of it. */
   private[parquet] lazy val metadata: ParquetMetadata =
     UnreadableInput.naming(name)(footerBytes.parse(ParquetMetadataConverter.NO_FILTER))

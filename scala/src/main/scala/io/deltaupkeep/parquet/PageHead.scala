@@ -11,6 +11,9 @@ private[parquet] final class PageHead {
   var uncompressedSize: Int = 0
   var compressedSize: Int = 0
   var values: Int = 0
+
+  /** CRC-32 of the page as it is stored, as an unsigned number; -1 where the header has none. */
+  var checksum: Long = -1
   var encoding: Encoding = _
 
   // Only data pages of version 1 have these.
@@ -30,6 +33,7 @@ private[parquet] final class PageHead {
       case 1 => kind = PageType.findByValue(in.readInt())
       case 2 => uncompressedSize = in.readInt()
       case 3 => compressedSize = in.readInt()
+      case 4 => checksum = in.readInt() & 0xffffffffL
       case 5 => readDataPage(in)
       case 7 => readDictionaryPage(in)
       case 8 => readDataPageV2(in)
@@ -43,6 +47,7 @@ private[parquet] final class PageHead {
     kind = null
     uncompressedSize = -1
     compressedSize = -1
+    checksum = -1
     values = -1
     encoding = null
     repetitionEncoding = null

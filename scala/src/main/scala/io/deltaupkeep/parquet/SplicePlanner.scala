@@ -4,7 +4,9 @@ import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.ByteText
 
+import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.schema.MessageType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
  * Plans the output of one bin from the footers of its files, in their order. Pure.
@@ -27,12 +29,28 @@ private[parquet] final class SplicePlanner(
   /** The row groups that are complete with this file, or why the bin cannot be spliced. */
   def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
     isReadable(file.keyValues)
+      .orElse(defect(file))
       .orElse(mismatch(file))
       .orElse(sharedName)
       .orElse(tooLarge(file))
       .toLeft(groups.add(file))
 
   def finish(): Seq[PlannedRowGroup] = groups.finish().toSeq
+
+  /** Readers work around what some writers got wrong; under our name they would not. */
+  private def defect(file: OpenFile): Option[String] =
+    if (
+      settings.shiftsForeignInt96 && !file.writtenBy.isParquetJava && file.schema.getColumns.asScala.exists(
+        isInt96
+      )
+    )
+      Some(
+        s"INT96 timestamps by ${file.writtenBy.described} are shifted (spark.sql.parquet.int96TimestampConversion)"
+      )
+    else file.chunks.flatMap(file.writtenBy.defectOf(_)).nextOption()
+
+  private def isInt96(column: ColumnDescriptor): Boolean =
+    column.getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.INT96
 
   private def mismatch(file: OpenFile): Option[String] = {
     if (schema.isEmpty) schema = Some(OutputSchema.adopt(table, file.schema, matching))

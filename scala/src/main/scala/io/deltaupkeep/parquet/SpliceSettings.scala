@@ -17,6 +17,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param bloomFilterBytes of a Bloom filter, at most
  * @param maxPadding       bytes that may align a row group to a block of the file system
  * @param matchById        whether the table maps columns by field id, not by name
+ * @param shiftsForeignInt96 whether readers shift the INT96 timestamps of files that parquet-java did not write
  */
 final case class SpliceSettings(
     rowGroupBytes: Long,
@@ -29,7 +30,8 @@ final case class SpliceSettings(
     layout: PageLayout,
     bloomFilterBytes: Int,
     maxPadding: Int,
-    matchById: Boolean
+    matchById: Boolean,
+    shiftsForeignInt96: Boolean
 ) {
 
   /** Compressed bytes that the pages of a row group of the output take, at most, until it is written. */

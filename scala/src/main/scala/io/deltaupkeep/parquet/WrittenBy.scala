@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet
 
 import scala.util.Try
 
-import org.apache.parquet.{SemanticVersion, VersionParser}
+import org.apache.parquet.{CorruptDeltaByteArrays, SemanticVersion, VersionParser}
 import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
@@ -21,6 +21,9 @@ private[parquet] final class WrittenBy(createdBy: String) {
   private val version =
     application.filter(_.hasSemanticVersion).flatMap(app => Option(app.getSemanticVersion))
 
+  private def isParquetJavaBefore(fix: SemanticVersion): Boolean =
+    name.forall(_ == ParquetJava) && version.forall(_.compareTo(fix) < 0)
+
   private def is(program: String, since: SemanticVersion): Boolean =
     name.contains(program) && version.exists(_.compareTo(since) >= 0)
 
@@ -32,6 +35,19 @@ private[parquet] final class WrittenBy(createdBy: String) {
     if (isFloating(column)) is(ParquetJava, BoundsWithNaN)
     else if (isDecimalInBytes(column)) is(ParquetJava, BoundsWithNaN) || is(ArrowCpp, DecimalOrder)
     else true
+
+  /** Why a chunk has to be read by a reader that knows who wrote it, if so. */
+  def defectOf(chunk: ChunkMeta): Option[String] =
+    if (chunk.encodings.exists(CorruptDeltaByteArrays.requiresSequentialReads(createdBy, _)))
+      Some(s"DELTA_BYTE_ARRAY pages by $described may need those before them (PARQUET-246)")
+    else if (chunk.encodings.exists(_.usesDictionary) && isParquetJavaBefore(SizeWithDictionary))
+      Some(s"sizes of chunks by $described may leave out their dictionaries (PARQUET-816)")
+    else None
+
+  /** Whether Spark and Hive take its INT96 timestamps for those of parquet-java, which are in UTC. */
+  def isParquetJava: Boolean = createdBy.startsWith(ParquetJava)
+
+  def described: String = if (createdBy.isEmpty) "an unknown writer" else s"'$createdBy'"
 }
 
 private object WrittenBy {
@@ -40,6 +56,7 @@ private object WrittenBy {
 
   /** Since then NaN is the greatest value, so that bounds with it are known to be none (PARQUET-1025). */
   private val BoundsWithNaN = new SemanticVersion(1, 10, 0)
+  private val SizeWithDictionary = new SemanticVersion(1, 2, 9)
   private val DecimalOrder = new SemanticVersion(2, 0, 0)
 
   private def isFloating(column: PrimitiveType): Boolean =

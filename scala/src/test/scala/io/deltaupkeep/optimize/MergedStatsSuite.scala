@@ -104,6 +104,16 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(merged("INT", None, null, null).isEmpty)
   }
 
+  test("files without a version of Spark follow the rebase modes of the session") {
+    val noVersion = Map("k" -> "v")
+    val sparks = Map("org.apache.spark.version" -> "4.2.0")
+    for (mode <- Seq("LEGACY", "EXCEPTION"); modes <- Seq(Set(mode), Set("CORRECTED", mode))) {
+      assert(new SparkCalendar(modes).problem(noVersion).exists(_.endsWith(s"in the rebase mode $mode")))
+      assert(new SparkCalendar(modes).problem(sparks).isEmpty)
+    }
+    assert(new SparkCalendar(Set.empty).problem(noVersion).isEmpty)
+  }
+
   test("files of the legacy calendar are told by their metadata") {
     val cases = Table(
       ("metadata", "legacy"),
@@ -115,6 +125,7 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (Map("org.apache.spark.version" -> "4.2.0", "org.apache.spark.legacyDateTime" -> ""), true),
       (Map("org.apache.spark.version" -> "4.2.0", "org.apache.spark.legacyINT96" -> ""), true)
     )
-    forAll(cases)((metadata, legacy) => assert(SparkCalendar.problem(metadata).nonEmpty == legacy))
+    val corrected = new SparkCalendar(Set("CORRECTED"))
+    forAll(cases)((metadata, legacy) => assert(corrected.problem(metadata).nonEmpty == legacy))
   }
 }

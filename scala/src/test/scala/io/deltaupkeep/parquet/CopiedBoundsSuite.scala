@@ -28,7 +28,8 @@ class CopiedBoundsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private val floats = Set("f", "g", "h")
 
   private def write(file: Path, createdBy: Option[String]): Unit = {
-    val writer = ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(schema).build()
+    val writer = ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(schema)
+      .withDictionaryEncoding(false).build()
     try (1 to 100).foreach { n =>
         writer.write(
           new SimpleGroupFactory(schema).newGroup()

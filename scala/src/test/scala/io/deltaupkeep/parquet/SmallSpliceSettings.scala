@@ -15,6 +15,7 @@ object SmallSpliceSettings {
     layout = PageLayout(pageRows = 100, pageBytes = 1 << 12, dictionaryBytes = 1 << 12),
     bloomFilterBytes = 1 << 20,
     maxPadding = 0,
-    matchById = false
+    matchById = false,
+    shiftsForeignInt96 = false
   )
 }

@@ -57,7 +57,8 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
       dictionary = false
     ),
     Case("gzip, pages of version 2", CompressionCodecName.GZIP, small.copy(threads = 1), v2 = true),
-    Case("copied chunks", CompressionCodecName.UNCOMPRESSED, small.copy(copyFromBytes = 1))
+    Case("copied chunks", CompressionCodecName.UNCOMPRESSED, small.copy(copyFromBytes = 1)),
+    Case("checksums", CompressionCodecName.UNCOMPRESSED, ofPlainValues, dictionary = false, checksums = true)
   )
 
   private lazy val directory = Files.createTempDirectory("fuzz")
@@ -125,7 +126,7 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def isClear(failure: Throwable): Boolean = failure match {
     case unreadable: UnreadableInput =>
       unreadable.getMessage.contains(Damaged) && (unreadable.getCause match {
-        case _: IOException => true
+        case _: DamagedPage | _: IOException => true
         case e: Exception => !e.getStackTrace.map(_.getClassName).find(!isOfLanguage(_)).exists(isOurs)
         case _ => false
       })
@@ -162,6 +163,8 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
       .withType(schema)
       .withRowGroupRowCountLimit(150)
       .withPageRowCountLimit(40)
+      // Checksums find damage out before anything else does.
+      .withPageWriteChecksumEnabled(as.checksums)
       .withDictionaryEncoding(as.dictionary)
       .withBloomFilterNDV("text", 30L)
       .withWriterVersion(if (as.v2) WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0)
@@ -181,7 +184,8 @@ private object SpliceFuzzSuite {
       codec: CompressionCodecName,
       settings: SpliceSettings,
       v2: Boolean = false,
-      dictionary: Boolean = true
+      dictionary: Boolean = true,
+      checksums: Boolean = false
   )
 
   private val Damaged = "damaged.parquet"

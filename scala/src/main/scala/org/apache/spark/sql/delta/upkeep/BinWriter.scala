@@ -1,8 +1,10 @@
 package org.apache.spark.sql.delta.upkeep
 
+import scala.util.control.NonFatal
+
 import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.{ChunkTier, SpliceOutcome}
+import io.deltaupkeep.parquet.{ChunkTier, DamagedPage, SpliceOutcome, UnreadableInput}
 
 import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.AddFile
@@ -68,7 +70,7 @@ private[upkeep] final class BinWriter(
       private var spliced = Option.empty[Written]
 
       override def hasNext: Boolean = {
-        while (spliced.isEmpty && running.hasNext) spliced = accept(running.next())
+        while (spliced.isEmpty && running.hasNext) spliced = accept(namingDamage(running.next()))
         spliced.nonEmpty || byRows.hasNext
       }
 
@@ -80,6 +82,14 @@ private[upkeep] final class BinWriter(
       }
 
       override def close(): Unit = running.close()
+
+      private def namingDamage[T](body: => T): T =
+        try body
+        catch {
+          case NonFatal(failure) => throw BinWriter.damage(failure).fold(failure) { case (file, column) =>
+              UpkeepErrors.dataFileDamaged(handle.name, file, column, failure)
+            }
+        }
 
       private def accept(result: SpliceTaskResult): Option[Written] = {
         val bin = spliceable(result.index)
@@ -176,6 +186,13 @@ private[upkeep] final class BinWriter(
 }
 
 private[upkeep] object BinWriter {
+
+  /** The file and the column of a damaged page, where that is what a job failed by. */
+  private def damage(failure: Throwable): Option[(String, String)] =
+    Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
+      case unreadable: UnreadableInput if unreadable.getCause.isInstanceOf[DamagedPage] =>
+        unreadable.file -> unreadable.getCause.asInstanceOf[DamagedPage].column
+    }
 
   def rowGroupsOf(outcome: SpliceOutcome): Option[RowGroupCounts] = outcome match {
     case done: SpliceOutcome.Done =>

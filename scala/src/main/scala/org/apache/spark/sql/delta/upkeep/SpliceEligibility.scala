@@ -11,7 +11,6 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   TypeWideningMetadata
 }
-import org.apache.spark.sql.internal.{LegacyBehaviorPolicy, SQLConf}
 import org.apache.spark.sql.types._
 
 /** Which tables the splice tiers may rewrite; of the others, rows have to be read. */
@@ -30,14 +29,9 @@ private[upkeep] object SpliceEligibility {
       RowTracking.isSupported(protocol) -> "row tracking needs every row",
       TypeWideningMetadata.getAllTypeChanges(metadata.schema).nonEmpty -> "the type of a column was widened",
       IcebergCompat.isAnyEnabled(metadata) -> "Iceberg compatibility asks for files of Delta's writer",
-      (writesPartitions && metadata.partitionColumns.nonEmpty) -> "partition columns are stored in the files",
-      readsLegacyDates(conf) -> "dates are read by the legacy calendar"
+      (writesPartitions && metadata.partitionColumns.nonEmpty) -> "partition columns are stored in the files"
     ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
   }
-
-  private def readsLegacyDates(conf: SQLConf): Boolean =
-    Seq(SQLConf.PARQUET_REBASE_MODE_IN_READ, SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ)
-      .exists(conf.getConf(_) == LegacyBehaviorPolicy.LEGACY)
 
   /** Types whose files may hold more than the table's schema tells, such as shredded variants. */
   def foreignType(dataType: DataType): Option[String] = dataType match {

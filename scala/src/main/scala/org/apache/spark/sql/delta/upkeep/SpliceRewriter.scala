@@ -21,7 +21,8 @@ import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetReadSupport,
   SparkToParquetSchemaConverter
 }
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DateType, StructType, TimestampType}
 
 /**
  * The splice tiers on a Delta table: what the files of a bin become, where that file goes, and the action that
@@ -56,8 +57,19 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       SPARK_VERSION_METADATA_KEY -> SPARK_VERSION_SHORT,
       ParquetReadSupport.SPARK_METADATA_KEY -> dataSchema.json
     ),
-    SparkCalendar.problem
+    new SparkCalendar(rebaseModes).problem
   )
+
+  /** How dates and timestamps are read of files that do not name a version of Spark. */
+  private def rebaseModes: Set[String] = {
+    val ofTimestamps = Option.when(dataSchema.existsRecursively(_ == TimestampType))(
+      SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ
+    )
+    val ofBoth = Option.when(dataSchema.existsRecursively(kind => kind == DateType || kind == TimestampType))(
+      SQLConf.PARQUET_REBASE_MODE_IN_READ
+    )
+    (ofTimestamps ++ ofBoth).map(sqlConf.getConf(_).toString).toSet
+  }
 
   def task(index: Int, files: Seq[AddFile]): SpliceTask =
     SpliceTask(index, files.map(inputOf), new Path(snapshot.dataPath, directoryOf(files.head)).toString)
@@ -154,7 +166,8 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       ),
       maxPadding =
         hadoopConf.getInt(ParquetOutputFormat.MAX_PADDING_BYTES, ParquetWriter.MAX_PADDING_SIZE_DEFAULT),
-      matchById = metadata.columnMappingMode == IdMapping
+      matchById = metadata.columnMappingMode == IdMapping,
+      shiftsForeignInt96 = sqlConf.isParquetINT96TimestampConversion
     )
   }
 

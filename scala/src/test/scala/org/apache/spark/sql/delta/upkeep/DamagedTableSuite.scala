@@ -6,6 +6,8 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.UpkeepException
+
 import org.apache.commons.io.FileUtils
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -127,6 +129,28 @@ class DamagedTableSuite extends AnyFunSuite {
       }
       run(statement, path)
       assert(ids(path) == (0 until 400))
+    }
+  }
+
+  test(
+    "a page that is not what its checksum says is told, unless rows are to be rewritten as Spark reads them"
+  ) {
+    withConf("parquet.compression" -> "UNCOMPRESSED", "spark.sql.parquet.compression.codec" -> "none") {
+      val path = new File(root, "damagedValue").getAbsolutePath
+      spark.range(0, 400, 1, 4).selectExpr("id", "concat('text ', id) AS s").write.format("delta").save(path)
+      val file = new File(path, DeltaLog.forTable(spark, path).update().allFiles.head().path).toPath
+      change(file) { bytes =>
+        bytes.updated(bytes.indexOfSlice("text ".getBytes.toSeq), 'T'.toByte)
+      }
+      val before = contents(path).filter(file => isOfLog(file._1))
+      val failure = intercept[UpkeepException](run(optimize, path))
+      assert(failure.getCondition == "DELTA_UPKEEP.DATA_FILE_DAMAGED")
+      assert(
+        failure.getMessage.contains(file.getFileName.toString) && failure.getMessage.contains("column s ")
+      )
+      assert(contents(path).filter(file => isOfLog(file._1)) == before)
+      withConf("spark.deltaUpkeep.optimize.engine" -> "rows")(run(optimize, path))
+      assert(spark.read.format("delta").load(path).where("s LIKE 'T%'").count() == 1)
     }
   }
 

@@ -1,0 +1,108 @@
+package io.deltaupkeep.parquet
+
+import java.nio.file.{Files, Path}
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.ParquetProperties.WriterVersion
+import org.apache.parquet.example.data.simple.SimpleGroupFactory
+import org.apache.parquet.hadoop.example.ExampleParquetWriter
+import org.apache.parquet.io.{LocalInputFile, LocalOutputFile}
+import org.apache.parquet.io.api.Binary
+import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.prop.TableDrivenPropertyChecks
+
+/** Files that readers treat by who wrote them are not spliced, where it makes a difference. */
+class WriterDefectsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
+
+  private val strings = MessageTypeParser.parseMessageType("message m { required binary s (STRING); }")
+  private val instants = MessageTypeParser.parseMessageType("message m { required int96 t; }")
+
+  private val now = "parquet-mr version 1.17.0 (build 1234)"
+
+  private def refusal(
+      createdBy: Option[String],
+      schema: MessageType = strings,
+      dictionary: Boolean = true,
+      shifts: Boolean = false
+  ): Option[String] = {
+    val directory = Files.createTempDirectory("defects")
+    try {
+      val file = directory.resolve("in")
+      write(file, schema, dictionary)
+      Footers.change(file) { footer =>
+        footer.unsetCreated_by()
+        createdBy.foreach(footer.setCreated_by)
+      }
+      val request = SpliceRequest(Seq(new LocalInputFile(file)), schema, Map.empty, _ => None)
+      val settings = SmallSpliceSettings().copy(shiftsForeignInt96 = shifts)
+      new FileSplicer(request, settings, new Configuration(false)).preview() match {
+        case SpliceOutcome.Refused(reason) => Some(reason)
+        case _: SpliceOutcome.Done => None
+      }
+    } finally Files.walk(directory).iterator.asScala.toSeq.reverse.foreach(Files.delete)
+  }
+
+  /** With a dictionary as version 1, else DELTA_BYTE_ARRAY pages of version 2. */
+  private def write(file: Path, schema: MessageType, dictionary: Boolean): Unit = {
+    val writer = ExampleParquetWriter
+      .builder(new LocalOutputFile(file))
+      .withType(schema)
+      .withDictionaryEncoding(dictionary)
+      .withWriterVersion(if (dictionary) WriterVersion.PARQUET_1_0 else WriterVersion.PARQUET_2_0)
+      .build()
+    try (1 to 100).foreach { n =>
+        val value = Binary.fromConstantByteArray(Array.fill(12)((n % 3).toByte))
+        writer.write(new SimpleGroupFactory(schema).newGroup().append(schema.getFieldName(0), value))
+      }
+    finally writer.close()
+  }
+
+  test("DELTA_BYTE_ARRAY pages that need those before them (PARQUET-246)") {
+    val cases = Table(
+      ("created by", "is refused"),
+      (Some(now), false),
+      (Some("parquet-mr version 1.8.0 (build 1234)"), false),
+      (Some("parquet-mr version 1.7.9 (build 1234)"), true),
+      (Some("parquet-mr"), true),
+      (Some("parquet-cpp-arrow version 21.0.0"), false),
+      (Some(""), true),
+      (None, true)
+    )
+    forAll(cases) { (createdBy, isRefused) =>
+      val reason = refusal(createdBy, dictionary = false)
+      assert(reason.exists(_.contains("PARQUET-246")) == isRefused && reason.nonEmpty == isRefused)
+    }
+    assert(refusal(Some("parquet-mr version 1.7.9 (build 1234)")).isEmpty)
+  }
+
+  test("sizes that leave out the dictionary (PARQUET-816)") {
+    val cases = Table(
+      ("created by", "is refused"),
+      (Some(now), false),
+      (Some("parquet-mr version 1.2.9 (build 1234)"), false),
+      (Some("parquet-mr version 1.2.8 (build 1234)"), true),
+      (Some("parquet-mr"), true),
+      (Some("impala version 1.2.0 (build 1234)"), false),
+      (Some("???"), true),
+      (None, true)
+    )
+    forAll(cases) { (createdBy, isRefused) =>
+      val reason = refusal(createdBy)
+      assert(reason.exists(_.contains("PARQUET-816")) == isRefused && reason.nonEmpty == isRefused)
+    }
+    assert(refusal(None).contains(
+      "sizes of chunks by an unknown writer may leave out their dictionaries (PARQUET-816)"
+    ))
+  }
+
+  test("INT96 that Spark shifts") {
+    val arrow = Some("parquet-cpp-arrow version 21.0.0")
+    assert(refusal(arrow, instants, shifts = true).exists(_.contains("int96TimestampConversion")))
+    assert(refusal(arrow, instants).isEmpty)
+    assert(refusal(arrow, shifts = true).isEmpty)
+    assert(refusal(Some(now), instants, shifts = true).isEmpty)
+  }
+}
