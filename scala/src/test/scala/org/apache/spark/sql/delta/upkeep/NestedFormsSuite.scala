@@ -2,6 +2,8 @@ package org.apache.spark.sql.delta.upkeep
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.optimize.Partition
+
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.schema.{GroupType, MessageTypeParser}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
@@ -174,7 +176,9 @@ class NestedFormsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       assert(rows.exists(row => row.getAs[String]("p") == form && !row.isNullAt(1 + i)))
     }
     val tiers = optimizePartitions(path)
-    forAll(forms)((form, _, _, tier) => assert(tiers(s"p=$form")._1 == tier))
+    forAll(forms) { (form, _, _, tier) =>
+      assert(tiers(Partition.textOf(Seq("p" -> Some(form))))._1 == tier)
+    }
   }
 
   test("the same with a reader that makes rows") {
