@@ -49,6 +49,44 @@ def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
     assert rows[1].checkpoint.status == "written"
 
 
+def pointer(t: Table) -> int:
+    return int(json.loads((t.log / "_last_checkpoint").read_text())["version"])
+
+
+def test_each_step_of_maintain_works_on_the_newest_version(
+    spark: SparkSession, table: TableFactory
+):
+    t = table(1, 2, 3, checkpointInterval="1000", checkpointPolicy="v2")
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    t.append(4, 5)
+    spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('delta.checkpointInterval' = '4')")
+    t.age_log(days=40, up_to=5)
+    optimize, checkpoint, cleanup = spark.sql(f"MAINTAIN {t.sql_name}").collect()
+    assert (optimize.status, optimize.optimize.version) == ("done", 7)
+    assert (checkpoint.status, checkpoint.checkpoint.version) == ("done", 7)
+    assert "4 commits since the last checkpoint" in checkpoint.reason
+    assert pointer(t) == 7
+    assert (cleanup.status, cleanup.cleanup.oldestReadableVersion) == ("done", 3)
+    # Readers that do not know v2 learn it from the newest checkpoint, not from an older one.
+    assert {name for name in t.log_names() if name.endswith("checkpoint.parquet")} == {
+        f"{7:020}.checkpoint.parquet"
+    }
+    assert t.ids() == [1, 2, 3, 4, 5]
+    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == {"not due"}
+
+
+def test_maintain_finds_the_checkpoint_of_its_own_commit(spark: SparkSession, table: TableFactory):
+    # Delta writes one of the version that OPTIMIZE commits.
+    t = table(1, 2, 3, 4, 5, 6, checkpointInterval="7")
+    assert statuses(spark.sql(f"MAINTAIN {t.sql_name}").collect()) == [
+        ("optimize", "done"),
+        ("checkpoint", "not due"),
+        ("cleanup", "not due"),
+    ]
+    assert pointer(t) == 7
+    assert not (t.log / f"{6:020}.checkpoint.parquet").exists()
+
+
 def test_maintain_tells_readers_of_a_checkpoint_that_is_there(
     spark: SparkSession, table: TableFactory
 ):

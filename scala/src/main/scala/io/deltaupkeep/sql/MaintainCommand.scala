@@ -49,11 +49,15 @@ private[sql] final case class MaintainCommand(
   override def describe(session: SparkSession): Seq[String] =
     run(session, dryRun = true).map(row => s"${row.step}: ${row.status}, ${row.reason}")
 
-  /** Each step sees the table as the one before left it. */
+  /** Each step works on the newest version: what the one before committed, or another writer meanwhile. */
   private def run(session: SparkSession, dryRun: Boolean): Seq[MaintainResult] = {
     checked(options, steps.flatten)
-    Seq(optimize _, checkpoint _, cleanup _).map(step =>
-      step(session, open(session, Intent.Checkpoint), dryRun)
+    val opened = open(session, Intent.Checkpoint)
+    def newest = if (dryRun) opened else opened.updated(statement, Intent.Checkpoint)
+    Seq(
+      optimize(session, opened, dryRun),
+      checkpoint(newest, dryRun),
+      cleanup(newest, dryRun)
     )
   }
 
@@ -71,7 +75,7 @@ private[sql] final case class MaintainCommand(
     }
   }
 
-  private def checkpoint(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
+  private def checkpoint(table: DeltaHandle, dryRun: Boolean): MaintainResult = {
     val row = rowOf(table, "checkpoint", dryRun)
     val checkpoint = TableCheckpoint(table, CheckpointRequest(optionsOf(CheckpointRequest.entries)))
     val newest = table.newestCheckpoint.map(_.version)
@@ -85,7 +89,7 @@ private[sql] final case class MaintainCommand(
     }
   }
 
-  private def cleanup(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
+  private def cleanup(table: DeltaHandle, dryRun: Boolean): MaintainResult = {
     val row = rowOf(table, "cleanup", dryRun)
     if (table.facts.catalogManaged) row.skipped("the catalog decides on log cleanup")
     else if (!table.facts.logCleanupEnabled) row.skipped("delta.enableExpiredLogCleanup is false")

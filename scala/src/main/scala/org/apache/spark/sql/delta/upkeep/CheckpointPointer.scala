@@ -28,11 +28,14 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
   }.toOption
 
   /**
+   * Names a checkpoint, unless a newer one is named and there: a slower driver may write an older version.
+   *
    * A failure is logged, as Delta does it, and no error: the checkpoint is there without it, and drivers that are
    * at it at the same time get in each other's way.
    */
   def write(info: LastCheckpointInfo): Unit =
-    deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
+    if (!version.exists(named => named > info.version && deltaLog.checkpointExistsAtVersion(named)))
+      deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
 
   /** Makes it name the checkpoint of the table's version, which is there. Reads the footers of its files. */
   def mend(): Unit =
