@@ -14,6 +14,7 @@ import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog, Snapshot}
 import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.util.FileNames
 
 /**
  * The files of a table with their statistics. Delta on Spark replays the log in queries, which take seconds to
@@ -60,7 +61,9 @@ private[upkeep] object ActiveFiles {
     val snapshot = handle.snapshot
     val jsonStats = snapshot.checkpointProvider.isEmpty ||
       DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata)
+    // Kernel is not told of commits that a coordinator has not put into the log yet.
     logBytes(handle) <= MostBytesOnDriver && jsonStats &&
+    !snapshot.logSegment.deltas.exists(file => FileNames.isUnbackfilledDeltaFile(file.getPath)) &&
     snapshot.protocol.readerFeatureNames.subsetOf(KernelFeatures) &&
     !ClusteredTableUtils.isSupported(snapshot.protocol) &&
     SpliceEligibility.foreignType(snapshot.metadata.schema).isEmpty

@@ -25,7 +25,9 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.coordinatedcommits.{
   CatalogOwnedCommitCoordinatorBuilder,
-  CatalogOwnedCommitCoordinatorProvider
+  CatalogOwnedCommitCoordinatorProvider,
+  CommitCoordinatorProvider,
+  InMemoryCommitCoordinatorBuilder
 }
 
 /** Tables whose commits a catalog owns: what is ours to do there, and what is the catalog's. */
@@ -74,6 +76,56 @@ class CatalogManagedSuite extends AnyFunSuite with BeforeAndAfterAll {
     assert(steps.toSeq == Seq("skipped", "not due", "skipped"))
     assert(spark.sql(s"CHECKPOINT $name").head().getAs[String]("status") == "written")
   }
+
+  test("tables whose coordinator has commits that are not in the log yet") {
+    CommitCoordinatorProvider.registerBuilder(InMemoryCommitCoordinatorBuilder(batchSize = 100))
+    try
+      for (policy <- Seq("classic", "v2")) {
+        val path = newTable(
+          s"coordinated-$policy",
+          3,
+          "delta.coordinatedCommits.commitCoordinator-preview" -> "in-memory",
+          "delta.coordinatedCommits.commitCoordinatorConf-preview" -> "{}",
+          "delta.enableInCommitTimestamps" -> "true",
+          "delta.enableDeletionVectors" -> "false",
+          "delta.checkpointPolicy" -> policy,
+          "delta.checkpointInterval" -> "1000"
+        )
+        val log = new File(path, "_delta_log")
+        def isInLog(version: Long) = new File(log, f"$version%020d.json").exists()
+        def run(statement: String) = {
+          DeltaLog.clearCache()
+          spark.sql(s"$statement delta.`$path`").collect().head
+        }
+        def checkpoint(): (Long, String) = {
+          val row = run("CHECKPOINT")
+          (row.getAs[Long]("version"), row.getAs[String]("mode"))
+        }
+        assert(!isInLog(1) && !isInLog(3))
+        run("DESCRIBE HEALTH")
+        run("OPTIMIZE")
+        assert(!isInLog(4))
+        assert(checkpoint() == ((4, "full")))
+        append(path, 100)
+        assert(!isInLog(5))
+        assert(checkpoint() == ((5, "incremental")))
+        append(path, 101)
+        damageParquet(log)
+        assert(!isInLog(6))
+        assert(checkpoint() == ((6, "full")))
+        run("MAINTAIN")
+        run("CLEANUP LOG")
+        assert(ids(path) == Seq(1, 2, 3, 100, 101))
+      }
+    finally CommitCoordinatorProvider.clearNonDefaultBuilders()
+  }
+
+  private def damageParquet(log: File): Unit =
+    Seq(log, new File(log, "_sidecars")).flatMap(directory => Option(directory.listFiles())).flatten.foreach {
+      file =>
+        if (file.getName.endsWith(".parquet")) Files.writeString(file.toPath, "no Parquet")
+        else if (file.getName.endsWith(".parquet.crc")) file.delete()
+    }
 
   test("adaptive metadata is nobody's but its writers'") {
     val name = tableWith("adaptive", adaptiveMetadata)
