@@ -162,6 +162,7 @@ final case class CheckpointPlan(
     format: TopLevelFormat,
     partSize: Option[Long],
     build: Build,
+    damaged: Seq[DamagedCheckpoint],
     chosenBy: String
 ) {
 
@@ -190,6 +191,13 @@ object CheckpointPlan {
   /** Actions in a sidecar or a row group where nobody says otherwise: Delta's choice for sidecars. */
   val FragmentActions: Long = 50000L
 }
+
+/**
+ * A checkpoint of the version that readers cannot use; it goes before the new one is published.
+ *
+ * @param files names in the log
+ */
+final case class DamagedCheckpoint(files: Seq[String], why: String)
 
 /** A complete checkpoint in the log; `sizeInBytes` does not count sidecars. */
 final case class ExistingCheckpoint(policy: Policy, format: TopLevelFormat, parts: Int, sizeInBytes: Long)

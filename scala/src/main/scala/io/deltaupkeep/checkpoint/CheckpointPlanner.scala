@@ -10,6 +10,7 @@ object CheckpointPlanner {
   /**
    * @param fileActions      adds and tombstones of this version, about
    * @param checkpointFiles  files of the log that belong to checkpoints of this version
+   * @param damage           why readers cannot use a checkpoint of these files, if so
    * @param pointer          the version that `_last_checkpoint` names
    * @param base             what a checkpoint of a policy can build on, or why on nothing
    * @param replay           where the driver can replay the whole log, or why a job has to
@@ -20,6 +21,7 @@ object CheckpointPlanner {
       request: CheckpointRequest,
       fileActions: => Long,
       checkpointFiles: Seq[LogFile],
+      damage: Seq[LogFile] => Option[String],
       pointer: => Option[Long],
       base: Policy => Either[String, Base],
       replay: => Replay
@@ -46,7 +48,11 @@ object CheckpointPlanner {
         why
       )
     }
-    val build = existing(checkpointFiles, table.version).find(_.policy == policy) match {
+    val there = complete(checkpointFiles, table.version)
+    val damaged = there.flatMap(files => damage(files).map(DamagedCheckpoint(files.map(_.name), _)))
+    val build = there.map(existing).find(_.policy == policy) match {
+      // Readers may take it before any other of this version.
+      case _ if damaged.nonEmpty => full(s"one of this version is damaged, and replaced: ${damaged.head.why}")
       case Some(found) => Build.Needless(found, isNamed = pointer.exists(_ >= table.version))
       case None if request.mode == Mode.Full => full("asked for")
       case None if policy == Policy.Classic && request.partSize.nonEmpty =>
@@ -54,7 +60,7 @@ object CheckpointPlanner {
       case None => base(policy).fold(full, incremental(policy, _, partSize.getOrElse(FragmentActions)))
     }
     val chosenBy = if (request.policy.nonEmpty) "asked for" else "the table's policy"
-    CheckpointPlan(table.version, policy, format, partSize, build, chosenBy)
+    CheckpointPlan(table.version, policy, format, partSize, build, damaged, chosenBy)
   }
 
   private def incremental(policy: Policy, base: Base, partSize: Long): Build = {
@@ -77,15 +83,17 @@ object CheckpointPlanner {
   /** Parts of at most `size` actions: 100,001 actions in parts of 50,000 are 3. */
   private def parts(actions: Long, size: Long): Int = math.max(1, math.ceil(actions.toDouble / size)).toInt
 
-  /** The complete checkpoints of one version: readers ignore sets with missing parts and empty files. */
-  private def existing(files: Seq[LogFile], version: Long): Seq[ExistingCheckpoint] =
-    CheckpointSet.allOf(files, Map.empty).filter(set => set.isComplete && set.version == version).map { set =>
-      val bytes = set.files.map(_.sizeInBytes).sum
-      set.files.head.kind match {
-        case LogFileKind.V2Checkpoint(_, _, "json") =>
-          ExistingCheckpoint(Policy.V2, TopLevelFormat.Json, 1, bytes)
-        case _: LogFileKind.V2Checkpoint => ExistingCheckpoint(Policy.V2, TopLevelFormat.Parquet, 1, bytes)
-        case _ => ExistingCheckpoint(Policy.Classic, TopLevelFormat.Parquet, set.files.size, bytes)
-      }
+  /** Files of the complete checkpoints of one version: readers ignore sets with missing parts and empty files. */
+  private def complete(files: Seq[LogFile], version: Long): Seq[Seq[LogFile]] =
+    CheckpointSet.allOf(files, Map.empty).filter(set => set.isComplete && set.version == version).map(_.files)
+
+  private def existing(files: Seq[LogFile]): ExistingCheckpoint = {
+    val bytes = files.map(_.sizeInBytes).sum
+    files.head.kind match {
+      case LogFileKind.V2Checkpoint(_, _, "json") =>
+        ExistingCheckpoint(Policy.V2, TopLevelFormat.Json, 1, bytes)
+      case _: LogFileKind.V2Checkpoint => ExistingCheckpoint(Policy.V2, TopLevelFormat.Parquet, 1, bytes)
+      case _ => ExistingCheckpoint(Policy.Classic, TopLevelFormat.Parquet, files.size, bytes)
     }
+  }
 }

@@ -21,9 +21,19 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       request: CheckpointRequest,
       actions: Long = 1,
       files: Seq[LogFile] = Nil,
-      pointer: Option[Long] = None
+      pointer: Option[Long] = None,
+      damage: Seq[LogFile] => Option[String] = _ => None
   ): CheckpointPlan =
-    CheckpointPlanner.plan(table, request, actions, files, pointer, _ => Left("none"), Replay.OnDriver)
+    CheckpointPlanner.plan(
+      table,
+      request,
+      actions,
+      files,
+      damage,
+      pointer,
+      _ => Left("none"),
+      Replay.OnDriver
+    )
 
   test("layout, parts and format") {
     val cases = Table(
@@ -90,6 +100,30 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
     )
     forAll(cases) { (table, files, needless) =>
       assert(planOf(table, default, files = files).isEmpty == needless)
+    }
+  }
+
+  test("damaged checkpoints of the version are replaced, whatever their policy and the mode") {
+    val single = "00000000000000000010.checkpoint.parquet"
+    val json = "00000000000000000010.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
+    val parts = (1 to 2).map(part => f"00000000000000000010.checkpoint.$part%010d.0000000002.parquet")
+    val cases = Table(
+      ("table", "files", "damaged", "goes"),
+      (classic, Seq(single), single, Seq(Seq(single))),
+      (classic, parts, parts.last, Seq(parts)),
+      (classic, single +: parts, parts.head, Seq(parts)),
+      (v2, Seq(json), json, Seq(Seq(json))),
+      (v2, Seq(single, json), single, Seq(Seq(single))),
+      (v2WithClassicPolicy, Seq(single, json), json, Seq(Seq(json)))
+    )
+    forAll(cases) { (table, files, damaged, goes) =>
+      for (mode <- Seq(Mode.Auto, Mode.Full)) {
+        def damage(of: Seq[LogFile]) = Option.when(of.exists(_.name == damaged))("cut off")
+        val plan = planOf(table, default.copy(mode = mode), files = log(files: _*), damage = damage)
+        assert(!plan.isEmpty && plan.build.mode == "full")
+        assert(plan.damaged == goes.map(DamagedCheckpoint(_, "cut off")))
+        assert(plan.reason.contains("damaged, and replaced: cut off"))
+      }
     }
   }
 

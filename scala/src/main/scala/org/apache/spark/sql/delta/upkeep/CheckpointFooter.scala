@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
+import scala.util.control.NonFatal
 
 import io.deltaupkeep.checkpoint.Fragment
 import io.deltaupkeep.parquet.{BloomFilterSpec, ChunkValues}
@@ -16,6 +17,8 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.MessageType
 
+import org.apache.spark.SparkException
+import org.apache.spark.internal.Logging
 import org.apache.spark.util.ThreadUtils
 
 /** What a Parquet file of a checkpoint tells without its rows being read. */
@@ -112,7 +115,7 @@ private[upkeep] final class CheckpointFooter private (
     fragment.rowGroup.fold[Seq[BlockMetaData]](blocks)(i => Seq(blocks(i)))
 }
 
-private[upkeep] object CheckpointFooter {
+private[upkeep] object CheckpointFooter extends Logging {
 
   private val AddPath = "add.path"
   private val AddSize = "add.size"
@@ -177,9 +180,19 @@ private[upkeep] object CheckpointFooter {
     }
   }
 
+  /** Whether the footer of a file can be read, and tells what it should. */
+  def isWhole(file: FileStatus, conf: Configuration)(isRight: CheckpointFooter => Boolean): Boolean =
+    try read(file, conf)(isRight)
+    catch {
+      case NonFatal(e) =>
+        logWarning(s"${file.getPath} is damaged, and replaced", e)
+        false
+    }
+
   /** Looks at the footers of several files, a few at a time. */
   def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
-    ThreadUtils.parmap(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
+    try ThreadUtils.parmap(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
+    catch { case e: SparkException if e.getCause != null => throw e.getCause }
 
   private def chunks(of: Seq[BlockMetaData], column: String): Seq[ColumnChunkMetaData] =
     of.flatMap(_.getColumns.asScala).filter(_.getPath.toDotString == column)

@@ -2,14 +2,9 @@ package org.apache.spark.sql.delta.upkeep
 
 import scala.util.Try
 
-import org.apache.spark.sql.delta.{
-  CheckpointInstance,
-  CheckpointProvider,
-  LastCheckpointInfo,
-  LastCheckpointV2,
-  LogSegment,
-  Snapshot
-}
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.delta.{CheckpointInstance, LastCheckpointInfo, LastCheckpointV2}
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
@@ -42,7 +37,7 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
     for {
       instance <- deltaLog.findLastCompleteCheckpointBefore(snapshot.version + 1)
       if instance.version == snapshot.version
-      provider = providerOf(instance)
+      provider = LastCheckpoint.providerOf(handle, filesOf(instance))
       checkpoint <- LastCheckpoint.of(handle, provider)
       files = (provider.topLevelFiles ++ checkpoint.files).distinctBy(_.getPath)
     } write(
@@ -59,20 +54,11 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
       )
     )
 
-  private def providerOf(instance: CheckpointInstance): CheckpointProvider = {
+  private def filesOf(instance: CheckpointInstance): Seq[FileStatus] = {
     val files = deltaLog.store
       .listFrom(FileNames.listingPrefix(handle.logPath, instance.version), conf)
       .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= instance.version))
-      .collect { case CheckpointFile(file, _) => file }
-      .toSeq
-    val segment = LogSegment(
-      handle.logPath,
-      instance.version,
-      deltas = Nil,
-      Some(instance.getCheckpointProvider(deltaLog, files)),
-      snapshot.logSegment.lastCommitFileModificationTimestamp
-    )
-    // Which finds out what kind of checkpoint it is.
-    new Snapshot(handle.logPath, instance.version, segment, deltaLog, snapshot.checksumOpt).checkpointProvider
+      .collect { case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file }
+    files.toSeq
   }
 }

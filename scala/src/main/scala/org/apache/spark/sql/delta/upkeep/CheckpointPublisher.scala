@@ -56,7 +56,8 @@ private[upkeep] final class CheckpointPublisher(
       contents.fileActions,
       sidecarBytes,
       conf,
-      useRename
+      // A task writes the one in Parquet; where it is interrupted, half a file must not have the final name.
+      useRename = true
     )
     LastCheckpointInfo(
       version = snapshot.version,
@@ -73,46 +74,53 @@ private[upkeep] final class CheckpointPublisher(
   def classic(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
     val path = FileNames.checkpointFileSingular(handle.logPath, snapshot.version)
     val file =
-      if (contents.isOneFile && useRename) rename(contents.fragments.head._2.getPath, path)
-      else write(rowGroups(contents), path, temporary)
+      if (contents.isOneFile && useRename) rename(contents.fragments.head._2.getPath, path, contents.adds)
+      else write(rowGroups(contents), path, contents.adds, temporary)
     classicInfo(contents, contents.fileActions + contents.otherActions.size, parts = None, file.getLen)
   }
 
   /** A part of each fragment; the fragments hold the other actions too. */
   def multiPart(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
     val paths = FileNames.checkpointFileWithParts(handle.logPath, snapshot.version, contents.fragments.size)
-    val parts = contents.fragments.map(_._2).zip(paths)
+    val parts = contents.fragments.zip(paths)
     val files = ThreadUtils.parmap(parts, "delta-upkeep-parts", CheckpointPublisher.Threads) {
-      case (part, path) =>
-        write(Seq(RowGroupsOf(HadoopInputFile.fromStatus(part, conf), None)), path, temporary)
+      case ((part, file), path) =>
+        write(Seq(RowGroupsOf(HadoopInputFile.fromStatus(file, conf), None)), path, part.adds, temporary)
     }
     val actions = CheckpointFooter.readAll(files, conf)(_.rows).sum
     classicInfo(contents, actions, Some(files.size), files.map(_.getLen).sum)
   }
 
   /** Copies row groups as bytes. */
-  private def write(rowGroups: Seq[RowGroupsOf], path: Path, temporary: TemporaryFiles): FileStatus = {
+  private def write(
+      rowGroups: Seq[RowGroupsOf],
+      path: Path,
+      adds: Long,
+      temporary: TemporaryFiles
+  ): FileStatus = {
     def join(to: Path): Unit = RowGroupJoiner.join(rowGroups, HadoopOutputFile.fromPath(to, conf))
     if (useRename) {
       val written = temporary.newPath()
       join(written)
-      rename(written, path)
-    } else onlyOnce(path)(join(path))
+      rename(written, path, adds)
+    } else onlyOnce(path, adds)(join(path))
   }
 
-  private def rename(temporary: Path, path: Path): FileStatus =
-    onlyOnce(path)(Checkpoints.renameAndCleanupTempPartFile(temporary, path, path.getFileSystem(conf)))
+  private def rename(temporary: Path, path: Path, adds: Long): FileStatus =
+    onlyOnce(path, adds)(Checkpoints.renameAndCleanupTempPartFile(temporary, path, path.getFileSystem(conf)))
 
   /**
    * Where the file is there already, another driver was faster, and its file stays: those who have listed it read
-   * its footer from the end that it has. Empty files do not count, for readers ignore them.
+   * its footer from the end that it has. One that is cut off or holds other files serves nobody.
    */
-  private def onlyOnce(path: Path)(publish: => Unit): FileStatus = {
+  private def onlyOnce(path: Path, adds: Long)(publish: => Unit): FileStatus = {
     val fs = path.getFileSystem(conf)
     val found =
       try Some(fs.getFileStatus(path))
       catch { case _: FileNotFoundException => None }
-    found.filter(_.getLen > 0).getOrElse {
+    found.filter(CheckpointFooter.isWhole(_, conf)(_.whole.adds == adds)).getOrElse {
+      // A rename replaces nothing.
+      found.foreach(file => fs.delete(file.getPath, false))
       publish
       fs.getFileStatus(path)
     }

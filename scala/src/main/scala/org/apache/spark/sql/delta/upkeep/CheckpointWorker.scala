@@ -17,7 +17,7 @@ import org.apache.spark.sql.SparkSession
  * Writes the checkpoints that commits of an application make due, one after the other, in a thread of its own.
  * Of a table only the newest one waits; of more than a thousand tables the others are left to their next commit.
  */
-private[upkeep] final class CheckpointWorker private (context: SparkContext, graceMs: Long) extends Logging {
+private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Long) extends Logging {
   import CheckpointWorker._
 
   private val application = context.applicationId
@@ -30,11 +30,15 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
 
   private val thread = new Thread(() => work(), "delta-upkeep-checkpoint")
 
-  private def start(): this.type = {
+  private def register(): this.type = {
     context.env.metricsSystem.registerSource(metrics)
     context.addSparkListener(new SparkListener {
       override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = finish()
     })
+    this
+  }
+
+  def start(): this.type = {
     thread.setDaemon(true)
     thread.start()
     this
@@ -143,7 +147,7 @@ private[upkeep] final class CheckpointWorker private (context: SparkContext, gra
   }
 
   /** Delta does nothing for an application that has ended: what waits is left to the next commit of another. */
-  private def finish(): Unit = {
+  def finish(): Unit = {
     synchronized {
       isEnding = true
       if (!waiting.isEmpty)
@@ -169,7 +173,7 @@ private[upkeep] object CheckpointWorker {
   def of(session: SparkSession): CheckpointWorker = synchronized {
     find(session).getOrElse {
       val grace = session.sessionState.conf.getConf(UpkeepConf.CheckpointGrace)
-      val worker = new CheckpointWorker(session.sparkContext, grace).start()
+      val worker = new CheckpointWorker(session.sparkContext, grace).register().start()
       current = Some(worker)
       worker
     }

@@ -38,6 +38,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private lazy val shape = new CheckpointShape(session, snapshot)
   private lazy val parts = new PartWriter(handle, session, shape)
   private lazy val log = new ReadableLog(handle)
+  private lazy val damaged = new DamagedCheckpoints(handle)
   private val pointer = new CheckpointPointer(handle)
 
   /**
@@ -45,8 +46,9 @@ final class CheckpointWriter(handle: DeltaHandle) {
    * bytes say that there must be tombstones. Nothing is replayed for it.
    */
   def fileActions: Long = {
+    val readable = log.snapshot
     def byBytes(ofCommit: Long, ofCheckpoint: Long): Long =
-      snapshot.deltaFileSizeInBytes() / ofCommit + snapshot.checkpointSizeInBytes() / ofCheckpoint
+      readable.deltaFileSizeInBytes() / ofCommit + readable.checkpointSizeInBytes() / ofCheckpoint
     snapshot.checksumOpt match {
       case Some(checksum) => math.max(checksum.numFiles, byBytes(ofCommit = 2048, ofCheckpoint = 256))
       case None => byBytes(ofCommit = 512, ofCheckpoint = 64)
@@ -81,7 +83,16 @@ final class CheckpointWriter(handle: DeltaHandle) {
 
   /** What would be written for a request. */
   def plan(request: CheckpointRequest): CheckpointPlan =
-    CheckpointPlanner.plan(handle.facts, request, fileActions, checkpointFiles, pointer.version, base, replay)
+    CheckpointPlanner.plan(
+      handle.facts,
+      request,
+      fileActions,
+      checkpointFiles,
+      damaged.why,
+      pointer.version,
+      base,
+      replay
+    )
 
   /** Where a full checkpoint would find the state. */
   def replay: Replay = {
@@ -110,14 +121,17 @@ final class CheckpointWriter(handle: DeltaHandle) {
       try {
         val contents = collect(plan, temporary)
         verify(contents)
-        (contents, publish(plan, contents, temporary))
+        snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
+        (contents, Uninterrupted(publish(plan, contents, temporary)))
       } catch {
         case NonFatal(e) =>
           temporary.deleteAll()
           throw e
       }
-    temporary.delete()
-    pointer.write(info)
+    Uninterrupted {
+      temporary.delete()
+      pointer.write(info)
+    }
     WrittenCheckpoint(
       numActions = info.size,
       numAddFiles = contents.adds,
@@ -170,7 +184,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       contents: CheckpointContents,
       temporary: TemporaryFiles
   ): LastCheckpointInfo = {
-    snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
+    plan.damaged.foreach(damaged.delete)
     val publisher = new CheckpointPublisher(handle, session, shape)
     plan.policy match {
       case Policy.V2 => publisher.v2(contents, plan.format)

@@ -50,17 +50,12 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
 
   /** Why Parquet files of a checkpoint cannot be read, as far as their footers tell. */
   def damage(files: Seq[LogFile]): Option[String] =
-    Try(CheckpointFooter.readAll(files.map(statusOf), conf)(_ => ())) match {
+    Try(CheckpointFooter.readAll(files.map(DeltaLogReader.statusOf(handle, _)), conf)(_ => ())) match {
       case Success(_) => None
       case Failure(e) =>
         logWarning(s"A cleanup of ${handle.name} cannot stand on ${files.head.name}", e)
         Some(e.getMessage)
     }
-
-  private def statusOf(file: LogFile): FileStatus = {
-    val path = new Path(handle.logPath, file.path)
-    new FileStatus(file.sizeInBytes, false, 1, 0, file.modificationTime, path)
-  }
 
   private def sidecarsOf(actions: Seq[Action]): Seq[Path] =
     actions.collect { case sidecar: SidecarFile => sidecar.toFileStatus(handle.logPath).getPath }
@@ -81,6 +76,12 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
 }
 
 private[upkeep] object DeltaLogReader {
+
+  /** A file as it was listed. */
+  def statusOf(handle: DeltaHandle, file: LogFile): FileStatus = {
+    val path = new Path(handle.logPath, file.path)
+    new FileStatus(file.sizeInBytes, false, 1, 0, file.modificationTime, path)
+  }
 
   /** Whether a file that a checkpoint names is outside the directory that the protocol has sidecars in. */
   def isElsewhere(handle: DeltaHandle, sidecar: Path): Boolean =

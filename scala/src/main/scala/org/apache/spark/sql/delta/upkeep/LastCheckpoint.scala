@@ -1,18 +1,22 @@
 package org.apache.spark.sql.delta.upkeep
 
+import io.deltaupkeep.CountText
 import io.deltaupkeep.checkpoint.{Fragment, Policy}
 
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{
+  CheckpointInstance,
   CheckpointProvider,
   DeltaConfigs,
   LazyCompleteCheckpointProvider,
+  LogSegment,
   PreloadedCheckpointProvider,
+  Snapshot,
   V2CheckpointProvider
 }
-import org.apache.spark.sql.delta.actions.{Action, FileAction}
+import org.apache.spark.sql.delta.actions.{Action, FileAction, Metadata, Protocol}
 
 /** The checkpoint that Delta reads a table from, as another one sees it that could build on it. */
 private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
@@ -29,6 +33,19 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   /** The number of its files. */
   def adds: Long = eachFooter(_.whole.adds).sum
+
+  /** Why readers cannot use it, if so. Reads the footers, and throws where one cannot be read. */
+  def damage: Option[String] = {
+    eachFooter(_ => ())
+    None
+  }
+
+  /** Whether every file action is in its files. */
+  protected def isAllInFiles: Boolean = true
+
+  /** Why it is not one of the table's version, by the number of its files. */
+  def mismatch: Option[String] = snapshot.checksumOpt.map(_.numFiles).filter(isAllInFiles && _ != adds)
+    .map(expected => s"it holds ${CountText.of(adds, "file")}, where the table has $expected")
 
   /** What a file gives: its fragments. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
@@ -86,6 +103,22 @@ private[upkeep] object LastCheckpoint {
       case _ => None
     }
 
+  /** The one of the table's version that some files make, which may have a classic name and be one of v2. */
+  def providerOf(handle: DeltaHandle, files: Seq[FileStatus]): CheckpointProvider = {
+    val snapshot = handle.snapshot
+    val instance = CheckpointInstance(files.head.getPath)
+    val segment = LogSegment(
+      handle.logPath,
+      instance.version,
+      deltas = Nil,
+      Some(instance.getCheckpointProvider(snapshot.deltaLog, files)),
+      snapshot.logSegment.lastCommitFileModificationTimestamp
+    )
+    // Which finds out what kind of checkpoint it is.
+    new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
+      .checkpointProvider
+  }
+
   /** The Parquet files that hold the file actions of a checkpoint. Reads a top-level file. */
   def filesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = read(checkpoint) match {
     case v2: V2CheckpointProvider => v2.sidecarFileStatuses
@@ -106,6 +139,14 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   override def size: Long = eachFooter(_.rows).sum + otherActions.fold(_ => 0, _.size)
 
+  /** A top-level file may be cut off at the end of a line. */
+  override def damage: Option[String] = super.damage.orElse {
+    val isWhole = others.exists(_.isInstanceOf[Protocol]) && others.exists(_.isInstanceOf[Metadata])
+    Option.when(!isWhole)("it has no protocol, or no metadata")
+  }
+
+  override protected def isAllInFiles: Boolean = filesOutside.isEmpty
+
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
 
   override protected def obstacleOfLayout(shape: CheckpointShape): Option[String] = {
@@ -120,22 +161,24 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
     else None
   }
 
-  override def otherActions: Either[String, Seq[Action]] = {
+  private lazy val (others, filesOutside) = {
     val topLevel = provider.v2CheckpointFile
-    val (others, files) =
-      if (topLevel.getPath.getName.endsWith(".json"))
-        new DeltaLogReader(handle)
-          .actions(topLevel.getPath)
-          .filter(_ != null)
-          .partition(!_.isInstanceOf[FileAction])
-      else {
-        (
-          OtherActions.in(Seq(topLevel), session, conf),
-          CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0))
-        )
-      }
-    Either.cond(files.isEmpty, others, "the last checkpoint has files outside its sidecars")
+    if (topLevel.getPath.getName.endsWith(".json"))
+      new DeltaLogReader(handle)
+        .actions(topLevel.getPath)
+        .filter(_ != null)
+        .partition(!_.isInstanceOf[FileAction])
+    else {
+      (
+        OtherActions.in(Seq(topLevel), session, conf),
+        CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0))
+      )
+    }
   }
+
+  override def otherActions: Either[String, Seq[Action]] =
+    if (filesOutside.nonEmpty) Left("the last checkpoint has files outside its sidecars")
+    else damage.map(why => s"the last checkpoint is damaged: $why").toLeft(others)
 }
 
 /** Its fragments are the row groups of its parts. */

@@ -38,13 +38,13 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) extends Logging {
   private def damageOf(checkpoint: CheckpointProvider): Option[String] =
     if (checkpoint.isEmpty) None
     else
-      Try(CheckpointFooter.readAll(LastCheckpoint.filesOf(checkpoint), conf)(_ => ())) match {
-        case Success(_) => None
+      (Try(LastCheckpoint.of(handle, checkpoint).flatMap(_.damage)) match {
+        case Success(damage) => damage
         case Failure(NonFatal(e)) =>
           logWarning(s"The checkpoint of version ${checkpoint.version} of ${handle.name} cannot be read", e)
-          Some(s"the checkpoint of version ${checkpoint.version} is damaged: ${e.getMessage}")
+          Some(e.getMessage)
         case Failure(fatal) => throw fatal
-      }
+      }).map(why => s"the checkpoint of version ${checkpoint.version} is damaged: $why")
 
   /** The version from a checkpoint that is older than one, if the commits since are all there. */
   private def before(checkpoint: Long): Option[Snapshot] = {
@@ -55,9 +55,10 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) extends Logging {
       .listFrom(FileNames.listingPrefix(handle.logPath, first), conf)
       .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= version))
       .toSeq
-    val commits = files.collect {
+    // Commits that a coordinator has not put into the log yet are in the segment alone.
+    val commits = (files ++ handle.snapshot.logSegment.deltas).collect {
       case DeltaFile(file, number) if number > older.fold(-1L)(_.version) => number -> file
-    }.filter(_._1 <= version)
+    }.filter(_._1 <= version).distinctBy(_._1)
     val provider = older.map { instance =>
       instance.getCheckpointProvider(deltaLog, files.collect { case CheckpointFile(file, _) => file })
     }

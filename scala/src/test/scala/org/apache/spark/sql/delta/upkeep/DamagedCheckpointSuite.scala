@@ -6,6 +6,7 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode}
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -40,8 +41,10 @@ class DamagedCheckpointSuite extends AnyFunSuite {
   private def fileOf(path: String): Path =
     logFiles(path).find(file => file.toString.endsWith(".parquet")).get
 
-  private def damage(file: Path): Unit = {
-    Files.write(file, Files.readAllBytes(file).take(100))
+  private def damage(file: Path): Unit = cut(file, 100)
+
+  private def cut(file: Path, bytes: Int): Unit = {
+    Files.write(file, Files.readAllBytes(file).take(bytes))
     // Hadoop's own checksum would find it out before we do.
     Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
     ()
@@ -56,6 +59,71 @@ class DamagedCheckpointSuite extends AnyFunSuite {
     }
     DeltaLog.clearCache()
     ids(path)
+  }
+
+  private def topLevel(path: String): Path = logFiles(path)
+    .find(file =>
+      file.getFileName.toString.matches("\\d{20}\\.checkpoint\\..*") && file.getParent.endsWith("_delta_log")
+    )
+    .get
+
+  /** How a checkpoint is written, what then happens to its files, and what mends it. */
+  private val damages = Seq[(String, String, String, String => Unit)](
+    ("classic, cut off", "", "auto", path => damage(topLevel(path))),
+    (
+      "classic, without its last byte",
+      "",
+      "full",
+      path => cut(topLevel(path), Files.size(topLevel(path)).toInt - 1)
+    ),
+    ("several parts, one cut off", "partSize = 2", "full", path => damage(topLevel(path))),
+    ("v2, a sidecar cut off", "policy = 'v2'", "auto", path => damage(fileOf(path))),
+    ("v2, a sidecar missing", "policy = 'v2'", "full", path => Files.delete(fileOf(path))),
+    ("v2, its JSON cut off in a line", "policy = 'v2'", "auto", path => cut(topLevel(path), 700)),
+    (
+      "v2, its JSON without the last lines",
+      "policy = 'v2'",
+      "full",
+      { path =>
+        val lines = Files.readString(topLevel(path)).linesWithSeparators.take(2)
+        cut(topLevel(path), lines.map(_.length).sum)
+      }
+    )
+  )
+
+  for (((what, options, mode, hurt), i) <- damages.zipWithIndex)
+    test(s"the checkpoint of the very version is replaced: $what") {
+      val supported = Option.when(what.startsWith("v2"))("delta.feature.v2Checkpoint" -> "supported")
+      val path = newTable(s"newest-$i", 3, Seq("delta.checkpointInterval" -> "1000") ++ supported: _*)
+      checkpoint(path, if (options.isEmpty) "" else s"OPTIONS ($options)")
+      hurt(path)
+      val again = (options +: Seq(s"mode = '$mode'")).filter(_.nonEmpty).mkString("OPTIONS (", ", ", ")")
+      val (built, reason) = checkpoint(path, again)
+      assert(built == "full" && reason.contains("damaged, and replaced"), reason)
+      info(reason)
+      assert(checkpoint(path, again)._1 == "none")
+      assert(idsFromCheckpoint(path) == Seq(1, 2, 3))
+    }
+
+  test("the classic checkpoint of another driver that is cut off is replaced, and a whole one is not") {
+    for (isCut <- Seq(true, false)) {
+      val path = newTable(s"other-driver-$isCut", 3, "delta.checkpointInterval" -> "1000")
+      val handle = DeltaHandle.open(
+        spark,
+        "TEST",
+        DeltaTarget.byPath(spark, "TEST", path, Map.empty),
+        Intent.Checkpoint
+      )
+      val writer = new CheckpointWriter(handle)
+      val plan = writer.plan(CheckpointRequest(None, None, None, Mode.Auto))
+      checkpoint(path)
+      val theirs = topLevel(path)
+      if (isCut) damage(theirs)
+      val before = Files.size(theirs)
+      writer.write(plan)
+      assert((Files.size(theirs) == before) != isCut)
+      assert(idsFromCheckpoint(path) == Seq(1, 2, 3))
+    }
   }
 
   for (policy <- policies) {

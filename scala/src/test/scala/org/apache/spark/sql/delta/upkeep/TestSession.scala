@@ -32,14 +32,18 @@ object TestSession {
     .config("spark.delta.logStore.latency.impl", "io.deltaupkeep.RetriedLogStore")
     .config("spark.hadoop.fs.unsteady.impl", "io.deltaupkeep.UnsteadyFileSystem")
     .config("spark.delta.logStore.unsteady.impl", "io.delta.storage.LocalLogStore")
+    .config("spark.hadoop.fs.whole.impl", "io.deltaupkeep.WholeFileSystem")
+    .config("spark.delta.logStore.whole.impl", "io.delta.storage.GCSLogStore")
     // Whatever a suite makes OPTIMIZE write, Spark reads it as it reads the inputs.
     .config("spark.deltaUpkeep.optimize.verify", "true")
     .config("spark.sql.catalog.spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog")
     .getOrCreate()
 
   /** A table of `commits` commits, one small file each, ids from one. */
-  def newTable(name: String, commits: Int, properties: (String, String)*): String = {
-    val path = new File(root, name).getAbsolutePath
+  def newTable(name: String, commits: Int, properties: (String, String)*): String =
+    newTableAt(new File(root, name).getAbsolutePath, commits, properties: _*)
+
+  def newTableAt(path: String, commits: Int, properties: (String, String)*): String = {
     val pairs = properties.map { case (key, value) => s"'$key' = '$value'" }
     val clause = if (properties.isEmpty) "" else pairs.mkString("TBLPROPERTIES (", ", ", ")")
     spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT, p INT) USING delta PARTITIONED BY (p) $clause")
