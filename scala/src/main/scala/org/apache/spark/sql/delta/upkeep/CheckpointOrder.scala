@@ -1,8 +1,11 @@
 package org.apache.spark.sql.delta.upkeep
 
+import java.security.PrivilegedExceptionAction
+
 import io.deltaupkeep.Options
 import io.deltaupkeep.checkpoint.{CheckpointRequest, CheckpointResult, Mode}
 import io.deltaupkeep.cleanup.CleanupResult
+import org.apache.hadoop.security.UserGroupInformation
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -17,9 +20,13 @@ private[upkeep] case class CheckpointOrder(
     reason: String
 ) {
   private val log = snapshot.deltaLog
+  private val user = UserGroupInformation.getCurrentUser
 
   /** What tells tables apart. */
   def key: String = log.logPath.toString
+
+  /** Does something as the user who has committed: the thread that does it may be another one's. */
+  def asUser(work: => Unit): Unit = user.doAs((() => work): PrivilegedExceptionAction[Unit])
 
   /** The state after a commit may be that of a later one. */
   private def snapshotToWrite: Snapshot =

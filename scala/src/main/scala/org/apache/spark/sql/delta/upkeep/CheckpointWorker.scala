@@ -117,7 +117,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     // The thread that starts this one hands down its job group, say, which may be cancelled.
     context.setLocalProperties(new util.Properties)
     Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.foreach { order =>
-      try order.session.withActive(run(order))
+      try order.asUser(order.session.withActive(run(order)))
       catch { case NonFatal(_) => () } // It was noted.
       finally synchronized {
           isBusy = false

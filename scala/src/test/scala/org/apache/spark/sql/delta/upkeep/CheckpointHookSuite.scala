@@ -1,15 +1,17 @@
 package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
+import java.security.PrivilegedExceptionAction
 import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.{UpkeepConf, WholeFileSystem}
 import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.security.UserGroupInformation
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
@@ -257,6 +259,19 @@ class CheckpointHookSuite extends AnyFunSuite {
     spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '4')")
     assertWritten(path)(append(path, 100))
     assert(versionOf(path) == 7 && outcome(path).exists(_.message.contains("one that was due is missing")))
+  }
+
+  test("the checkpoint is written as the user who has committed") {
+    withMode("async") {
+      val path = newTableAt(s"whole://${new File(root, "hookUsers").getAbsolutePath}", 1, everyCommit: _*)
+      for ((user, version) <- Seq("alice" -> 2, "bob" -> 3)) {
+        val commit: PrivilegedExceptionAction[Unit] = () => append(path, version)
+        UserGroupInformation.createRemoteUser(user).doAs(commit)
+        assert(worker.drain(WaitMs))
+        val file = new File(root, f"hookUsers/_delta_log/$version%020d.checkpoint.parquet")
+        assert(WholeFileSystem.userOf(file.toPath) == user)
+      }
+    }
   }
 
   test("expired files of the log go after the checkpoint, where the table asks for it") {
