@@ -46,13 +46,12 @@ NEED_DECODING = {
     "duckdb-v2",
     "spark-v2",
 }
-# Columns whose types or spellings disagree, lists of two levels, and dates of the legacy calendar.
+# Columns whose types or spellings disagree, and dates of the legacy calendar.
 NEED_ROWS = {
     "pyarrow-int96",
     "pyarrow-narrow-types",
     "pyarrow-upper-case-names",
     "pyarrow-milliseconds",
-    "spark-legacy-lists",
     "spark-julian-dates",
     "spark-julian-int96",
     "mixed-writers",
