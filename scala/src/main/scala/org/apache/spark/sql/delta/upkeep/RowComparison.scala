@@ -4,7 +4,7 @@ import io.deltaupkeep.CountText
 
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
-import org.apache.spark.sql.delta.{RowTracking, Snapshot}
+import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
@@ -59,8 +59,7 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
 
   /** A hash for each column, one of the row, and a one to count it, each times `sign`; with the columns' names. */
   private def hashed(files: Seq[AddFile], sign: Int): (DataFrame, Seq[String]) = {
-    val stored = snapshot.deltaLog.createDataFrame(snapshot, files)
-    val rows = RowTracking.preserveRowTrackingColumns(stored, snapshot)
+    val rows = StoredRows.of(snapshot, files)
     val names = rows.schema.fieldNames.toSeq
     // Names may hold dots and quotes.
     val numbered = rows.toDF(names.indices.map(i => s"c$i"): _*)

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep
 import io.deltaupkeep.optimize.{Bin, Layout, OptimizePlan}
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.delta.{OptimisticTransaction, RowTracking, Snapshot}
+import org.apache.spark.sql.delta.{OptimisticTransaction, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableStrategy}
 import org.apache.spark.sql.delta.skipping.MultiDimClustering
@@ -19,9 +19,7 @@ private[upkeep] final class RowRewriter(
 ) {
 
   def rewrite(bin: Bin, files: Seq[AddFile]): Seq[AddFile] = {
-    val stored =
-      transaction.deltaLog.createDataFrame(transaction.snapshot, files, actionTypeOpt = Some("Optimize"))
-    val rows = RowTracking.preserveRowTrackingColumns(stored, transaction.snapshot)
+    val rows = StoredRows.of(transaction.snapshot, files, Some("Optimize"))
     val written = transaction.writeFiles(arranged(rows, bin), None, isOptimize = true, Nil)
     val binInfo = strategy.initNewBin
     written.map {
