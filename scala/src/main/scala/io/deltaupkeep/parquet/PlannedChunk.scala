@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /** What a row group of an input gives to one column of the output. */
 private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSource) {
@@ -31,6 +32,13 @@ private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSo
     case ColumnSource.Present(_, _, _, copyable) => copyable
     case _ => false
   }
+
+  /**
+   * Whether readers misread such pages depending on the file system: Spark 4.2 does, where a vectored read returns
+   * slices of a larger array. What reads well where the input lies may not where the output does.
+   */
+  def isMisread: Boolean =
+    chunk.exists(c => c.codec == CompressionCodecName.UNCOMPRESSED && c.encodings(Encoding.DELTA_BYTE_ARRAY))
 
   /** Encodings of the chunk's values that have to be decoded. */
   def foreignEncodings: Seq[Encoding] = chunk.fold[Seq[Encoding]](Nil)(c => Foreign.filter(c.encodings))
@@ -67,6 +75,8 @@ private[parquet] final case class PlannedChunk(
         if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
       "is required in the file"
     case ColumnSource.Present(_, _, _, false) => "has another path in the file"
+    case ColumnSource.Present(_, _, _, true) if parts.head.isMisread =>
+      "is encoded as DELTA_BYTE_ARRAY and not compressed, which Spark misreads"
     case ColumnSource.Present(_, _, _, true) => "has no page index"
     case _ => "is not in the file"
   }

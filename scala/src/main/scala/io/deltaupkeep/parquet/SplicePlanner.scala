@@ -111,9 +111,11 @@ private[parquet] final class SplicePlanner(
 
   // A small chunk without a page index gets one; to decode the pages of a large one for it is not worth it.
   private def tierOf(group: PlannedRowGroup, parts: IndexedSeq[ChunkPart]): ChunkTier =
-    if (group.isAlone && parts.head.isCopyable && (isLarge(group) || parts.head.hasPageIndex)) ChunkTier.Copy
+    if (group.isAlone && isCopied(parts.head) && (isLarge(group) || parts.head.hasPageIndex)) ChunkTier.Copy
     else if (parts.exists(_.foreignEncodings.nonEmpty)) ChunkTier.Transcode
     else ChunkTier.Splice
+
+  private def isCopied(part: ChunkPart): Boolean = part.isCopyable && !part.isMisread
 
   private def isLarge(group: PlannedRowGroup): Boolean =
     group.parts.head.uncompressedBytes >= settings.copyFromBytes

@@ -50,6 +50,15 @@ class StoredRowsSuite extends AnyFunSuite {
     withConf("spark.deltaUpkeep.optimize.engine", "rows")(assertKept(path))
   }
 
+  test("what Spark reads well before a copy, it reads well after") {
+    val path = newTable("stored-copy")
+    // As other writers leave files.
+    new File(path).listFiles().filter(_.getName.endsWith(".crc")).foreach(_.delete())
+    assert(values(path) == expected)
+    withConf("parquet.block.size", "4")(assertKept(path))
+    assert(values(path) == expected)
+  }
+
   test("a comparison reads the values that the files hold") {
     assertKept(newTable("stored-compared"))
   }
