@@ -69,7 +69,7 @@ class ColumnNamesSuite extends AnyFunSuite {
         ()
       }
     }
-    val path = tableOf("dotted", schema)(files: _*)
+    val path = tableOf("dottedNames", schema)(files: _*)
     assert(optimize(path) == ("rows" -> "two columns have the name a.b"))
     assert(rowsOf(path, "`a.b` = 2").size == 1 && rowsOf(path, "a.b = 20").size == 1)
   }
