@@ -20,6 +20,9 @@ private[optimize] object LogBounds {
   private val CutAfter = 32
   private val CutMicros = 999
 
+  private val DoubleDigits = 15
+  private val DoubleError = BigDecimal("1e-15")
+
   /**
    * Whether they can both be true of one column; of what the log does not write exactly, whether the log's enclose
    * the others.
@@ -37,14 +40,23 @@ private[optimize] object LogBounds {
       case LeafBounds.Numbers(least, greatest) =>
         (numberOf(dataType, min), numberOf(dataType, max)) match {
           case (Some(low), Some(high)) if isTime(dataType) => low <= least && greatest <= high + CutMicros
-          case (Some(low), Some(high)) if isTight => low == least && high == greatest
-          case (Some(low), Some(high)) => low <= least && greatest <= high
+          case (Some(low), Some(high)) =>
+            val (sameLow, sameHigh) = (isSame(dataType, low, least), isSame(dataType, high, greatest))
+            if (isTight) sameLow && sameHigh
+            else (sameLow || low <= least) && (sameHigh || greatest <= high)
           case _ => true
         }
       case LeafBounds.Texts(least, greatest) =>
         Arrays.compareUnsigned(min.asText.getBytes(UTF_8), least) <= 0 &&
         (max.asText.length >= CutAfter || Arrays.compareUnsigned(max.asText.getBytes(UTF_8), greatest) >= 0)
     }
+
+  /** Some writers of the log write decimals as doubles, delta-rs for one. */
+  private def isSame(dataType: DataType, log: BigDecimal, written: BigDecimal): Boolean = dataType match {
+    case decimal: DecimalType if decimal.precision > DoubleDigits =>
+      (log - written).abs <= written.abs * DoubleError
+    case _ => log == written
+  }
 
   private def isTime(dataType: DataType): Boolean = dataType match {
     case TimestampType | TimestampNTZType => true

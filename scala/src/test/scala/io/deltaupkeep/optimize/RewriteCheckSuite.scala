@@ -193,6 +193,20 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("DOUBLE", "0.1", "\"NaN\"", numbers(7, 8), true),
       ("FLOAT", "0.1", "0.5", numbers(BigDecimal(new java.math.BigDecimal(0.1f.toDouble)), 0.5), true),
       ("DECIMAL(9, 2)", "1.50", "2", numbers(BigDecimal("1.5"), BigDecimal("2.00")), true),
+      (
+        "DECIMAL(38, 10)",
+        "-0.1",
+        "1.2345678901234567e+19",
+        numbers(BigDecimal("-0.1"), BigDecimal("12345678901234567890.1234567891")),
+        true
+      ),
+      (
+        "DECIMAL(38, 10)",
+        "-0.1",
+        "1.23456789e+19",
+        numbers(BigDecimal("-0.1"), BigDecimal("12345678901234567890")),
+        false
+      ),
       ("DATE", "\"1970-01-02\"", "\"1970-01-03\"", numbers(1, 2), true),
       ("DATE", "\"1970-01-02\"", "\"1970-01-03\"", numbers(1, 3), false),
       (
