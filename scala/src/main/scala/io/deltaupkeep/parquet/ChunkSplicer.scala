@@ -137,11 +137,12 @@ private[parquet] final class ChunkSplicer(
   def finish(): SplicedChunk = {
     if (definition.size > 0) flush()
     if (dictionaryPages > 0) bloom.foreach(_.addAll(dictionary))
+    val withoutValues = if (dictionaryPages > 0) pages.indexWhere(_.encoding != Encoding.PLAIN) else 0
     SplicedChunk(
       column,
       compression,
       Option.when(dictionaryPages > 0)(dictionaryPage()),
-      pages.toSeq,
+      pages.take(withoutValues).map(encodedAsIds).toSeq ++ pages.drop(withoutValues),
       bloom.map(_.result())
     )
   }
@@ -280,7 +281,8 @@ private[parquet] final class ChunkSplicer(
     body.clear()
     putLevels(repetition, maxRepetition)
     putLevels(definition, maxDefinition)
-    val encoding = if (usesDictionary && idCount > 0) putIds() else putPlain()
+    val isOfIds = usesDictionary && (idCount > 0 || dictionaryPages > 0)
+    val encoding = if (isOfIds) putIds() else putPlain()
     val nulls = definition.size - nonNull
     val compressed = scratch.codec.compress(compression, body.array, body.length)
     hold(SplicedPage(
@@ -329,6 +331,24 @@ private[parquet] final class ChunkSplicer(
     addEntriesToStatistics()
     dictionaryPages += 1
     Encoding.RLE_DICTIONARY
+  }
+
+  /**
+   * A page without values as one of ids. It was made before the chunk had a dictionary; but the PLAIN pages of a chunk
+   * follow those of ids, as parquet-java writes them: Spark fails to read lists whose pages come the other way.
+   */
+  private def encodedAsIds(page: SplicedPage): SplicedPage = {
+    val size = page.uncompressedSize
+    val levels = new Array[Byte](size + 1)
+    scratch.codec.decompress(compression, page.bytes.array, page.bytes.from, page.size, levels, 0, size)
+    levels(size) = 0 // bits of an id
+    val compressed = scratch.codec.compress(compression, levels, levels.length)
+    page.copy(
+      uncompressedSize = levels.length,
+      bytes = Slice(compressed, 0),
+      size = compressed.length,
+      encoding = Encoding.RLE_DICTIONARY
+    )
   }
 
   /** Each entry that the page refers to counts once, in the order in which they lie. */
