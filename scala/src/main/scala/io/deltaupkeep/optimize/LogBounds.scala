@@ -13,7 +13,11 @@ import io.deltaupkeep.parquet.LeafBounds
 
 import org.apache.spark.sql.types._
 
-/** Holds bounds of the log against those of a written column (protocol, 'Per-file Statistics'). Pure. */
+/**
+ * Holds bounds of the log against those of a written column (protocol, 'Per-file Statistics'). Pure.
+ *
+ * It reads the log's texts itself: what makes the new file's statistics would not see its own mistakes.
+ */
 private[optimize] object LogBounds {
 
   /** Writers of the log cut strings to 32 characters, and times to milliseconds. */

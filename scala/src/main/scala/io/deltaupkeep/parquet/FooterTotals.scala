@@ -69,7 +69,7 @@ private[parquet] final class FooterCount {
       lastPaths = file.leafPaths
       last = sums.getOrElseUpdate(lastPaths, new Sums(lastPaths.size))
     }
-    byParquetMr &&= file.createdBy.startsWith("parquet-mr")
+    byParquetMr &&= file.writtenBy.isParquetJava
     file.rowGroups.foreach { group =>
       last.rows += group.rows
       var i = 0

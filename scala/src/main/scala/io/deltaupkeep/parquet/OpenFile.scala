@@ -20,16 +20,12 @@ private[parquet] final class OpenFile(
     val bytes: FileBytes,
     val schema: MessageType,
     val leafPaths: IndexedSeq[Seq[String]],
+    val writtenBy: WrittenBy,
     footer: Footer,
     footerBytes: FooterBytes
 ) {
 
   def keyValues: Map[String, String] = footer.keyValues
-
-  /** The writer, empty where the footer does not tell. */
-  def createdBy: String = footer.createdBy
-
-  val writtenBy: WrittenBy = new WrittenBy(footer.createdBy)
 
   def footerLength: Int = footerBytes.length
 
@@ -60,11 +56,12 @@ private[parquet] final class RowGroup(val file: OpenFile, meta: RowGroupMeta, or
     file.metadata.getBlocks.get(ordinal).getColumns.get(index)
 }
 
-/** Opens files, and keeps the schemas that they have in common. Threads may use it side by side. */
+/** Opens files, and keeps the schemas and writers that they have in common. Threads may use it side by side. */
 private[parquet] final class FileOpener(heldFileBytes: Long) {
   import FileOpener._
 
   private val schemas = new ConcurrentHashMap[ByteBuffer, StoredSchema]
+  private val writers = new ConcurrentHashMap[String, WrittenBy]
 
   /** The file with its footer, or why it cannot be spliced. */
   def open(file: InputFile): Either[String, OpenFile] =
@@ -90,7 +87,10 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
           _ => new StoredSchema(bytesOfFooter.parse(ParquetMetadataConverter.SKIP_ROW_GROUPS))
         )
         footer.rowGroups.foreach(check(_, stored.paths, bytes.length))
-        Right(new OpenFile(file.toString, bytes, stored.schema, stored.paths, footer, bytesOfFooter))
+        val writtenBy = writers.computeIfAbsent(footer.createdBy, new WrittenBy(_))
+        Right(
+          new OpenFile(file.toString, bytes, stored.schema, stored.paths, writtenBy, footer, bytesOfFooter)
+        )
       }
     }
 

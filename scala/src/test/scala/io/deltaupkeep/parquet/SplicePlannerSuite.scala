@@ -40,6 +40,7 @@ class SplicePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       new FileBytes.Held(Array.empty, 0),
       schema,
       Vector(column.getPath.toSeq),
+      new WrittenBy(""),
       Footer(ByteBuffer.allocate(0), groups, Map.empty, createdBy = "", isEncrypted = false),
       new FooterBytes(Slice(Array.emptyByteArray, 0), 0)
     )

@@ -9,7 +9,6 @@ import io.delta.kernel.internal.ScanImpl
 import io.delta.kernel.internal.util.VectorUtils
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog, Snapshot}
 import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
@@ -123,16 +122,14 @@ private[upkeep] object ActiveFiles {
 
   /**
    * Delta replays in 50 tasks, whatever the log's size; each costs tens of milliseconds before it reads a line.
-   * Here a task reads 8 MiB of the log. The setting is that of a copy: other threads replay logs in this session.
+   * Here a task reads 8 MiB of the log.
    */
   private def withFittingTasks[T](handle: DeltaHandle)(body: => T): T = {
     val entry = DeltaSQLConf.DELTA_SNAPSHOT_PARTITIONS
     if (handle.session.sessionState.conf.getConf(entry).nonEmpty) body
     else {
-      val copy = handle.session.asInstanceOf[ClassicSession].cloneSession()
       val tasks = math.max(1L, math.min(50L, logBytes(handle) / (8L << 20))).toInt
-      copy.sessionState.conf.setConf(entry, Some(tasks))
-      copy.withActive(body)
+      SessionCopy.of(handle.session)(_.setConf(entry, Some(tasks))).withActive(body)
     }
   }
 

@@ -17,7 +17,6 @@ import io.deltaupkeep.checkpoint.{
 }
 import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
 
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.internal.SQLConf
@@ -27,13 +26,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot
 
-  /** A copy keeps the user's settings as they are. */
-  private lazy val session: ClassicSession = {
-    val copy = handle.session.asInstanceOf[ClassicSession].cloneSession()
-    // The number of partitions is the number of files.
-    copy.sessionState.conf.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false)
-    copy
-  }
+  // The number of partitions is the number of files.
+  private lazy val session = SessionCopy.of(handle.session)(_.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false))
   private def sqlConf = session.sessionState.conf
   private lazy val shape = new CheckpointShape(session, snapshot)
   private lazy val parts = new PartWriter(handle, session, shape)

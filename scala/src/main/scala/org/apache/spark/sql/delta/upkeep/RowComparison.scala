@@ -3,7 +3,6 @@ package org.apache.spark.sql.delta.upkeep
 import io.deltaupkeep.CountText
 
 import org.apache.spark.sql.{Column, DataFrame}
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.functions._
@@ -19,15 +18,11 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
 
   private val snapshot: Snapshot = handle.snapshot
 
-  /** A copy keeps the user's settings as they are. */
-  private lazy val session: ClassicSession = {
-    val copy = handle.session.asInstanceOf[ClassicSession].cloneSession()
-    val conf = copy.sessionState.conf
+  private lazy val session = SessionCopy.of(handle.session) { conf =>
     // Sums of hashes wrap around.
     conf.setConf(SQLConf.ANSI_ENABLED, false)
     // A rewrite keeps the order of a map's entries.
     conf.setConf(SQLConf.LEGACY_ALLOW_HASH_ON_MAPTYPE, true)
-    copy
   }
 
   /**
