@@ -22,7 +22,13 @@ from torture.statements import Statements, draw_conf
 from torture.tables import ORIGINS, Table
 
 LARGE = 0.03  # the share of tables whose rows take gigabytes
+# Vectored, Spark 4.2 misreads DELTA_BYTE_ARRAY pages that are not compressed, its own too.
+READABLE = {"parquet.hadoop.vectored.io.enabled": "false"}
 KEPT = Path(__file__).parent.parent.parent / "build/torture"
+
+
+def is_large(seed: int) -> bool:
+    return random.Random(-seed).random() < LARGE
 
 
 class Torture:
@@ -42,8 +48,12 @@ class Torture:
         notes: list[str] = []
         self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
         try:
-            with session_conf(self.spark, draw_conf(rng, notes)):
-                self._try(rng, folder, notes)
+            with session_conf(self.spark, READABLE | draw_conf(rng, notes)):
+                if is_large(seed):
+                    try_large(self.spark, folder, rng, notes)
+                    self.tally["large values: tried"] += 1
+                else:
+                    self._try(rng, folder, notes)
         except Broken as e:
             problem = str(e)
         except Exception:  # of the harness itself: as bad
@@ -64,10 +74,6 @@ class Torture:
         return report
 
     def _try(self, rng: random.Random, folder: Path, notes: list[str]) -> None:
-        if rng.random() < LARGE:
-            try_large(self.spark, folder, rng, notes)
-            self.tally["large values: tried"] += 1
-            return
         origin = rng.choice([*ORIGINS, "forged", "forged"])
         draft = Draft(rng, tame=rng.random() < (0.8 if origin == "converted" else 0.3))
         notes.append(f"table {origin}")

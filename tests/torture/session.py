@@ -19,8 +19,6 @@ def new_session() -> Iterator[SparkSession]:
     for key in ("spark.sql.shuffle.partitions", "spark.databricks.delta.snapshotPartitions"):
         builder = builder.config(key, "1")
     builder = builder.config("spark.deltaUpkeep.checkpoint.mode", "delta")
-    # With it Spark 4.2 misreads DELTA_BYTE_ARRAY pages that are not compressed, its own too.
-    builder = builder.config("spark.hadoop.parquet.hadoop.vectored.io.enabled", "false")
     spark = configure_spark_with_delta_upkeep(with_faults(builder), [PARQUET_AVRO]).getOrCreate()
     spark.sparkContext.setLogLevel("OFF")
     yield spark
