@@ -24,6 +24,8 @@ from torture.tables import ORIGINS, Table
 LARGE = 0.03  # the share of tables whose rows take gigabytes
 # Vectored, Spark 4.2 misreads DELTA_BYTE_ARRAY pages that are not compressed, its own too.
 READABLE = {"parquet.hadoop.vectored.io.enabled": "false"}
+# Spark holds as many rows at a time, whatever they take.
+FEW_ROWS = {"spark.sql.parquet.columnarReaderBatchSize": "4"}
 KEPT = Path(__file__).parent.parent.parent / "build/torture"
 
 
@@ -48,7 +50,8 @@ class Torture:
         notes: list[str] = []
         self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
         try:
-            with session_conf(self.spark, READABLE | draw_conf(rng, notes)):
+            conf = READABLE | draw_conf(rng, notes) | (FEW_ROWS if is_large(seed) else {})
+            with session_conf(self.spark, conf):
                 if is_large(seed):
                     try_large(self.spark, folder, rng, notes)
                     self.tally["large values: tried"] += 1
