@@ -7,8 +7,11 @@ import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.{
+  CheckpointWorker,
   FooterSampler,
   Intent,
+  LogFacts,
+  OptimizeDefaults,
   OptimizeTransaction,
   OrphanSearch,
   TableCleanup
@@ -24,18 +27,19 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
 
   override protected def results(session: SparkSession): Seq[HealthResult] = {
     val table = open(session, Intent.Read)
+    val log = new LogFacts(table)
     val none = new Options(statement, Nil, Nil)
     val files = new OptimizeTransaction(table, predicate = Nil)
     HealthCheck.of(
       HealthFacts(
         table.facts,
-        OptimizePlanner.compact(files.files, OptimizeSettings(none, table.optimizeDefaults)),
+        OptimizePlanner.compact(files.files, OptimizeSettings(none, OptimizeDefaults.of(table))),
         new FooterSampler(table).sample(files.files),
         new OrphanSearch(table).run(files),
         TableCleanup(table, none).plan,
-        table.newestCheckpoint,
-        table.loadCost,
-        table.lastHookOutcome,
+        log.newestCheckpoint,
+        log.loadCost,
+        CheckpointWorker.lastOutcome(table),
         System.currentTimeMillis()
       )
     )

@@ -7,7 +7,14 @@ import io.deltaupkeep.optimize.{OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, TableCheckpoint, TableCleanup}
+import org.apache.spark.sql.delta.upkeep.{
+  DeltaHandle,
+  Intent,
+  LogFacts,
+  OptimizeDefaults,
+  TableCheckpoint,
+  TableCleanup
+}
 
 /**
  * A result row of MAINTAIN: one for each step, in the order in which they run.
@@ -66,7 +73,7 @@ private[sql] final case class MaintainCommand(
     if (table.facts.catalogManaged) row.skipped("the catalog decides on file rewrites")
     else {
       val clauses = OptimizeClauses(full = false, where = Nil, zOrderBy = Nil, dryRun, Nil)
-      val settings = OptimizeSettings(optionsOf(OptimizeSettings.entries), table.optimizeDefaults)
+      val settings = OptimizeSettings(optionsOf(OptimizeSettings.entries), OptimizeDefaults.of(table))
       val optimize = Optimize(session, table, clauses, settings)
       val work = s"${CountText.of(optimize.plan.files.size, "file")} to rewrite"
       if (optimize.plan.isEmpty) row.notDue("no files to rewrite")
@@ -78,8 +85,9 @@ private[sql] final case class MaintainCommand(
   private def checkpoint(table: DeltaHandle, dryRun: Boolean): MaintainResult = {
     val row = rowOf(table, "checkpoint", dryRun)
     val checkpoint = TableCheckpoint(table, CheckpointRequest(optionsOf(CheckpointRequest.entries)))
-    val newest = table.newestCheckpoint.map(_.version)
-    CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table), table.namesNewestCheckpoint) match {
+    val log = new LogFacts(table)
+    val newest = log.newestCheckpoint.map(_.version)
+    CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table), log.namesNewestCheckpoint) match {
       case None =>
         row.notDue(
           s"${CountText.of(CheckpointDue.commitsSince(table.facts, newest), "commit")} since the last one"

@@ -15,7 +15,7 @@ import io.deltaupkeep.optimize.{
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.QuotingUtils
-import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, OptimizeDefaults, OptimizeTransaction}
 
 /** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
 private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: OptimizeClauses)
@@ -52,7 +52,7 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
   private def prepare(session: SparkSession): Optimize = {
     val table = open(session, Intent.Reorganize)
     val options = checked(clauses.options, OptimizeSettings.entries)
-    Optimize(session, table, clauses, OptimizeSettings(options, table.optimizeDefaults))
+    Optimize(session, table, clauses, OptimizeSettings(options, OptimizeDefaults.of(table)))
   }
 
   override protected def withNewChildInternal(newChild: LogicalPlan): OptimizeCommand = copy(child = newChild)

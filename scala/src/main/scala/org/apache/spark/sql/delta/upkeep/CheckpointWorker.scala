@@ -159,18 +159,22 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   }
 }
 
-private[upkeep] object CheckpointWorker {
+object CheckpointWorker {
 
   private val MaxTables = 1000
 
   private var current = Option.empty[CheckpointWorker]
 
   /** The one of the session's application, if there is one yet. */
-  def find(session: SparkSession): Option[CheckpointWorker] =
+  private[upkeep] def find(session: SparkSession): Option[CheckpointWorker] =
     synchronized(current.filter(_.application == session.sparkContext.applicationId))
 
+  /** How the last checkpoint of a table after a commit of this application ended. */
+  def lastOutcome(table: DeltaHandle): Option[HookOutcome] =
+    find(table.session).flatMap(_.lastOutcome(table.logPath.toString))
+
   /** The one of the session's application. */
-  def of(session: SparkSession): CheckpointWorker = synchronized {
+  private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {
     find(session).getOrElse {
       val grace = session.sessionState.conf.getConf(UpkeepConf.CheckpointGrace)
       val worker = new CheckpointWorker(session.sparkContext, grace).register().start()

@@ -3,12 +3,9 @@ package org.apache.spark.sql.delta.upkeep
 import java.nio.file.AccessDeniedException
 
 import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors}
-import io.deltaupkeep.checkpoint.HookOutcome
-import io.deltaupkeep.health.{FileTotal, LoadCost, NewestCheckpoint}
-import io.deltaupkeep.optimize.OptimizeSettings
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.Path
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 
@@ -16,7 +13,6 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.{
-  CheckpointInstance,
   CheckpointPolicy,
   CheckpointProtectionTableFeature,
   CommittedTransaction,
@@ -68,32 +64,6 @@ final class DeltaHandle private (
     )
   }
 
-  /** The checkpoint that Delta reads this version from, if any. */
-  def newestCheckpoint: Option[NewestCheckpoint] = {
-    val checkpoint = snapshot.checkpointProvider
-    Option.when(!checkpoint.isEmpty) {
-      val files = checkpoint.topLevelFiles
-      val layout =
-        if (files.size > 1) s"classic, in ${files.size} parts"
-        else if (CheckpointInstance(files.head.getPath).format == CheckpointInstance.Format.V2) "v2"
-        else "classic"
-      NewestCheckpoint(checkpoint.version, layout, files.map(_.getModificationTime).max)
-    }
-  }
-
-  /** Whether `_last_checkpoint` names that checkpoint, or a newer one. */
-  def namesNewestCheckpoint: Boolean =
-    new CheckpointPointer(this).version.exists(_ >= snapshot.checkpointProvider.version)
-
-  /** What a reader loads that is new to the table. Reads the top-level file of a v2 checkpoint. */
-  def loadCost: LoadCost = {
-    def total(files: Seq[FileStatus]) = FileTotal.of(files.map(_.getLen))
-    val checkpoint = snapshot.checkpointProvider
-    val files =
-      if (checkpoint.isEmpty) Nil else checkpoint.topLevelFiles ++ LastCheckpoint.filesOf(checkpoint)
-    LoadCost(total(files.distinct), total(snapshot.logSegment.deltas))
-  }
-
   /** Whether a retention below the table's own is an error, as for VACUUM. */
   def retentionCheckEnabled: Boolean =
     session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
@@ -105,10 +75,6 @@ final class DeltaHandle private (
       case e @ (_: AccessControlException | _: AccessDeniedException) =>
         throw UpkeepErrors.logNotWritable(statement, name, logPath.toString, e)
     }
-
-  /** How the last checkpoint after a commit of this application ended. */
-  def lastHookOutcome: Option[HookOutcome] =
-    CheckpointWorker.find(session).flatMap(_.lastOutcome(logPath.toString))
 
   /** Files of the log that are deleted at the same time. */
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
@@ -123,31 +89,9 @@ final class DeltaHandle private (
   /** Whether others see a file of the log before it is whole: it is then written by another name, and renamed. */
   private[upkeep] def showsPartialWrites: Boolean =
     snapshot.deltaLog.store.isPartialWriteVisible(logPath, hadoopConf)
-
-  /** What OPTIMIZE does where the user says nothing: the table's property, then the session's settings. */
-  def optimizeDefaults: OptimizeSettings = {
-    val conf = session.sessionState.conf
-    val property = snapshot.metadata.configuration.get(DeltaHandle.TargetFileSizeProperty).map { text =>
-      val entry = OptimizeSettings.TargetFileSize
-      entry.read(text).getOrElse {
-        throw UpkeepErrors.invalidOption("OPTIMIZE", DeltaHandle.TargetFileSizeProperty, text, entry.expected)
-      }
-    }
-    OptimizeSettings(
-      property.getOrElse(conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE)),
-      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MIN_FILE_SIZE),
-      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO),
-      maxBytesPerCommit = conf
-        .getConf(DeltaSQLConf.DELTA_OPTIMIZE_BATCH_SIZE)
-        .getOrElse(OptimizeSettings.DefaultMaxBytesPerCommit),
-      verify = conf.getConf(UpkeepConf.OptimizeVerify)
-    )
-  }
 }
 
 object DeltaHandle {
-
-  private val TargetFileSizeProperty = "delta.targetFileSize"
 
   /**
    * The table behind a resolved plan, at its newest version.

@@ -71,7 +71,7 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
   private def compact(table: DeltaHandle, predicate: Seq[Expression]): Unit = {
     val conf = table.session.sessionState.conf
     val target = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MAX_FILE_SIZE)
-    val settings = table.optimizeDefaults.copy(
+    val settings = OptimizeDefaults.of(table).copy(
       targetFileSize = target,
       minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2)
     )
