@@ -8,7 +8,7 @@ import io.deltaupkeep.sql.Statements
 import io.deltaupkeep.sql.UnresolvedTarget
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.delta.upkeep.JobProgress
+import org.apache.spark.sql.delta.upkeep.spark.JobProgress
 
 /**
  * A Delta table to maintain: the statements of Delta Upkeep as methods, each with the rows of its statement.

@@ -15,7 +15,7 @@ import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.SparkContext
-import org.apache.spark.sql.delta.upkeep.JobProgress
+import org.apache.spark.sql.delta.upkeep.spark.JobProgress
 import org.apache.spark.util.SerializableConfiguration
 
 /**

@@ -4,7 +4,8 @@ import io.deltaupkeep.checkpoint.{CheckpointRequest, CheckpointResult}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{Intent, TableCheckpoint}
+import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
+import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `CHECKPOINT t [DRY RUN] [OPTIONS (policy, format, partSize, mode)]`. One result row. */
 private[sql] final case class CheckpointCommand(

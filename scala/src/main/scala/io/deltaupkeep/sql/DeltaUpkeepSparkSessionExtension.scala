@@ -1,7 +1,7 @@
 package io.deltaupkeep.sql
 
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.delta.upkeep.WatchTransactions
+import org.apache.spark.sql.delta.upkeep.hook.WatchTransactions
 
 /**
  * Adds OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH and MAINTAIN to a Spark session, beside Delta's own

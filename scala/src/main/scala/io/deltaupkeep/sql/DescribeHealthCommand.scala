@@ -6,16 +6,12 @@ import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{
-  CheckpointWorker,
-  FooterSampler,
-  Intent,
-  LogFacts,
-  OptimizeDefaults,
-  OptimizeTransaction,
-  OrphanSearch,
-  TableCleanup
-}
+import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, OrphanSearch}
+import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
+import org.apache.spark.sql.delta.upkeep.log.LogFacts
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
 private[sql] final case class DescribeHealthCommand(child: LogicalPlan)

@@ -7,14 +7,11 @@ import io.deltaupkeep.optimize.{OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.{
-  DeltaHandle,
-  Intent,
-  LogFacts,
-  OptimizeDefaults,
-  TableCheckpoint,
-  TableCleanup
-}
+import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
+import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.log.LogFacts
+import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
  * A result row of MAINTAIN: one for each step, in the order in which they run.

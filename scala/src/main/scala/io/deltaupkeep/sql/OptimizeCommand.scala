@@ -15,7 +15,8 @@ import io.deltaupkeep.optimize.{
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.util.QuotingUtils
-import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent, OptimizeDefaults, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
 private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: OptimizeClauses)

@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.{DeltaOptimize, DeltaPath}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath}
 
 /**
  * Puts our OPTIMIZE in the place of Delta's. It stands there when Delta's parser saw the text first, and when

@@ -3,7 +3,7 @@ package io.deltaupkeep.sql
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.Plans
+import org.apache.spark.sql.delta.upkeep.table.Plans
 
 /** Builds and runs the plans of the statements without SQL text, so that nothing needs quoting. */
 private[deltaupkeep] final class Statements(session: SparkSession, target: String => UnresolvedTarget) {

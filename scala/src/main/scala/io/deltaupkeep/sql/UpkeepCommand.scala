@@ -5,7 +5,7 @@ import io.deltaupkeep.{OptionEntry, Options}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
-import org.apache.spark.sql.delta.upkeep.{DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.execution.command.RunnableCommand
 
 /**

@@ -11,6 +11,8 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.catalyst.expressions.ScalaUDF
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.RemoveFile
+import org.apache.spark.sql.delta.upkeep.optimize.ActiveFiles
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 import org.apache.spark.sql.types.BooleanType
 
 class ActiveFilesSuite extends AnyFunSuite {

@@ -17,6 +17,11 @@ import org.apache.spark.sql.delta.{
   TableFeature,
   TransactionExecutionObserver
 }
+import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
+import org.apache.spark.sql.delta.upkeep.hook.ForwardingObserver
+import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
+import org.apache.spark.sql.delta.upkeep.optimize.OptimizeTransaction
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent, TableFeatures}
 
 /** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */
 class AdapterContractSuite extends AnyFunSuite {

@@ -14,6 +14,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, DomainMetadata, RemoveFile, SetTransaction}
+import org.apache.spark.sql.delta.upkeep.checkpoint.{CheckpointWriter, TemporaryFiles}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 import org.apache.spark.sql.delta.util.FileNames
 
 /** What the protocol says a checkpoint holds is in full and in incremental ones. */

@@ -16,6 +16,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.upkeep.hook.{CheckpointOrder, CheckpointWorker}
 
 /** Checkpoints after commits: that they come, by whom, and that no commit waits for them. */
 class CheckpointHookSuite extends AnyFunSuite {

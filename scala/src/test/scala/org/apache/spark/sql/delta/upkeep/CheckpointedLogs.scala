@@ -19,6 +19,7 @@ import org.apache.spark.sql.delta.{
   V2CheckpointProvider
 }
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
+import org.apache.spark.sql.delta.upkeep.log.CheckpointShape
 import org.apache.spark.sql.functions.{col, size, when}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.{Clock, ManualClock}

@@ -11,6 +11,8 @@ import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** A last checkpoint that is not what it should be makes a checkpoint in full, not an error. */
 class DamagedCheckpointSuite extends AnyFunSuite {

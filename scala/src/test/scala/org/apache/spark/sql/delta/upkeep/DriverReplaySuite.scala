@@ -12,6 +12,9 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
+import org.apache.spark.sql.delta.upkeep.replay.LogPiece
+
 /** The driver and a Spark job find the same state in the same log. */
 class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
   import TestSession._

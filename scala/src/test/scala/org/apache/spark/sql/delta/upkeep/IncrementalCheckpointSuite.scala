@@ -9,6 +9,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
 
 /** A checkpoint that builds on the last one holds what the commits say. */
 class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {

@@ -13,6 +13,8 @@ import org.json4s.jackson.JsonMethods
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.upkeep.hook.{CheckpointOrder, CheckpointWorker}
+import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
 
 /**
  * An interrupt while a checkpoint is published, on a store that shows no partial write and publishes what an

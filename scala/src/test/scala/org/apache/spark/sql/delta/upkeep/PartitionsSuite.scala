@@ -9,6 +9,7 @@ import org.scalatest.prop.TableDrivenPropertyChecks
 import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, Metadata}
+import org.apache.spark.sql.delta.upkeep.optimize.Partitions
 import org.apache.spark.sql.types.StructType
 
 /** No two partitions become one, whatever their values look like. */

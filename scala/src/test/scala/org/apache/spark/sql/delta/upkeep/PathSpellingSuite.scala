@@ -11,6 +11,8 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
+import org.apache.spark.sql.delta.upkeep.optimize.OptimizeTransaction
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** Logs that name one file in two ways, as Delta's own writers and others do. */
 class PathSpellingSuite extends AnyFunSuite {

@@ -8,6 +8,8 @@ import org.scalatest.prop.TableDrivenPropertyChecks
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.upkeep.optimize.RowComparison
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** Rows of files are compared by what Spark reads. */
 class RowComparisonSuite extends AnyFunSuite with TableDrivenPropertyChecks {

@@ -16,6 +16,7 @@ import org.apache.spark.sql.delta.{
   TransactionExecutionObserver
 }
 import org.apache.spark.sql.delta.hooks.AutoCompact
+import org.apache.spark.sql.delta.upkeep.hook.{ForwardingObserver, UpkeepAutoCompact, UpkeepObserver}
 
 class UpkeepObserverSuite extends AnyFunSuite {
   import TestSession._

@@ -7,6 +7,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.delta.upkeep.spark.UtcTimestamp
 import org.apache.spark.unsafe.types.UTF8String
 
 class UtcTimestampProperties extends AnyFunSuite with ScalaCheckPropertyChecks {

@@ -1,0 +1,82 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import io.deltaupkeep.checkpoint.{Fragment, Policy}
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.upkeep.log.{
+  CheckpointFooter,
+  CheckpointRows,
+  CheckpointShape,
+  LastCheckpoint
+}
+import org.apache.spark.sql.delta.upkeep.replay.{ActionRows, FileActions, FileColumns, LogTail}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.types.StructType
+
+/**
+ * The last checkpoint of a table and what happened since, for one that builds on it.
+ *
+ * @param fragments of the last checkpoint
+ */
+private[upkeep] final class CheckpointBase private (
+    handle: DeltaHandle,
+    files: Map[String, FileStatus],
+    val tail: LogTail,
+    val fragments: Seq[Fragment]
+) {
+  import CheckpointBase._
+
+  def file(fragment: Fragment): FileStatus = files(fragment.file)
+
+  /**
+   * What a checkpoint holds instead of some fragments, each source with its own part of it: the changes, and of
+   * every fragment what no commit touched and has not expired. Rows as of [[FileColumns]].
+   */
+  def sources(
+      replaced: Seq[Fragment],
+      session: ClassicSession,
+      shape: CheckpointShape
+  ): Seq[() => Iterator[InternalRow]] = {
+    val sqlConf = session.sessionState.conf
+    val conf = handle.hadoopConf
+    val reader = new CheckpointRows(Columns, session, conf)
+    val touched = tail.touched.map(FileActions.key)
+    val actions = new FileActions(Columns)
+    val unexpired = handle.snapshot.minFileRetentionTimestamp
+    def survivors(fragment: Fragment): Iterator[InternalRow] = {
+      val columns = new FileColumns(Columns, shape.sidecarSchema, sqlConf)
+      CheckpointFooter
+        .read(file(fragment), conf)(_.ranges(fragment))
+        .iterator
+        .flatMap(reader.in(file(fragment), _))
+        .filter { row =>
+          actions.has(row) && !actions.isExpired(row, unexpired) &&
+          !touched.contains(actions.key(row, actions.path(row)))
+        }
+        .map(columns(_))
+    }
+    val changes = () => ActionRows.ofFiles(tail.fileActions, shape.sidecarSchema, sqlConf)
+    changes +: replaced.filter(_.actions > 0).map(fragment => () => survivors(fragment))
+  }
+}
+
+private[upkeep] object CheckpointBase {
+
+  private lazy val Columns = StructType(Seq("add", "remove").map(Action.logSchema(_)))
+
+  /** The base of a new checkpoint of a policy, or why there is none. */
+  def of(handle: DeltaHandle, policy: Policy, shape: => CheckpointShape): Either[String, CheckpointBase] =
+    for {
+      last <- LastCheckpoint.of(handle, policy)
+      _ <- last.obstacle(shape).toLeft(())
+      others <- last.otherActions
+      tail <- LogTail.read(handle, others)
+      fragments = last.fragments(tail.touched.map(_.path))
+    } yield {
+      val files = last.files.map(file => file.getPath.getName -> file).toMap
+      new CheckpointBase(handle, files, tail, fragments)
+    }
+}

@@ -1,0 +1,174 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import java.io.FileNotFoundException
+
+import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
+import io.deltaupkeep.parquet.{RowGroupJoiner, RowGroupsOf}
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
+
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointShape}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.util.ThreadUtils
+
+/**
+ * What makes up a checkpoint.
+ *
+ * @param fragments    with the files that they are in
+ * @param otherActions actions about no file
+ * @param isOneFile    whether they are one classic checkpoint already, but for its name
+ */
+private[upkeep] final case class CheckpointContents(
+    fragments: Seq[(Fragment, FileStatus)],
+    otherActions: Seq[Action],
+    isOneFile: Boolean
+) {
+  val adds: Long = fragments.map(_._1.adds).sum
+  val addBytes: Long = fragments.map(_._1.addBytes).sum
+  val fileActions: Long = fragments.map(_._1.actions).sum
+}
+
+/** Makes contents that were verified a checkpoint that readers see; says what `_last_checkpoint` is to say. */
+private[upkeep] final class CheckpointPublisher(
+    handle: DeltaHandle,
+    session: ClassicSession,
+    shape: CheckpointShape
+) {
+
+  private val snapshot = handle.snapshot
+  private val deltaLog = snapshot.deltaLog
+  private val conf = handle.hadoopConf
+  private val useRename = handle.showsPartialWrites
+
+  /** A top-level file that names the fragments, which are sidecars. */
+  def v2(contents: CheckpointContents, format: TopLevelFormat): LastCheckpointInfo = {
+    val sidecarBytes = contents.fragments.map(_._1.sizeInBytes).sum
+    val (topLevel, otherActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
+      CheckpointWriter.deltaFormat(format),
+      contents.fragments.map { case (_, file) => SerializableFileStatus.fromStatus(file) }.toArray,
+      session,
+      shape.sidecarSchema,
+      new SnapshotOfCheckpoint(snapshot, contents.adds, contents.otherActions),
+      deltaLog,
+      contents.fileActions,
+      sidecarBytes,
+      conf,
+      // A task writes the one in Parquet; where it is interrupted, half a file must not have the final name.
+      useRename = true
+    )
+    LastCheckpointInfo(
+      version = snapshot.version,
+      size = contents.fileActions + otherActions.size,
+      parts = None,
+      sizeInBytes = Some(sidecarBytes + topLevel.getLen),
+      numOfAddFiles = Some(contents.adds),
+      v2Checkpoint = Some(pointer),
+      checkpointSchema = topLevelSchema
+    )
+  }
+
+  /** One file of the fragments. */
+  def classic(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
+    val path = FileNames.checkpointFileSingular(handle.logPath, snapshot.version)
+    val file =
+      if (contents.isOneFile && useRename) rename(contents.fragments.head._2.getPath, path, contents.adds)
+      else write(rowGroups(contents), path, contents.adds, temporary)
+    classicInfo(contents, contents.fileActions + contents.otherActions.size, parts = None, file.getLen)
+  }
+
+  /** A part of each fragment; the fragments hold the other actions too. */
+  def multiPart(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
+    val paths = FileNames.checkpointFileWithParts(handle.logPath, snapshot.version, contents.fragments.size)
+    val parts = contents.fragments.zip(paths)
+    val files = ThreadUtils.parmap(parts, "delta-upkeep-parts", CheckpointPublisher.Threads) {
+      case ((part, file), path) =>
+        write(Seq(RowGroupsOf(HadoopInputFile.fromStatus(file, conf), None)), path, part.adds, temporary)
+    }
+    val actions = CheckpointFooter.readAll(files, conf)(_.rows).sum
+    classicInfo(contents, actions, Some(files.size), files.map(_.getLen).sum)
+  }
+
+  /** Copies row groups as bytes. */
+  private def write(
+      rowGroups: Seq[RowGroupsOf],
+      path: Path,
+      adds: Long,
+      temporary: TemporaryFiles
+  ): FileStatus = {
+    def join(to: Path): Unit = RowGroupJoiner.join(rowGroups, HadoopOutputFile.fromPath(to, conf))
+    if (useRename) {
+      val written = temporary.newPath()
+      join(written)
+      rename(written, path, adds)
+    } else onlyOnce(path, adds)(join(path))
+  }
+
+  private def rename(temporary: Path, path: Path, adds: Long): FileStatus =
+    onlyOnce(path, adds)(Checkpoints.renameAndCleanupTempPartFile(temporary, path, path.getFileSystem(conf)))
+
+  /**
+   * Where the file is there already, another driver was faster, and its file stays: those who have listed it read
+   * its footer from the end that it has. One that is cut off or holds other files serves nobody.
+   */
+  private def onlyOnce(path: Path, adds: Long)(publish: => Unit): FileStatus = {
+    val fs = path.getFileSystem(conf)
+    val found =
+      try Some(fs.getFileStatus(path))
+      catch { case _: FileNotFoundException => None }
+    found.filter(CheckpointFooter.isWhole(_, conf)(_.whole.adds == adds)).getOrElse {
+      // A rename replaces nothing.
+      found.foreach(file => fs.delete(file.getPath, false))
+      publish
+      fs.getFileStatus(path)
+    }
+  }
+
+  /** Fragments of one file are read in one go. */
+  private def rowGroups(contents: CheckpointContents): Seq[RowGroupsOf] = {
+    val byFile = contents.fragments.groupMap(_._2.getPath)(_._1)
+    contents.fragments.map(_._2).distinctBy(_.getPath).map { file =>
+      val ordinals = byFile(file.getPath).flatMap(_.rowGroup)
+      RowGroupsOf(HadoopInputFile.fromStatus(file, conf), Option.when(ordinals.nonEmpty)(ordinals.sorted))
+    }
+  }
+
+  private def classicInfo(
+      contents: CheckpointContents,
+      size: Long,
+      parts: Option[Int],
+      sizeInBytes: Long
+  ): LastCheckpointInfo =
+    LastCheckpointInfo(
+      version = snapshot.version,
+      size = size,
+      parts = parts,
+      sizeInBytes = Some(sizeInBytes),
+      numOfAddFiles = Some(contents.adds),
+      v2Checkpoint = None,
+      checkpointSchema = Checkpoints.checkpointSchemaToWriteInLastCheckpointFile(session, shape.schema)
+    )
+}
+
+private object CheckpointPublisher {
+  val Threads = 8
+}
+
+/** The same version of the table, with the parts of its state that a checkpoint tells: nothing is replayed. */
+private final class SnapshotOfCheckpoint(original: Snapshot, adds: Long, actions: Seq[Action])
+    extends Snapshot(
+      original.path,
+      original.version,
+      original.logSegment,
+      original.deltaLog,
+      original.checksumOpt
+    ) {
+
+  override def numOfFiles: Long = adds
+
+  override private[delta] lazy val nonFileActions: Seq[Action] = actions
+}

@@ -1,0 +1,205 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{ByteText, UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.checkpoint.{
+  Base,
+  Build,
+  CheckpointPlan,
+  CheckpointPlanner,
+  CheckpointRequest,
+  Policy,
+  Replay,
+  TopLevelFormat,
+  WrittenCheckpoint
+}
+import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
+
+import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
+import org.apache.spark.sql.delta.upkeep.log.{
+  CheckpointPointer,
+  CheckpointShape,
+  DamagedCheckpoints,
+  ReadableLog
+}
+import org.apache.spark.sql.delta.upkeep.replay.LogReplay
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
+import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.sql.internal.SQLConf
+
+/** Writes checkpoints: on the last one where the plan says so, else from the whole state of the table. */
+final class CheckpointWriter(handle: DeltaHandle) {
+
+  private val snapshot = handle.snapshot
+
+  // The number of partitions is the number of files.
+  private lazy val session = SessionCopy.of(handle.session)(_.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false))
+  private def sqlConf = session.sessionState.conf
+  private lazy val shape = new CheckpointShape(session, snapshot)
+  private lazy val parts = new PartWriter(handle, session, shape)
+  private lazy val log = new ReadableLog(handle)
+  private lazy val damaged = new DamagedCheckpoints(handle)
+  private val pointer = new CheckpointPointer(handle)
+
+  /**
+   * Adds and tombstones of this version, about: the files that its checksum counts, or more where the log's
+   * bytes say that there must be tombstones. Nothing is replayed for it.
+   */
+  def fileActions: Long = {
+    val readable = log.snapshot
+    def byBytes(ofCommit: Long, ofCheckpoint: Long): Long =
+      readable.deltaFileSizeInBytes() / ofCommit + readable.checkpointSizeInBytes() / ofCheckpoint
+    snapshot.checksumOpt match {
+      case Some(checksum) => math.max(checksum.numFiles, byBytes(ofCommit = 2048, ofCheckpoint = 256))
+      case None => byBytes(ofCommit = 512, ofCheckpoint = 64)
+    }
+  }
+
+  /** Files of the log that belong to checkpoints of this version. One listing from that version on. */
+  def checkpointFiles: Seq[LogFile] = {
+    val deltaLog = snapshot.deltaLog
+    deltaLog.store
+      .listFrom(FileNames.listingPrefix(handle.logPath, snapshot.version), handle.hadoopConf)
+      .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= snapshot.version))
+      .filter(FileNames.isCheckpointFile)
+      .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
+      .toSeq
+  }
+
+  private val bases = mutable.Map.empty[Policy, Either[String, CheckpointBase]]
+
+  private def baseOf(policy: Policy): Either[String, CheckpointBase] =
+    bases.getOrElseUpdate(
+      policy,
+      session.withActive {
+        try CheckpointBase.of(handle, policy, shape)
+        catch { case NonFatal(e) => Left(log.damage.getOrElse(throw e)) }
+      }
+    )
+
+  /** What a checkpoint of a policy can build on, or why on nothing. Reads the commits since the last one. */
+  def base(policy: Policy): Either[String, Base] =
+    baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
+
+  /** What would be written for a request. */
+  def plan(request: CheckpointRequest): CheckpointPlan =
+    CheckpointPlanner.plan(
+      handle.facts,
+      request,
+      fileActions,
+      checkpointFiles,
+      damaged.why,
+      pointer.version,
+      base,
+      replay
+    )
+
+  /** Where a full checkpoint would find the state. */
+  def replay: Replay = {
+    val bytes = log.snapshot.logSegment.deltas.map(_.getLen).sum
+    val most = sqlConf.getConf(UpkeepConf.CheckpointDriverBytes)
+    if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
+    else if (bytes > most)
+      Replay.AsJob(s"the commits take ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
+    else if (shape.hasVariantStatistics)
+      Replay.AsJob("statistics of variants are read by a query")
+    else Replay.OnDriver
+  }
+
+  /** Makes `_last_checkpoint` name the checkpoint that is there. */
+  def mendPointer(): Unit = session.withActive(pointer.mend())
+
+  /**
+   * Writes the checkpoint, and `_last_checkpoint` once every file of it is there.
+   *
+   * @throws UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table, and nothing is
+   *                         published
+   */
+  def write(plan: CheckpointPlan): WrittenCheckpoint = session.withActive {
+    val temporary = new TemporaryFiles(handle)
+    val (contents, info) =
+      try {
+        val contents = collect(plan, temporary)
+        verify(contents)
+        snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
+        (contents, Uninterrupted(publish(plan, contents, temporary)))
+      } catch {
+        case NonFatal(e) =>
+          temporary.deleteAll()
+          throw e
+      }
+    Uninterrupted {
+      temporary.delete()
+      pointer.write(info)
+    }
+    WrittenCheckpoint(
+      numActions = info.size,
+      numAddFiles = contents.adds,
+      parts = if (plan.policy == Policy.V2) contents.fragments.size else plan.build.parts,
+      sizeInBytes = info.sizeInBytes.getOrElse(0L)
+    )
+  }
+
+  private def collect(plan: CheckpointPlan, temporary: TemporaryFiles): CheckpointContents = {
+    val kind = plan.policy match {
+      case Policy.V2 => PartKind.Sidecar
+      case Policy.Classic if plan.build.parts > 1 => PartKind.AllActions(temporary)
+      case Policy.Classic => PartKind.RowGroups(temporary)
+    }
+    plan.build match {
+      case build: Build.Incremental =>
+        val last = baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
+        val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
+        val sources =
+          if (build.newFragments == 0) Nil
+          else last.sources(build.fragments.replaced, session, shape)
+        val others = last.tail.nonFileActions
+        val written = parts.write(kind, plan.fragmentSize, sources, others)
+        CheckpointContents(kept ++ written.fragments, others, isOneFile = false)
+      case build: Build.Full if build.replay == Replay.OnDriver =>
+        val written =
+          new DriverReplay(handle, session, shape, log.snapshot).write(parts, kind, plan.fragmentSize)
+        CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
+      case build: Build.Full =>
+        val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
+        val written = parts.write(state, kind, build.actions / build.newFragments)
+        val added =
+          if (kind.isRowGroups) parts.write(kind, written.others.size.toLong, Nil, written.others).fragments
+          else Nil
+        CheckpointContents(written.fragments ++ added, written.others, isOneFile = false)
+      case _: Build.Needless => throw new IllegalStateException("There is nothing to write")
+    }
+  }
+
+  private def verify(contents: CheckpointContents): Unit =
+    snapshot.checksumOpt.foreach { checksum =>
+      val (holds, expected) =
+        ((contents.adds, contents.addBytes), (checksum.numFiles, checksum.tableSizeBytes))
+      if (holds != expected)
+        throw UpkeepErrors.checkpointMismatch(handle.name, snapshot.version, holds, expected)
+    }
+
+  private def publish(
+      plan: CheckpointPlan,
+      contents: CheckpointContents,
+      temporary: TemporaryFiles
+  ): LastCheckpointInfo = {
+    plan.damaged.foreach(damaged.delete)
+    val publisher = new CheckpointPublisher(handle, session, shape)
+    plan.policy match {
+      case Policy.V2 => publisher.v2(contents, plan.format)
+      case Policy.Classic if plan.build.parts > 1 => publisher.multiPart(contents, temporary)
+      case Policy.Classic => publisher.classic(contents, temporary)
+    }
+  }
+}
+
+private[upkeep] object CheckpointWriter {
+
+  def deltaFormat(format: TopLevelFormat): V2Checkpoint.Format = format match {
+    case TopLevelFormat.Json => V2Checkpoint.Format.JSON
+    case TopLevelFormat.Parquet => V2Checkpoint.Format.PARQUET
+  }
+}

@@ -1,0 +1,174 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicInteger
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.parquet.{EncodedRowGroup, PageLayout, RowGroupEncoder, RowGroupFile, RowShredder}
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.hadoop.util.HadoopOutputFile
+
+import org.apache.spark.SparkException
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointShape}
+import org.apache.spark.sql.delta.upkeep.replay.ActionRows
+import org.apache.spark.sql.delta.upkeep.spark.RowWriting
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
+import org.apache.spark.util.ThreadUtils
+
+/**
+ * Writes files of a checkpoint on the driver, without a Spark job: values go from rows into columns, and columns
+ * into a row group as soon as it has its number of actions, or they take 64 MB of memory.
+ *
+ * @param kind          sidecars of a row group each, or one file of row groups
+ * @param actionsOfPart of a row group, at most
+ */
+private[upkeep] final class DriverParts(
+    handle: DeltaHandle,
+    session: ClassicSession,
+    shape: CheckpointShape,
+    kind: PartKind,
+    place: PartPlace,
+    actionsOfPart: Long
+) {
+  import DriverParts._
+
+  private val conf = handle.hadoopConf
+  private val isSidecar = !kind.isRowGroups
+  private val fileSchema = if (isSidecar) shape.sidecarParquetSchema else shape.parquetSchema
+  private val fileActions = new RowWriting(session, shape.sidecarSchema, conf)
+  private lazy val allActions = new RowWriting(session, shape.schema, conf)
+  private lazy val keyValues = (if (isSidecar) fileActions else allActions).keyValues
+  private val codec = CompressionCodecName.valueOf(
+    new ParquetOptions(Map.empty[String, String], session.sessionState.conf).compressionCodecClassName
+  )
+
+  /**
+   * Writes what tasks put into writers, side by side.
+   *
+   * @param tasks  that threads share, each taking the next one
+   * @param on     gives what does a task, by its number, with a thread's writer
+   * @param others actions for a row group of their own, once all tasks are done
+   */
+  def fill(tasks: Int)(on: Writer => Int => Unit)(others: => Seq[Action]): Seq[FileStatus] = {
+    val next = new AtomicInteger
+    def work(writer: Writer): Unit =
+      Iterator.continually(next.getAndIncrement()).takeWhile(_ < tasks).foreach(on(writer))
+    val threads = Seq(tasks, Runtime.getRuntime.availableProcessors(), MaxThreads).min.max(1)
+    def sideBySide[A](of: Seq[A])(run: A => Unit): Unit =
+      ThreadUtils.parmap(of, "delta-upkeep-parts", threads)(one => session.withActive(run(one)))
+    Using.Manager { use =>
+      val target = use(if (isSidecar) new Sidecars else new OneFile)
+      val writers = Seq.fill(threads)(use(new Writer(fileActions, target)))
+      sideBySide(writers)(work)
+      sideBySide(together(writers))(_.flush())
+      if (!isSidecar) {
+        val last = use(new Writer(allActions, target))
+        ActionRows.ofOthers(others, shape.schema).foreach(last.write)
+        last.flush()
+      }
+      target.finish()
+    }.recover { case e: SparkException if e.getCause.isInstanceOf[UpkeepException] => throw e.getCause }.get
+  }
+
+  /** Takes rows. For one thread at a time. */
+  final class Writer private[DriverParts] (writing: RowWriting, target: Target) extends AutoCloseable {
+    private val rows = new RowShredder(writing.schema)
+    private val support = writing.support(rows)
+    private val encoder = new RowGroupEncoder(
+      fileSchema,
+      PageLayout.of(conf),
+      codec,
+      CheckpointFooter.bloomFilterSpecs(actionsOfPart),
+      conf
+    )
+
+    /** @param row with the columns `add` and `remove` */
+    def write(row: InternalRow): Unit = {
+      support.write(row)
+      if (isFull) flush()
+    }
+
+    private def isFull: Boolean =
+      rows.rows >= actionsOfPart || (rows.rows % BytesEvery == 0 && rows.bytes >= MaxBytes)
+
+    private[DriverParts] def flush(): Unit = if (rows.rows > 0) {
+      target.append(encoder.encode(rows))
+      rows.clear()
+    }
+
+    /** Takes over the rows of another one, if that makes no more than half a row group: two are made side by side. */
+    private[DriverParts] def takeAll(from: Writer): Boolean = {
+      val fit = 2 * (rows.rows + from.rows.rows) <= actionsOfPart && rows.bytes + from.rows.bytes <= MaxBytes
+      if (fit) {
+        rows.addAll(from.rows)
+        from.rows.clear()
+      }
+      fit
+    }
+
+    override def close(): Unit = encoder.close()
+  }
+
+  private def together(writers: Seq[Writer]): Seq[Writer] =
+    writers.foldLeft(List.empty[Writer]) {
+      case (last :: done, writer) if last.takeAll(writer) => last :: done
+      case (done, writer) => writer :: done
+    }
+
+  private def newFile(path: Path): RowGroupFile =
+    new RowGroupFile(fileSchema, keyValues, HadoopOutputFile.fromPath(path, conf))
+
+  private def statusOf(path: Path): FileStatus = path.getFileSystem(conf).getFileStatus(path)
+
+  /** Takes row groups, of several threads at once. */
+  private sealed trait Target extends AutoCloseable {
+    def append(group: EncodedRowGroup): Unit
+    def finish(): Seq[FileStatus]
+  }
+
+  private final class Sidecars extends Target {
+    private val parts = new AtomicInteger
+    private val written = new ConcurrentLinkedQueue[FileStatus]
+
+    override def append(group: EncodedRowGroup): Unit = {
+      val path = place.path(conf, parts.getAndIncrement())
+      Using.resource(newFile(path)) { file =>
+        file.append(group)
+        file.finish()
+      }
+      written.add(statusOf(path))
+      ()
+    }
+    override def finish(): Seq[FileStatus] = written.asScala.toSeq
+    override def close(): Unit = ()
+  }
+
+  private final class OneFile extends Target {
+    private val path = place.path(conf, 0)
+    private val file = newFile(path)
+
+    override def append(group: EncodedRowGroup): Unit = file.append(group)
+    override def finish(): Seq[FileStatus] = {
+      file.finish()
+      Seq(statusOf(path))
+    }
+    override def close(): Unit = file.close()
+  }
+}
+
+private object DriverParts {
+  private val MaxBytes = 64L << 20
+
+  /** Each takes up to 100 MB of memory. */
+  private val MaxThreads = 4
+  private val BytesEvery = 256
+}

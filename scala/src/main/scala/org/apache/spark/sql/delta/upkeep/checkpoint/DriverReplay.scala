@@ -1,0 +1,124 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import java.util
+import java.util.concurrent.{CompletableFuture, CompletionException}
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointShape, OtherActions}
+import org.apache.spark.sql.delta.upkeep.replay.{CommitParser, FileColumns, KeyedAction, LogPiece}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * The state of a table from its commits alone, replayed on the driver from the newest one back: of each file,
+ * application and domain the first action that is met stays (protocol, 'Action Reconciliation'). Threads parse
+ * pieces of commits side by side and wait for each other only to see what newer commits named.
+ *
+ * A key of about 150 bytes for each file that the commits name is in memory, 150 MB for a million; of actions,
+ * for each thread, those of a piece of a commit and what goes into one file.
+ */
+private[upkeep] final class DriverReplay(
+    handle: DeltaHandle,
+    session: ClassicSession,
+    shape: CheckpointShape,
+    snapshot: Snapshot
+) {
+  import DriverReplay._
+
+  private val sqlConf = session.sessionState.conf
+  private val pieces = snapshot.logSegment.deltas.reverseIterator.flatMap(LogPiece.of(_)).toIndexedSeq
+  private val expected = snapshot.logSegment.deltas.map(_.getLen).sum / BytesOfAction
+  private val seen = new util.HashSet[UTF8String](expected.toInt)
+  private val others = mutable.ArrayBuffer.empty[InternalRow]
+  private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+  private val unexpired = snapshot.minFileRetentionTimestamp
+
+  /** Writes the file actions, and to row groups of a classic checkpoint the others too. */
+  def write(parts: PartWriter, kind: PartKind, actionsOfPart: Long): WrittenParts = {
+    val turns = Turns(pieces.size)
+    lazy val kept = OtherActions.of(others.toSeq.filter(isKept), CommitParser.Schema)
+    val files = parts
+      .onDriver(kind, actionsOfPart)
+      .fill(pieces.size)(writer => new Worker(writer, turns).replay)(kept)
+    parts.written(kind, files, kept)
+  }
+
+  private final class Worker(writer: DriverParts#Writer, turns: Turns) {
+    private val parser = new CommitParser(handle.hadoopConf, sqlConf)
+    private val columns = new FileColumns(CommitParser.Schema, shape.sidecarSchema, sqlConf)
+
+    def replay(piece: Int): Unit = {
+      val newest = turns(piece)(keyed(pieces(piece)))(_.filter(action => seen.add(action.key)))
+      newest.foreach { action =>
+        action.file match {
+          case Some(path) if !KeyedAction.Files.isExpired(action.row, unexpired) =>
+            writer.write(columns(action.row, path))
+          case Some(_) =>
+          case None => DriverReplay.this.synchronized(others += action.row)
+        }
+      }
+    }
+
+    private def keyed(piece: LogPiece): mutable.ArrayBuffer[KeyedAction] = {
+      val actions = mutable.ArrayBuffer.empty[KeyedAction]
+      parser.foreach(piece)(row => KeyedAction.of(row, canonical).foreach(actions += _))
+      actions
+    }
+  }
+
+  private def isKept(other: InternalRow): Boolean = {
+    val oldest = snapshot.minSetTransactionRetentionTimestamp
+    if (!other.isNullAt(Txn)) {
+      val txn = other.getStruct(Txn, TxnSize)
+      oldest.forall(time => !txn.isNullAt(LastUpdated) && txn.getLong(LastUpdated) > time)
+    } else other.isNullAt(Domain) || !other.getStruct(Domain, DomainSize).getBoolean(DomainRemoved)
+  }
+}
+
+private object DriverReplay {
+
+  /** Few of them are smaller, statistics and all. */
+  private val BytesOfAction = 300L
+
+  private val Txn = CommitParser.Schema.fieldIndex("txn")
+  private val Domain = CommitParser.Schema.fieldIndex("domainMetadata")
+  private val TxnSize = fieldsOf("txn").size
+  private val DomainSize = fieldsOf("domainMetadata").size
+  private val LastUpdated = fieldsOf("txn").fieldIndex("lastUpdated")
+  private val DomainRemoved = fieldsOf("domainMetadata").fieldIndex("removed")
+
+  private def fieldsOf(column: String): StructType =
+    CommitParser.Schema(column).dataType.asInstanceOf[StructType]
+}
+
+/** An order in which threads do one thing after they have prepared it side by side. */
+private final class Turns private (ended: IndexedSeq[CompletableFuture[Unit]]) {
+
+  /** Prepares, waits for the turn before this one, and does. A failure is one of all later turns. */
+  def apply[A, B](turn: Int)(prepare: => A)(body: A => B): B =
+    try {
+      val prepared = prepare
+      ended(turn).join()
+      val result = body(prepared)
+      ended(turn + 1).complete(())
+      result
+    } catch {
+      case e: Throwable =>
+        val cause = if (e.isInstanceOf[CompletionException]) e.getCause else e
+        ended(turn + 1).completeExceptionally(cause)
+        throw cause
+    }
+}
+
+private object Turns {
+  def apply(count: Int): Turns = {
+    val ended = IndexedSeq.fill(count + 1)(new CompletableFuture[Unit])
+    ended.head.complete(())
+    new Turns(ended)
+  }
+}

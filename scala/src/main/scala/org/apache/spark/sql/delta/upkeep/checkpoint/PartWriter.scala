@@ -1,0 +1,123 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import io.deltaupkeep.checkpoint.Fragment
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
+import org.apache.hadoop.mapreduce.Job
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointShape, OtherActions}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.execution.SQLExecution
+import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
+import org.apache.spark.util.SerializableConfiguration
+
+/** What the files are that actions are written to. */
+private[upkeep] sealed abstract class PartKind(val contents: PartContents) {
+  def isRowGroups: Boolean = contents == PartContents.FileActions
+}
+
+private[upkeep] object PartKind {
+
+  /** File actions alone; other actions come back to the driver. */
+  case object Sidecar extends PartKind(PartContents.FileColumns)
+
+  /** Row groups of a classic checkpoint to be; the job leaves other actions to be added by the driver. */
+  final case class RowGroups(temporary: TemporaryFiles) extends PartKind(PartContents.FileActions)
+
+  /** A part of a classic checkpoint to be, with all actions. */
+  final case class AllActions(temporary: TemporaryFiles) extends PartKind(PartContents.All)
+}
+
+/**
+ * Files as they were written.
+ *
+ * @param fragments counted by the footers of their files
+ * @param others    actions about no file
+ */
+private[upkeep] final case class WrittenParts(fragments: Seq[(Fragment, FileStatus)], others: Seq[Action])
+
+/** Writes the actions of a checkpoint to Parquet files, in which a later one finds the files that they name. */
+private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSession, shape: CheckpointShape) {
+  private val snapshot = handle.snapshot
+
+  /** For actions that are on the driver already, or can be read there. */
+  def onDriver(kind: PartKind, actionsOfPart: Long): DriverParts =
+    new DriverParts(handle, session, shape, kind, placeOf(kind), actionsOfPart)
+
+  /**
+   * Writes actions on the driver.
+   *
+   * @param sources of rows, which threads share
+   * @param others  actions about no file, which sidecars do not hold
+   */
+  def write(
+      kind: PartKind,
+      actionsOfPart: Long,
+      sources: Seq[() => Iterator[InternalRow]],
+      others: Seq[Action]
+  ): WrittenParts = {
+    val files = onDriver(kind, actionsOfPart).fill(sources.size) { writer => i =>
+      sources(i)().foreach(writer.write)
+    }(others)
+    written(kind, files, others)
+  }
+
+  /**
+   * Writes each partition to a file, in one Spark job.
+   *
+   * @param actions       with the columns of [[CheckpointShape]]
+   * @param actionsOfPart in each partition, about
+   */
+  def write(actions: DataFrame, kind: PartKind, actionsOfPart: Long): WrittenParts = {
+    val shaped = shape(actions)
+    val stored = if (kind == PartKind.Sidecar) shape.sidecarSchema else shape.schema
+    val job = Job.getInstance(confWithFilters(actionsOfPart))
+    val factory = new ParquetFileFormat().prepareWrite(session, job, Map.empty, stored)
+    val conf = new SerializableConfiguration(job.getConfiguration)
+    val task = new PartTask(placeOf(kind), kind.contents, shape.schema, stored, factory, conf)
+    val query = shaped.queryExecution
+    val results = SQLExecution.withNewExecutionId(query, Some(s"CHECKPOINT ${handle.name}")) {
+      query.executedPlan
+        .execute()
+        .mapPartitions { rows =>
+          Iterator(task.write(TaskContext.getPartitionId(), TaskContext.get().numPartitions(), rows))
+        }
+        .collect()
+        .toSeq
+    }
+    val files = results.flatMap(_.file).map(_.toFileStatus)
+    written(kind, files, OtherActions.of(results.flatMap(_.others), shape.schema))
+  }
+
+  /** What was written to files of a kind, by their footers. */
+  def written(kind: PartKind, files: Seq[FileStatus], others: Seq[Action]): WrittenParts = {
+    kind match {
+      case PartKind.RowGroups(temporary) => files.foreach(file => temporary.add(file.getPath))
+      case PartKind.AllActions(temporary) => files.foreach(file => temporary.add(file.getPath))
+      case PartKind.Sidecar =>
+    }
+    val fragments = CheckpointFooter.readAll(files, handle.hadoopConf) { footer =>
+      val found = if (kind.isRowGroups) footer.rowGroups else Seq(footer.whole)
+      found.map(footer.summed)
+    }
+    WrittenParts(files.zip(fragments).flatMap { case (file, found) => found.map(_ -> file) }, others)
+  }
+
+  private def placeOf(kind: PartKind): PartPlace = kind match {
+    case PartKind.Sidecar => PartPlace.Sidecar(handle.logPath.toUri, snapshot.version)
+    case PartKind.RowGroups(temporary) => PartPlace.Temporary(temporary.stem)
+    case PartKind.AllActions(temporary) => PartPlace.Temporary(temporary.stem)
+  }
+
+  private def confWithFilters(actionsOfPart: Long): Configuration = {
+    val conf = handle.hadoopConf
+    CheckpointFooter.bloomFilters(actionsOfPart).foreach { case (key, value) => conf.set(key, value) }
+    conf
+  }
+}

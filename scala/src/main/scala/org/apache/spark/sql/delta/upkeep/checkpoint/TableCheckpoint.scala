@@ -1,0 +1,30 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import io.deltaupkeep.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointResult}
+
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** One CHECKPOINT: what it will do, and doing it. */
+final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest) {
+
+  private val facts = table.facts
+  private val writer = new CheckpointWriter(table)
+
+  lazy val plan: CheckpointPlan = writer.plan(request)
+
+  def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
+
+  def execute(): CheckpointResult =
+    if (plan.isEmpty) {
+      if (plan.mendsPointer) {
+        table.requireWritableLog("CHECKPOINT")
+        writer.mendPointer()
+      }
+      CheckpointResult.exists(facts.path, plan)
+    } else {
+      table.requireWritableLog("CHECKPOINT")
+      val startedAt = System.nanoTime()
+      val written = writer.write(plan)
+      CheckpointResult.written(facts.path, plan, written, (System.nanoTime() - startedAt) / 1000000)
+    }
+}

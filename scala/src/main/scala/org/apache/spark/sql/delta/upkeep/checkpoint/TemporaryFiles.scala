@@ -1,0 +1,50 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import java.util.UUID
+
+import scala.collection.mutable
+import scala.util.control.NonFatal
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** Files in the log that are of no use once a checkpoint is written; CLEANUP LOG knows them by their names. */
+private[upkeep] final class TemporaryFiles(handle: DeltaHandle) extends Logging {
+
+  private val prefix = s".${handle.snapshot.version}.checkpoint.${UUID.randomUUID}"
+
+  private lazy val fs = handle.logPath.getFileSystem(handle.hadoopConf)
+
+  private val known = mutable.ArrayBuffer.empty[Path]
+
+  /** Names for the tasks of a job: each adds what tells its attempt from others, and [[TemporaryFiles.End]]. */
+  def stem: String = new Path(handle.logPath, prefix).toString
+
+  def newPath(): Path = {
+    val path = new Path(s"$stem-${UUID.randomUUID}${TemporaryFiles.End}")
+    add(path)
+    path
+  }
+
+  /** Says that a task has written a file. */
+  def add(path: Path): Unit = synchronized(known += path)
+
+  def delete(): Unit = leaveAtWorst(known.foreach(fs.delete(_, false)))
+
+  /** For after a failure: lists the log, which takes long where it has many files. */
+  def deleteAll(): Unit = leaveAtWorst {
+    fs.listStatus(handle.logPath, (path: Path) => path.getName.startsWith(prefix)).foreach { file =>
+      fs.delete(file.getPath, false)
+    }
+  }
+
+  private def leaveAtWorst(delete: => Unit): Unit =
+    try delete
+    catch { case NonFatal(e) => logWarning(s"Temporary files $stem* are left to CLEANUP LOG", e) }
+}
+
+private[upkeep] object TemporaryFiles {
+  val End: String = ".tmp"
+}

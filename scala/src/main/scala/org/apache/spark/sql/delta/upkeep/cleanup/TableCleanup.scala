@@ -1,0 +1,99 @@
+package org.apache.spark.sql.delta.upkeep.cleanup
+
+import scala.annotation.tailrec
+
+import io.deltaupkeep.Options
+import io.deltaupkeep.cleanup._
+
+import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** One CLEANUP LOG: what it will do, and doing it. `now` in milliseconds since the epoch. */
+final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now: Long) {
+
+  private val facts = table.facts
+  private val fileSystem = table.logPath.getFileSystem(table.hadoopConf)
+
+  /** Holds the whole listing: 30 bytes for a commit or a checksum, 120 for other files of the log. */
+  lazy val plan: CleanupPlan = {
+    val reader = new DeltaLogReader(table)
+    val files = LogListing.of(fileSystem, table.logPath)
+    val cutoff = Cutoff.timestamp(now, settings.retentionMs, settings.granularity)
+    val ownTime = Option.when(facts.inCommitTimestamps)(reader.inCommitTimestamp _)
+    planOf(
+      CleanupInput(
+        files,
+        now,
+        cutoff,
+        Cutoff.commit(CommitTimes.of(files.iterator), cutoff, ownTime),
+        sidecarReferences(reader, files),
+        facts.checkpointProtectionVersion
+      ),
+      reader
+    )
+  }
+
+  /** Once the rest is gone a version is read from the cutoff checkpoint alone: a damaged one does not serve. */
+  @tailrec
+  private def planOf(input: CleanupInput, reader: DeltaLogReader): CleanupPlan = {
+    val plan = CleanupPlanner.plan(input)
+    val standsOn = plan.cutoffCheckpoint.filterNot(_ => plan.isEmpty)
+    val damaged = for {
+      (file, parquet) <- standsOn.toSeq.flatMap(input.readableCheckpoints)
+      problem <- reader.damage(parquet)
+    } yield file.name -> SidecarReferences.Unreadable(problem)
+    if (damaged.isEmpty) plan
+    else planOf(input.copy(sidecarReferences = input.sidecarReferences ++ damaged), reader)
+  }
+
+  def files(): Seq[CleanupResult] = plan.verdicts.map(CleanupResult.file(facts.path, _, now))
+
+  def planned(): CleanupResult = CleanupResult.planned(facts.path, plan)
+
+  def execute(): CleanupResult = {
+    val deletions =
+      if (plan.isEmpty) Deletions(0, 0)
+      else {
+        table.requireWritableLog("CLEANUP LOG")
+        if (mayAddCheckpoint) CompatibilityCheckpoint.write(table)
+        new LogDeleter(fileSystem, table.logPath, facts.name, table.cleanupThreads).delete(plan.phases)
+      }
+    CleanupResult.totals(facts.path, plan, deletions)
+  }
+
+  /** checkpointProtection forbids new checkpoints while history before its version stays. */
+  private def mayAddCheckpoint: Boolean =
+    facts.checkpointProtectionVersion.forall(version => plan.cutoffCheckpoint.exists(version <= _))
+
+  /**
+   * A classic name may hide a checkpoint in the form of the v2 spec: where the table has the feature, and where
+   * sidecars are left from the time when it had.
+   */
+  private def sidecarReferences(
+      reader: DeltaLogReader,
+      files: IndexedSeq[LogFile]
+  ): Map[String, SidecarReferences] = {
+    val mayHaveV2Form = facts.supportsV2Checkpoints || files.iterator.exists(_.kind == LogFileKind.Sidecar)
+    files.iterator
+      .filter(_.sizeInBytes > 0)
+      .map(file => file -> file.kind)
+      .collect {
+        case (file, _: LogFileKind.V2Checkpoint) =>
+          file.name -> reader.sidecarReferences(file, uuidNamed = true)
+        case (file, _: LogFileKind.ClassicCheckpoint) if mayHaveV2Form =>
+          file.name -> reader.sidecarReferences(file, uuidNamed = false)
+      }
+      .toMap
+  }
+}
+
+object TableCleanup {
+
+  /** By the table's own retention, now. */
+  def apply(table: DeltaHandle, options: Options): TableCleanup =
+    TableCleanup(
+      table,
+      CleanupSettings(options, retain = None, table.facts, allowShorter = false),
+      System.currentTimeMillis()
+    )
+}

@@ -1,0 +1,53 @@
+package org.apache.spark.sql.delta.upkeep.health
+
+import scala.util.{Failure, Success, Try}
+
+import io.deltaupkeep.health.FooterSample
+import io.deltaupkeep.optimize.{DataFile, HadoopInput, SpliceInput}
+import io.deltaupkeep.parquet.{FileShape, UnreadableInput}
+
+import org.apache.hadoop.fs.Options.OpenFileOptions
+
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.DeltaFileOperations
+import org.apache.spark.util.ThreadUtils
+
+/** Reads the footers of a few files, as far apart in time as they can be. */
+final class FooterSampler(handle: DeltaHandle) {
+  import FooterSampler._
+
+  private val conf = handle.hadoopConf
+
+  def sample(files: Seq[DataFile]): FooterSample = {
+    val shapes = ThreadUtils.parmap(chosen(files), "delta-upkeep-footers", Threads) { file =>
+      Try(FileShape.of(inputOf(file)))
+    }
+    val read = shapes.collect { case Success(shape) => shape }.flatten
+    val problems = shapes.collect {
+      case Failure(unreadable: UnreadableInput) => unreadable.getMessage
+      case Failure(other) => throw other
+    }
+    FooterSample(shapes.size, read.flatMap(_.rowGroups), read.map(_.footerBytes).sum, problems)
+  }
+
+  private def chosen(files: Seq[DataFile]): Seq[DataFile] = {
+    val sorted = files.sortBy(file => (file.modificationTime, file.path)).toIndexedSeq
+    val count = math.min(sorted.size, MostFiles)
+    (0 until count).map(i => sorted((i.toLong * sorted.size / count).toInt))
+  }
+
+  private def inputOf(file: DataFile): HadoopInput = new HadoopInput(
+    SpliceInput(
+      DeltaFileOperations.absolutePath(handle.path, file.path).toUri.toString,
+      file.sizeInBytes,
+      file.modificationTime
+    ),
+    OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM,
+    conf
+  )
+}
+
+private object FooterSampler {
+  private val MostFiles = 16
+  private val Threads = 8
+}

@@ -1,0 +1,92 @@
+package org.apache.spark.sql.delta.upkeep.health
+
+import scala.annotation.tailrec
+
+import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.health.{FileTotal, Orphans}
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.sql.delta.DeltaTableUtils
+import org.apache.spark.sql.delta.actions.DeletionVectorDescriptor
+import org.apache.spark.sql.delta.upkeep.optimize.OptimizeTransaction
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.DeltaFileOperations
+import org.apache.spark.sql.functions.broadcast
+import org.apache.spark.util.ThreadUtils
+
+/**
+ * Looks for what VACUUM would delete: files of the table's directory that neither the newest version names nor a
+ * removed one inside `delta.deletedFileRetentionDuration`, and that are older than it.
+ *
+ * Lists up to `spark.deltaUpkeep.health.listedFiles` files, and holds about 500 bytes for each.
+ */
+final class OrphanSearch(handle: DeltaHandle) {
+  import OrphanSearch._
+
+  private val snapshot = handle.snapshot
+  private val root = snapshot.dataPath
+  private val fileSystem = root.getFileSystem(handle.hadoopConf)
+  private val most = handle.session.sessionState.conf.getConf(UpkeepConf.HealthListedFiles)
+
+  /** @param files of the newest version */
+  def run(files: OptimizeTransaction): Orphans =
+    if (files.adds.size >= most) tooMany("table")
+    else listed(Seq(root), Vector.empty).fold(tooMany("table's directory")) { found =>
+      val named = files.adds.flatMap(add => namesOf(root, add.path, add.deletionVector)).toSet
+      val old = found.filter(_.getModificationTime < snapshot.minFileRetentionTimestamp)
+      val unnamed = old.filterNot(file => named(nameOf(file)))
+      val removed = removedOf(unnamed.map(nameOf))
+      val orphans = unnamed.filterNot(file => removed(nameOf(file)))
+      Orphans.Found(FileTotal.of(orphans.map(_.getLen)))
+    }
+
+  private def tooMany(what: String): Orphans =
+    Orphans.NotLookedFor(s"the $what has more files than ${UpkeepConf.HealthListedFiles.key} ($most)")
+
+  /** The files below directories; none where they are too many. */
+  @tailrec
+  private def listed(directories: Seq[Path], before: Vector[FileStatus]): Option[Vector[FileStatus]] =
+    if (before.size > most) None
+    else if (directories.isEmpty) Some(before)
+    else {
+      val (now, later) = directories.splitAt(Threads)
+      val (below, files) = ThreadUtils
+        .parmap(now, "delta-upkeep-orphans", Threads)(fileSystem.listStatus(_: Path).toSeq)
+        .flatten
+        .filterNot(isHidden)
+        .partition(_.isDirectory)
+      listed(later ++ below.map(_.getPath), before ++ files)
+    }
+
+  private def isHidden(file: FileStatus): Boolean =
+    DeltaTableUtils.isHiddenDirectory(snapshot.metadata.partitionColumns, file.getPath.getName)
+
+  /** Those of some names that older versions inside retention name. */
+  private def removedOf(names: Seq[String]): Set[String] =
+    if (names.isEmpty) Set.empty
+    else {
+      import org.apache.spark.sql.delta.implicits._
+      val session = handle.session
+      val of = root
+      val removed = snapshot.tombstones
+        .flatMap(remove => namesOf(of, remove.path, remove.deletionVector))
+        .toDF("name")
+      removed
+        .join(broadcast(session.createDataset(names).toDF("name")), Seq("name"), "left_semi")
+        .as[String]
+        .collect()
+        .toSet
+    }
+}
+
+private object OrphanSearch {
+  private val Threads = 8
+
+  private def nameOf(file: FileStatus): String = file.getPath.toString
+
+  /** The files of a logical file: the data, and where it has one the deletion vector. */
+  private def namesOf(root: Path, path: String, vector: DeletionVectorDescriptor): Seq[String] =
+    DeltaFileOperations.absolutePath(root.toString, path).toString +:
+      Option(vector).filter(_.isOnDisk).map(_.absolutePath(root).toString).toSeq
+}

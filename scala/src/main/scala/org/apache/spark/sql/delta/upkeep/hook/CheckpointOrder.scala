@@ -1,0 +1,69 @@
+package org.apache.spark.sql.delta.upkeep.hook
+
+import java.security.PrivilegedExceptionAction
+
+import io.deltaupkeep.Options
+import io.deltaupkeep.checkpoint.{CheckpointRequest, CheckpointResult, Mode}
+import io.deltaupkeep.cleanup.CleanupResult
+import org.apache.hadoop.security.UserGroupInformation
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.delta.{CommittedTransaction, Snapshot}
+import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
+import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** A checkpoint that is due, of the version that a commit made. */
+private[upkeep] case class CheckpointOrder(
+    session: SparkSession,
+    snapshot: Snapshot,
+    catalogTable: Option[CatalogTable],
+    version: Long,
+    reason: String
+) {
+  private val log = snapshot.deltaLog
+  private val user = UserGroupInformation.getCurrentUser
+
+  /** What tells tables apart. */
+  def key: String = log.logPath.toString
+
+  /** Does something as the user who has committed: the thread that does it may be another one's. */
+  def asUser(work: => Unit): Unit = user.doAs((() => work): PrivilegedExceptionAction[Unit])
+
+  /** The state after a commit may be that of a later one. */
+  private def snapshotToWrite: Snapshot =
+    if (snapshot.version == version) snapshot
+    else log.getSnapshotAt(
+      version,
+      lastCheckpointHint = None,
+      lastCheckpointProvider = Some(snapshot.checkpointProvider),
+      catalogTableOpt = catalogTable,
+      enforceTimeTravelWithinDeletedFileRetention = false
+    )
+
+  def write(): CheckpointResult =
+    TableCheckpoint(
+      DeltaHandle.of(session, snapshotToWrite, catalogTable),
+      CheckpointRequest(None, None, None, Mode.Auto)
+    ).execute()
+
+  /** Cleans the log where the table asks for it, as Delta does after a checkpoint. */
+  def cleanUp(): Option[CleanupResult] = {
+    val table = DeltaHandle.of(session, snapshot, catalogTable)
+    Option.when(table.facts.logCleanupEnabled && !table.facts.catalogManaged) {
+      TableCleanup(table, new Options("CLEANUP LOG", Nil, Nil)).execute()
+    }
+  }
+}
+
+private[upkeep] object CheckpointOrder {
+  def of(session: SparkSession, committed: CommittedTransaction, reason: String): CheckpointOrder =
+    CheckpointOrder(
+      session,
+      committed.postCommitSnapshot,
+      committed.catalogTable,
+      committed.committedVersion,
+      reason
+    )
+}

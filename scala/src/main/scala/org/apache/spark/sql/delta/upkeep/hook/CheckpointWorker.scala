@@ -1,0 +1,206 @@
+package org.apache.spark.sql.delta.upkeep.hook
+
+import java.util
+import java.util.concurrent.TimeUnit
+
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{ByteText, CountText, UpkeepConf}
+import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome, Trouble}
+
+import org.apache.spark.SparkContext
+import org.apache.spark.internal.Logging
+import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd}
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * Writes the checkpoints that commits of an application make due, one after the other, in a thread of its own.
+ * Of a table only the newest one waits; of more than a thousand tables the others are left to their next commit.
+ */
+private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Long) extends Logging {
+  import CheckpointWorker._
+
+  private val application = context.applicationId
+  private val waiting = new util.LinkedHashMap[String, CheckpointOrder]
+  private val tables = new Recent[TableState](MaxTables)
+  private var isBusy = false
+  private var isEnding = false
+
+  private val metrics = new CheckpointMetrics(() => synchronized(waiting.size))
+
+  private val thread = new Thread(() => work(), "delta-upkeep-checkpoint")
+
+  private def register(): this.type = {
+    context.env.metricsSystem.registerSource(metrics)
+    context.addSparkListener(new SparkListener {
+      override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = finish()
+    })
+    this
+  }
+
+  def start(): this.type = {
+    thread.setDaemon(true)
+    thread.start()
+    this
+  }
+
+  private def stateOf(table: String): TableState = tables.get(table).getOrElse(TableState(None, None, None))
+
+  /** The newest version of a table with a checkpoint of ours, written or waiting. */
+  def lastVersion(table: String): Option[Long] = synchronized(stateOf(table).ordered)
+
+  /** Whether the last checkpoint of a table failed, and it is time for another try. */
+  def owes(table: String): Boolean =
+    synchronized(stateOf(table).trouble.exists(_.mayTry(System.currentTimeMillis())))
+
+  def lastOutcome(table: String): Option[HookOutcome] = synchronized(stateOf(table).outcome)
+
+  /** Puts a checkpoint into the queue, in no time. */
+  def submit(order: CheckpointOrder): Unit = synchronized {
+    metrics.due.inc()
+    val state = stateOf(order.key)
+    if (isEnding || state.trouble.exists(!_.mayTry(System.currentTimeMillis()))) metrics.skipped.inc()
+    else if (waiting.size >= MaxTables && !waiting.containsKey(order.key)) {
+      metrics.skipped.inc()
+      logWarning(s"Checkpoints of $MaxTables tables wait: that of ${order.key} is left to its next commit")
+    } else {
+      if (waiting.put(order.key, order) != null) metrics.skipped.inc()
+      tables.put(order.key, state.copy(ordered = Some(order.version)))
+      notifyAll()
+    }
+  }
+
+  /** Writes a checkpoint at once. Throws what goes wrong, after it was noted. */
+  def run(order: CheckpointOrder): Unit =
+    try {
+      val started = System.nanoTime()
+      val result = order.write()
+      metrics.seconds.update(System.nanoTime() - started, TimeUnit.NANOSECONDS)
+      if (result.status == "written") {
+        metrics.written.inc()
+        metrics.bytes.inc(result.sizeInBytes.getOrElse(0L))
+      } else metrics.skipped.inc()
+      val said = describe(order, result)
+      logInfo(said)
+      note(order, HookOutcome(order.version, isFailure = false, said))
+      cleanUp(order)
+    } catch {
+      case NonFatal(e) =>
+        metrics.failed.inc()
+        logWarning(s"The checkpoint of version ${order.version} of ${order.key} failed", e)
+        val said = s"${e.getClass.getSimpleName}: ${e.getMessage}"
+        note(order, HookOutcome(order.version, isFailure = true, said))
+        throw e
+    }
+
+  private def describe(order: CheckpointOrder, result: CheckpointResult): String =
+    s"Checkpoint of version ${order.version} of ${order.key} (${order.reason}): ${result.status}, " +
+      s"${result.mode}, ${ByteText.of(result.sizeInBytes.getOrElse(0L))}, ${result.durationMs} ms"
+
+  private def note(order: CheckpointOrder, outcome: HookOutcome): Unit = synchronized {
+    val state = stateOf(order.key)
+    val (ordered, trouble) =
+      if (outcome.isFailure) {
+        val now = System.currentTimeMillis()
+        (None, Some(state.trouble.fold(Trouble.first(now))(_.again(now))))
+      } else (Some(order.version.max(state.ordered.getOrElse(0L))), None)
+    tables.put(order.key, TableState(ordered, trouble, Some(outcome)))
+  }
+
+  private def cleanUp(order: CheckpointOrder): Unit =
+    try order.cleanUp().flatMap(_.filesDeleted).filter(_ > 0).foreach { files =>
+        logInfo(s"${CountText.of(files, "expired file")} went from ${order.key}")
+      }
+    catch { case NonFatal(e) => logWarning(s"The log of ${order.key} was not cleaned", e) }
+
+  private def work(): Unit = {
+    // The thread that starts this one hands down its job group, say, which may be cancelled.
+    context.setLocalProperties(new util.Properties)
+    Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.foreach { order =>
+      try order.asUser(order.session.withActive(run(order)))
+      catch { case NonFatal(_) => () } // It was noted.
+      finally synchronized {
+          isBusy = false
+          notifyAll()
+        }
+    }
+  }
+
+  /** None at the end of the application. */
+  private def next(): Option[CheckpointOrder] = synchronized {
+    while (waiting.isEmpty && !isEnding) wait()
+    val first = waiting.entrySet().iterator()
+    Option.when(first.hasNext) {
+      val order = first.next().getValue
+      first.remove()
+      isBusy = true
+      order
+    }
+  }
+
+  /** Waits until nothing waits, in milliseconds at most; false where that was not enough. */
+  def drain(atMostMs: Long): Boolean = synchronized {
+    val end = System.nanoTime() + atMostMs * 1000000L
+    def left: Long = (end - System.nanoTime()) / 1000000L
+    while ((isBusy || !waiting.isEmpty) && left > 0) wait(math.max(1L, left))
+    !isBusy && waiting.isEmpty
+  }
+
+  /** Delta does nothing for an application that has ended: what waits is left to the next commit of another. */
+  def finish(): Unit = {
+    synchronized {
+      isEnding = true
+      if (!waiting.isEmpty)
+        logWarning(s"$application has ended and leaves ${CountText.of(waiting.size, "checkpoint")}")
+      waiting.clear()
+      notifyAll()
+    }
+    if (!drain(graceMs)) thread.interrupt()
+  }
+}
+
+object CheckpointWorker {
+
+  private val MaxTables = 1000
+
+  private var current = Option.empty[CheckpointWorker]
+
+  /** The one of the session's application, if there is one yet. */
+  private[upkeep] def find(session: SparkSession): Option[CheckpointWorker] =
+    synchronized(current.filter(_.application == session.sparkContext.applicationId))
+
+  /** How the last checkpoint of a table after a commit of this application ended. */
+  def lastOutcome(table: DeltaHandle): Option[HookOutcome] =
+    find(table.session).flatMap(_.lastOutcome(table.logPath.toString))
+
+  /** The one of the session's application. */
+  private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {
+    find(session).getOrElse {
+      val grace = session.sessionState.conf.getConf(UpkeepConf.CheckpointGrace)
+      val worker = new CheckpointWorker(session.sparkContext, grace).register().start()
+      current = Some(worker)
+      worker
+    }
+  }
+
+  /**
+   * What is known of a table.
+   *
+   * @param ordered version of its newest checkpoint, written or waiting
+   */
+  private final case class TableState(
+      ordered: Option[Long],
+      trouble: Option[Trouble],
+      outcome: Option[HookOutcome]
+  )
+
+  /** Remembers as many values as it may, and forgets the oldest. */
+  private final class Recent[T](most: Int) {
+    private val values = new util.LinkedHashMap[String, T](16, 0.75f, true) {
+      override def removeEldestEntry(eldest: util.Map.Entry[String, T]): Boolean = size > most
+    }
+    def get(key: String): Option[T] = Option(values.get(key))
+    def put(key: String, value: T): Unit = { values.put(key, value); () }
+  }
+}

@@ -1,0 +1,84 @@
+package org.apache.spark.sql.delta.upkeep.hook
+
+import io.deltaupkeep.{UpkeepConf, UpkeepException}
+import io.deltaupkeep.optimize.OptimizePlanner
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.CommittedTransaction
+import org.apache.spark.sql.delta.commands.optimize.OptimizeMetrics
+import org.apache.spark.sql.delta.hooks.{AutoCompactBase, AutoCompactPartitionReserve, AutoCompactUtils}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * Delta's auto-compaction with our engine. Delta decides whether a commit is followed by one, and of which
+ * partitions; tables that our OPTIMIZE refuses, and clustered ones, are left to Delta altogether, and so is
+ * every table where `spark.deltaUpkeep.optimize.engine` is `rows`.
+ *
+ * As with Delta's, a failure is logged and never fails the commit before it, unless the session asks for that
+ * (`spark.databricks.delta.postCommitHook.throwOnError`).
+ */
+private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
+
+  override private[delta] def compactIfNecessary(
+      session: SparkSession,
+      committed: CommittedTransaction,
+      operation: String,
+      maxDeletedRowsRatio: Option[Double]
+  ): Seq[OptimizeMetrics] =
+    ourTable(session, committed) match {
+      case Some(table) =>
+        compactPartitions(session, committed, operation, maxDeletedRowsRatio)(compact(table, _))
+        Nil
+      case None => super.compactIfNecessary(session, committed, operation, maxDeletedRowsRatio)
+    }
+
+  private def ourTable(session: SparkSession, committed: CommittedTransaction): Option[DeltaHandle] =
+    if (session.sessionState.conf.getConf(UpkeepConf.OptimizeEngine) == "rows") None
+    else tableOf(session, committed)
+
+  private def tableOf(session: SparkSession, committed: CommittedTransaction): Option[DeltaHandle] =
+    try Some(DeltaHandle.after(session, committed)).filterNot(_.facts.isClustered)
+    catch {
+      case refused: UpkeepException =>
+        logInfo(s"Auto-compaction is left to Delta: ${refused.getMessage}")
+        None
+    }
+
+  /** The partitions are reserved while they are compacted, for other threads commit to the table too. */
+  private def compactPartitions(
+      session: SparkSession,
+      committed: CommittedTransaction,
+      operation: String,
+      maxDeletedRowsRatio: Option[Double]
+  )(compact: Seq[Expression] => Unit): Unit = {
+    val request =
+      AutoCompactUtils.prepareAutoCompactRequest(session, committed, operation, maxDeletedRowsRatio)
+    val tableId = committed.deltaLog.unsafeVolatileTableId
+    if (request.shouldCompact)
+      try {
+        compact(request.targetPartitionsPredicate)
+        AutoCompactPartitionStats.instance(session).markPartitionsAsCompacted(
+          tableId,
+          request.allowedPartitions
+        )
+      } finally
+        if (AutoCompactUtils.reservePartitionEnabled(session))
+          AutoCompactPartitionReserve.releasePartitions(tableId, request.allowedPartitions)
+  }
+
+  private def compact(table: DeltaHandle, predicate: Seq[Expression]): Unit = {
+    val conf = table.session.sessionState.conf
+    val target = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MAX_FILE_SIZE)
+    val settings = OptimizeDefaults.of(table).copy(
+      targetFileSize = target,
+      minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2)
+    )
+    val transaction = new OptimizeTransaction(table, predicate, isAuto = true)
+    val plan = OptimizePlanner.compact(transaction.files, settings, transaction.needsRows)
+    if (!plan.isEmpty) { transaction.execute(plan, settings); () }
+  }
+}

@@ -1,0 +1,202 @@
+package org.apache.spark.sql.delta.upkeep.log
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.checkpoint.Fragment
+import io.deltaupkeep.parquet.{BloomFilterSpec, ChunkValues}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
+import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.column.statistics.LongStatistics
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
+import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.io.api.Binary
+import org.apache.parquet.schema.MessageType
+
+import org.apache.spark.SparkException
+import org.apache.spark.internal.Logging
+import org.apache.spark.util.ThreadUtils
+
+/** What a Parquet file of a checkpoint tells without its rows being read. */
+private[upkeep] final class CheckpointFooter private (
+    file: FileStatus,
+    reader: ParquetFileReader,
+    conf: Configuration
+) {
+  import CheckpointFooter._
+
+  private val blocks = reader.getRowGroups.asScala.toIndexedSeq
+
+  def schema: MessageType = reader.getFileMetaData.getSchema
+
+  def keyValues: Map[String, String] = reader.getFileMetaData.getKeyValueMetaData.asScala.toMap
+
+  def rows: Long = reader.getRecordCount
+
+  /** All of it, with nothing known of later commits. */
+  def whole: Fragment = fragment(blocks, None, file.getLen)
+
+  /** The fragment with the sizes of its files. Reads their column. */
+  def summed(of: Fragment): Fragment = of.copy(addBytes =
+    chunks(blocksOf(of), AddSize).filter(values(_) > 0).map(valuesOf(_).sumLongs()).sum
+  )
+
+  def rowGroups: Seq[Fragment] = blocks.indices.map { i =>
+    fragment(Seq(blocks(i)), Some(i), blocks(i).getColumns.asScala.map(_.getTotalSize).sum)
+  }
+
+  private def fragment(of: Seq[BlockMetaData], rowGroup: Option[Int], size: Long): Fragment =
+    Fragment(
+      file.getPath.getName,
+      rowGroup,
+      size,
+      chunks(of, AddPath).map(values).sum,
+      chunks(of, RemovePath).map(values).sum,
+      isTouched = false
+    )
+
+  /** Whether add actions have their statistics as the log has them. */
+  def hasStatistics: Boolean = chunks(blocks, AddPath).map(values).sum == 0 || schema.containsPath(Stats)
+
+  /** Whether there is an action that is about no file. */
+  def hasOtherActions(fragment: Fragment): Boolean = hasOthers(blocksOf(fragment))
+
+  private def hasOthers(of: Seq[BlockMetaData]): Boolean =
+    OtherColumns.exists(chunks(of, _).exists(values(_) > 0))
+
+  /** Where row groups with such actions are. */
+  def rowGroupsOfOthers: Seq[ByteRange] = blocks.filter(block => hasOthers(Seq(block))).map(rangeOf)
+
+  /** Where the row groups of a fragment are. */
+  def ranges(fragment: Fragment): Seq[ByteRange] = blocksOf(fragment).map(rangeOf)
+
+  private def rangeOf(block: BlockMetaData): ByteRange =
+    ByteRange(block.getStartingPos, block.getCompressedSize)
+
+  /**
+   * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns.
+   *
+   * @throws io.deltaupkeep.parquet.UnreadableInput when the file is damaged
+   */
+  def names(fragment: Fragment, paths: Set[String]): Boolean = paths.nonEmpty &&
+    PathColumns.exists { column =>
+      chunks(blocksOf(fragment), column).filter(values(_) > 0).exists { chunk =>
+        mayHold(chunk, paths) && valuesOf(chunk).existsString(paths.contains)
+      }
+    }
+
+  private def mayHold(chunk: ColumnChunkMetaData, paths: Set[String]): Boolean = {
+    val filter = reader.readBloomFilter(chunk)
+    filter == null || paths.exists(path => filter.findHash(filter.hash(Binary.fromString(path))))
+  }
+
+  private def valuesOf(chunk: ColumnChunkMetaData): ChunkValues = {
+    val column = schema.getColumnDescription(chunk.getPath.toArray)
+    new ChunkValues(HadoopInputFile.fromStatus(file, conf), column, chunk, conf)
+  }
+
+  /**
+   * Whether it has tombstones, and only expired ones.
+   *
+   * @param unexpired milliseconds since the epoch: tombstones that are not younger may go
+   */
+  def isExpired(fragment: Fragment, unexpired: Long): Boolean =
+    fragment.removes > 0 &&
+      chunks(blocksOf(fragment), "remove.deletionTimestamp").map(_.getStatistics).forall {
+        case times: LongStatistics => !times.hasNonNullValue || times.getMax <= unexpired
+        case _ => false
+      }
+
+  private def blocksOf(fragment: Fragment): Seq[BlockMetaData] =
+    fragment.rowGroup.fold[Seq[BlockMetaData]](blocks)(i => Seq(blocks(i)))
+}
+
+private[upkeep] object CheckpointFooter extends Logging {
+
+  private val AddPath = "add.path"
+  private val AddSize = "add.size"
+  private val RemovePath = "remove.path"
+  private val Stats = Array("add", "stats")
+
+  /** The columns that name files. */
+  private val PathColumns = Seq(AddPath, RemovePath)
+
+  /** A column of each action about no file that is never null in it. */
+  private val OtherColumns =
+    Seq(
+      "txn.appId",
+      "metaData.id",
+      "protocol.minReaderVersion",
+      "domainMetadata.domain",
+      "checkpointMetadata.version",
+      "sidecar.path"
+    )
+
+  private val Threads = 8
+
+  /** So few that a thousand changed files seldom meet one in a hundred fragments. */
+  private val FalsePositives = 1e-6
+
+  /**
+   * Settings that make parquet-java write Bloom filters, about five bytes for each file action.
+   *
+   * @param actions of a row group, at most
+   */
+  def bloomFilters(actions: Long): Map[String, String] =
+    PathColumns.flatMap { column =>
+      Seq(
+        s"parquet.bloom.filter.enabled#$column" -> "true",
+        s"parquet.bloom.filter.candidates.number#$column" -> "10",
+        s"parquet.bloom.filter.fpp#$column" -> FalsePositives.toString,
+        // None is written for values in a dictionary.
+        s"parquet.enable.dictionary#$column" -> "false"
+      )
+    }.toMap ++ Map(
+      // Of filters of several sizes, the smallest that serves is kept.
+      "parquet.bloom.filter.adaptive.enabled" -> "true",
+      "parquet.bloom.filter.max.bytes" -> maxFilterBytes(actions).toString
+    )
+
+  /** The same for our own writer. */
+  def bloomFilterSpecs(actions: Long): Seq[BloomFilterSpec] =
+    PathColumns.map(BloomFilterSpec(_, FalsePositives, maxFilterBytes(actions)))
+
+  private def maxFilterBytes(actions: Long): Int =
+    math.min(math.max(actions * 8, 512L << 10), 64L << 20).toInt
+
+  /**
+   * Looks at the footer of a file.
+   *
+   * @throws java.io.FileNotFoundException the file is missing
+   */
+  def read[T](file: FileStatus, conf: Configuration)(look: CheckpointFooter => T): T = {
+    val options = HadoopReadOptions.builder(conf).build()
+    Using.resource(ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), options)) { reader =>
+      look(new CheckpointFooter(file, reader, conf))
+    }
+  }
+
+  /** Whether the footer of a file can be read, and tells what it should. */
+  def isWhole(file: FileStatus, conf: Configuration)(isRight: CheckpointFooter => Boolean): Boolean =
+    try read(file, conf)(isRight)
+    catch {
+      case NonFatal(e) =>
+        logWarning(s"${file.getPath} is damaged, and replaced", e)
+        false
+    }
+
+  /** Looks at the footers of several files, a few at a time. */
+  def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
+    try ThreadUtils.parmap(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
+    catch { case e: SparkException if e.getCause != null => throw e.getCause }
+
+  private def chunks(of: Seq[BlockMetaData], column: String): Seq[ColumnChunkMetaData] =
+    of.flatMap(_.getColumns.asScala).filter(_.getPath.toDotString == column)
+
+  private def values(chunk: ColumnChunkMetaData): Long =
+    chunk.getValueCount - math.max(0, chunk.getStatistics.getNumNulls)
+}

@@ -1,0 +1,65 @@
+package org.apache.spark.sql.delta.upkeep.log
+
+import scala.util.Try
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.delta.{CheckpointInstance, LastCheckpointInfo, LastCheckpointV2}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
+
+/** `_last_checkpoint`, which tells readers where to begin (protocol, 'Last Checkpoint File'). */
+private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
+
+  private val snapshot = handle.snapshot
+  private val deltaLog = snapshot.deltaLog
+  private val conf = handle.hadoopConf
+  private val hasChecksum = LastCheckpointInfo.checksumEnabled(handle.session)
+
+  /** The version that it names; none where it is missing or makes no sense, which readers take for the same. */
+  def version: Option[Long] = Try {
+    val json = deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf).head
+    LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum).version
+  }.toOption
+
+  /**
+   * Names a checkpoint, unless a newer one is named and there: a slower driver may write an older version.
+   *
+   * A failure is logged, as Delta does it, and no error: the checkpoint is there without it, and drivers that are
+   * at it at the same time get in each other's way.
+   */
+  def write(info: LastCheckpointInfo): Unit =
+    if (!version.exists(named => named > info.version && deltaLog.checkpointExistsAtVersion(named)))
+      deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
+
+  /** Makes it name the checkpoint of the table's version, which is there. Reads the footers of its files. */
+  def mend(): Unit =
+    for {
+      instance <- deltaLog.findLastCompleteCheckpointBefore(snapshot.version + 1)
+      if instance.version == snapshot.version
+      provider = LastCheckpoint.providerOf(handle, filesOf(instance))
+      checkpoint <- LastCheckpoint.of(handle, provider)
+      files = (provider.topLevelFiles ++ checkpoint.files).distinctBy(_.getPath)
+    } write(
+      LastCheckpointInfo(
+        version = instance.version,
+        size = checkpoint.size,
+        parts = instance.numParts,
+        sizeInBytes = Some(files.map(_.getLen).sum),
+        numOfAddFiles = Some(checkpoint.adds),
+        checkpointSchema = None,
+        v2Checkpoint = Option.when(instance.format == CheckpointInstance.Format.V2) {
+          LastCheckpointV2(provider.topLevelFiles.head)
+        }
+      )
+    )
+
+  private def filesOf(instance: CheckpointInstance): Seq[FileStatus] = {
+    val files = deltaLog.store
+      .listFrom(FileNames.listingPrefix(handle.logPath, instance.version), conf)
+      .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= instance.version))
+      .collect { case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file }
+    files.toSeq
+  }
+}

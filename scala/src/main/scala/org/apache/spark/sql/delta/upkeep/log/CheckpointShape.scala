@@ -1,0 +1,48 @@
+package org.apache.spark.sql.delta.upkeep.log
+
+import org.apache.parquet.schema.MessageType
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.{Checkpoints, Snapshot}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.schema.SchemaUtils
+import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
+import org.apache.spark.sql.functions.col
+import org.apache.spark.sql.types.StructType
+
+/** What the table's properties make of actions in a checkpoint (protocol, 'Checkpoint Schema'). */
+private[upkeep] final class CheckpointShape(session: ClassicSession, snapshot: Snapshot) {
+
+  /** Actions with columns `txn`, `add`, `remove`, `metaData`, `protocol`, `domainMetadata`. */
+  def apply(actions: DataFrame): DataFrame = {
+    val inOrder = actions.select(CheckpointShape.Columns.map(col): _*)
+    Checkpoints.buildCheckpoint(
+      inOrder.withColumn("remove", col("remove").dropFields("tags", "stats")),
+      snapshot
+    )
+  }
+
+  /** Of a row group of a classic checkpoint. */
+  lazy val schema: StructType = {
+    val none = session.createDataFrame(new java.util.ArrayList[org.apache.spark.sql.Row], Action.logSchema)
+    apply(none).schema.asNullable
+  }
+
+  lazy val sidecarSchema: StructType = StructType(Seq("add", "remove").map(schema(_)))
+
+  /** They are stored in an encoding that only Delta's expression knows. */
+  def hasVariantStatistics: Boolean =
+    SchemaUtils.checkForVariantTypeColumnsRecursively(snapshot.statsSchema)
+
+  lazy val parquetSchema: MessageType = stored(schema)
+
+  lazy val sidecarParquetSchema: MessageType = stored(sidecarSchema)
+
+  private def stored(schema: StructType): MessageType =
+    new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema)
+}
+
+private[upkeep] object CheckpointShape {
+  val Columns: Seq[String] = Seq("txn", "add", "remove", "metaData", "protocol", "domainMetadata")
+}

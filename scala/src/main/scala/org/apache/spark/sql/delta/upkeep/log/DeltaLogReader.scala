@@ -1,0 +1,90 @@
+package org.apache.spark.sql.delta.upkeep.log
+
+import scala.util.{Failure, Success, Try, Using}
+
+import io.deltaupkeep.cleanup.{LogFile, SidecarReferences}
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.delta.{DeltaHistoryManager, DeltaLogFileIndex}
+import org.apache.spark.sql.delta.actions.{Action, CheckpointMetadata, SidecarFile}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.FileNames
+
+/** Reads single files of the log through Delta's own readers. */
+final class DeltaLogReader(handle: DeltaHandle) extends Logging {
+
+  private val deltaLog = handle.snapshot.deltaLog
+  private val conf = handle.hadoopConf
+
+  /** The time that a commit carries itself, milliseconds since the epoch (protocol, 'In-Commit Timestamps'). */
+  def inCommitTimestamp(version: Long): Option[Long] =
+    DeltaHistoryManager
+      .getCommitInfoOpt(deltaLog.store, FileNames.unsafeDeltaFile(handle.logPath, version), conf)
+      .flatMap(_.inCommitTimestamp)
+
+  /** The actions of a commit or of a checkpoint in JSON; null for those that Delta does not know. */
+  private[upkeep] def actions(path: Path): Seq[Action] =
+    Using.resource(deltaLog.store.readAsIterator(path, conf))(_.map(Action.fromJson).toList)
+
+  /**
+   * The sidecars that a checkpoint names. A checkpoint in the form of the v2 spec has a `checkpointMetadata`
+   * action; a UUID-named one without it is damaged. Any failure to read is an answer, not an error: the
+   * planner then builds on another checkpoint and lets every sidecar be.
+   */
+  def sidecarReferences(checkpoint: LogFile, uuidNamed: Boolean): SidecarReferences = {
+    val path = new Path(handle.logPath, checkpoint.path)
+    val read = if (checkpoint.name.endsWith(".json")) readJson(path) else readParquet(path)
+    read.map(actions => actions -> sidecarsOf(actions)) match {
+      case Success((actions, _)) if uuidNamed && !actions.exists(_.isInstanceOf[CheckpointMetadata]) =>
+        SidecarReferences.Unreadable("it has no checkpointMetadata action")
+      case Success((_, sidecars)) =>
+        sidecars.find(DeltaLogReader.isElsewhere(handle, _)) match {
+          case Some(elsewhere) => SidecarReferences.Unreadable(s"it names $elsewhere, which is no sidecar")
+          case None => SidecarReferences.Named(sidecars.map(_.getName).toSet)
+        }
+      case Failure(e) => SidecarReferences.Unreadable(e.getMessage)
+    }
+  }
+
+  /** Why Parquet files of a checkpoint cannot be read, as far as their footers tell. */
+  def damage(files: Seq[LogFile]): Option[String] =
+    Try(CheckpointFooter.readAll(files.map(DeltaLogReader.statusOf(handle, _)), conf)(_ => ())) match {
+      case Success(_) => None
+      case Failure(e) =>
+        logWarning(s"A cleanup of ${handle.name} cannot stand on ${files.head.name}", e)
+        Some(e.getMessage)
+    }
+
+  private def sidecarsOf(actions: Seq[Action]): Seq[Path] =
+    actions.collect { case sidecar: SidecarFile => sidecar.toFileStatus(handle.logPath).getPath }
+
+  private def readJson(path: Path): Try[Seq[Action]] = Try(actions(path))
+
+  private def readParquet(path: Path): Try[Seq[Action]] = Try {
+    val files = Array(path.getFileSystem(conf).getFileStatus(path))
+    val index = DeltaLogFileIndex(DeltaLogFileIndex.CHECKPOINT_FILE_FORMAT_PARQUET, files)
+    val actions = deltaLog
+      .loadIndex(index, Action.logSchema(Set("checkpointMetadata", "sidecar")))
+      .where("checkpointMetadata is not null or sidecar is not null")
+    val metadata = actions.select("checkpointMetadata.*").where("version is not null")
+    val sidecars = actions.select("sidecar.*").where("path is not null")
+    metadata.as[CheckpointMetadata](Encoders.product[CheckpointMetadata]).collect().toSeq ++
+      sidecars.as[SidecarFile](Encoders.product[SidecarFile]).collect()
+  }
+}
+
+private[upkeep] object DeltaLogReader {
+
+  /** A file as it was listed. */
+  def statusOf(handle: DeltaHandle, file: LogFile): FileStatus = {
+    val path = new Path(handle.logPath, file.path)
+    new FileStatus(file.sizeInBytes, false, 1, 0, file.modificationTime, path)
+  }
+
+  /** Whether a file that a checkpoint names is outside the directory that the protocol has sidecars in. */
+  def isElsewhere(handle: DeltaHandle, sidecar: Path): Boolean =
+    sidecar.getParent != FileNames.sidecarDirPath(handle.logPath)
+}

@@ -1,0 +1,206 @@
+package org.apache.spark.sql.delta.upkeep.log
+
+import io.deltaupkeep.CountText
+import io.deltaupkeep.checkpoint.{Fragment, Policy}
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.{
+  CheckpointInstance,
+  CheckpointProvider,
+  DeltaConfigs,
+  LazyCompleteCheckpointProvider,
+  LogSegment,
+  PreloadedCheckpointProvider,
+  Snapshot,
+  V2CheckpointProvider
+}
+import org.apache.spark.sql.delta.actions.{Action, FileAction, Metadata, Protocol}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** The checkpoint that Delta reads a table from, as another one sees it that could build on it. */
+private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
+
+  protected val snapshot = handle.snapshot
+  protected val conf = handle.hadoopConf
+  protected val session = handle.session.asInstanceOf[ClassicSession]
+
+  /** The files that hold its file actions. */
+  def files: Seq[FileStatus]
+
+  /** The number of its actions. */
+  def size: Long
+
+  /** The number of its files. */
+  def adds: Long = eachFooter(_.whole.adds).sum
+
+  /** Why readers cannot use it, if so. Reads the footers, and throws where one cannot be read. */
+  def damage: Option[String] = {
+    eachFooter(_ => ())
+    None
+  }
+
+  /** Whether every file action is in its files. */
+  protected def isAllInFiles: Boolean = true
+
+  /** Why it is not one of the table's version, by the number of its files. */
+  def mismatch: Option[String] = snapshot.checksumOpt.map(_.numFiles).filter(isAllInFiles && _ != adds)
+    .map(expected => s"it holds ${CountText.of(adds, "file")}, where the table has $expected")
+
+  /** What a file gives: its fragments. */
+  protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
+
+  /** Why a checkpoint of some shape cannot take fragments of it, if so. Reads the footers. */
+  def obstacle(shape: CheckpointShape): Option[String] =
+    if (shape.hasVariantStatistics) Some("statistics of variants are read by a query")
+    // Those as a struct are not read back.
+    else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
+      obstacleOfLayout(shape)
+    else Some("checkpoints of the table have no statistics as JSON")
+
+  protected def obstacleOfLayout(shape: CheckpointShape): Option[String]
+
+  /** Actions that are about no file, or why they are not all that is left. */
+  def otherActions: Either[String, Seq[Action]]
+
+  /**
+   * Its fragments; touched are those that a new checkpoint cannot keep. Of each file the footer is read, then
+   * Bloom filters, and the column of the sizes.
+   *
+   * @param paths of the files that later commits name
+   */
+  def fragments(paths: Set[String]): Seq[Fragment] = {
+    val unexpired = snapshot.minFileRetentionTimestamp
+    eachFooter { footer =>
+      fragmentsOf(footer).map { fragment =>
+        val isTouched = footer.hasOtherActions(fragment) || footer.isExpired(fragment, unexpired) ||
+          footer.names(fragment, paths)
+        if (isTouched) fragment.copy(isTouched = true) else footer.summed(fragment)
+      }
+    }.flatten
+  }
+
+  protected def eachFooter[T](look: CheckpointFooter => T): Seq[T] =
+    CheckpointFooter.readAll(files, conf)(look)
+}
+
+private[upkeep] object LastCheckpoint {
+
+  /** The last checkpoint if it is of a policy, or why there is none such. */
+  def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =
+    (of(handle, handle.snapshot.checkpointProvider), policy) match {
+      case (Some(v2: LastV2Checkpoint), Policy.V2) => Right(v2)
+      case (Some(classic: LastClassicCheckpoint), Policy.Classic) => Right(classic)
+      case (Some(_), _) => Left("the last checkpoint is one of another policy")
+      case (None, _) => Left("there is no checkpoint before it")
+    }
+
+  /** A checkpoint by its files; none where there are none. */
+  def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
+    read(checkpoint) match {
+      case v2: V2CheckpointProvider => Some(new LastV2Checkpoint(handle, v2))
+      case classic: PreloadedCheckpointProvider => Some(new LastClassicCheckpoint(handle, classic))
+      case _ => None
+    }
+
+  /** The one of the table's version that some files make, which may have a classic name and be one of v2. */
+  def providerOf(handle: DeltaHandle, files: Seq[FileStatus]): CheckpointProvider = {
+    val snapshot = handle.snapshot
+    val instance = CheckpointInstance(files.head.getPath)
+    val segment = LogSegment(
+      handle.logPath,
+      instance.version,
+      deltas = Nil,
+      Some(instance.getCheckpointProvider(snapshot.deltaLog, files)),
+      snapshot.logSegment.lastCommitFileModificationTimestamp
+    )
+    // Which finds out what kind of checkpoint it is.
+    new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
+      .checkpointProvider
+  }
+
+  /** The Parquet files that hold the file actions of a checkpoint. Reads a top-level file. */
+  def filesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = read(checkpoint) match {
+    case v2: V2CheckpointProvider => v2.sidecarFileStatuses
+    case other => other.topLevelFiles
+  }
+
+  private def read(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
+    case unread: LazyCompleteCheckpointProvider => read(unread.underlyingCheckpointProvider)
+    case complete => complete
+  }
+}
+
+/** Its fragments are its sidecars. */
+private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2CheckpointProvider)
+    extends LastCheckpoint(handle) {
+
+  override val files: Seq[FileStatus] = provider.sidecarFileStatuses
+
+  override def size: Long = eachFooter(_.rows).sum + otherActions.fold(_ => 0, _.size)
+
+  /** A top-level file may be cut off at the end of a line. */
+  override def damage: Option[String] = super.damage.orElse {
+    val isWhole = others.exists(_.isInstanceOf[Protocol]) && others.exists(_.isInstanceOf[Metadata])
+    Option.when(!isWhole)("it has no protocol, or no metadata")
+  }
+
+  override protected def isAllInFiles: Boolean = filesOutside.isEmpty
+
+  override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
+
+  override protected def obstacleOfLayout(shape: CheckpointShape): Option[String] = {
+    val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
+    // A cleanup that runs now may take the sidecars of a checkpoint that has expired.
+    if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
+    // A checkpoint names its sidecars by their names alone.
+    else if (files.exists(file => DeltaLogReader.isElsewhere(handle, file.getPath)))
+      Some("the last checkpoint has sidecars outside their directory")
+    else if (!eachFooter(_.hasStatistics).forall(identity))
+      Some("sidecars of the last checkpoint have no statistics as JSON")
+    else None
+  }
+
+  private lazy val (others, filesOutside) = {
+    val topLevel = provider.v2CheckpointFile
+    if (topLevel.getPath.getName.endsWith(".json"))
+      new DeltaLogReader(handle)
+        .actions(topLevel.getPath)
+        .filter(_ != null)
+        .partition(!_.isInstanceOf[FileAction])
+    else {
+      (
+        OtherActions.in(Seq(topLevel), session, conf),
+        CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0))
+      )
+    }
+  }
+
+  override def otherActions: Either[String, Seq[Action]] =
+    if (filesOutside.nonEmpty) Left("the last checkpoint has files outside its sidecars")
+    else damage.map(why => s"the last checkpoint is damaged: $why").toLeft(others)
+}
+
+/** Its fragments are the row groups of its parts. */
+private final class LastClassicCheckpoint(handle: DeltaHandle, provider: PreloadedCheckpointProvider)
+    extends LastCheckpoint(handle) {
+
+  override val files: Seq[FileStatus] = provider.topLevelFiles
+
+  override def size: Long = eachFooter(_.rows).sum
+
+  override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = footer.rowGroups
+
+  override protected def obstacleOfLayout(shape: CheckpointShape): Option[String] = {
+    val schema = shape.parquetSchema
+    val isSame = eachFooter { footer =>
+      // Dates and times of old versions of Spark would need to be said to be such.
+      footer.schema == schema && !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
+    }
+    Option.when(!isSame.forall(identity))("the last checkpoint has other columns")
+  }
+
+  override def otherActions: Either[String, Seq[Action]] =
+    Right(OtherActions.in(files, session, conf))
+}

@@ -1,0 +1,55 @@
+package org.apache.spark.sql.delta.upkeep.log
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.encoders.{encoderFor, ExpressionEncoder}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
+import org.apache.spark.sql.types.StructType
+
+/** The actions of a row that is about no file; one of them is there. */
+private[upkeep] final case class OtherActions(
+    txn: SetTransaction,
+    metaData: Metadata,
+    protocol: Protocol,
+    domainMetadata: DomainMetadata
+) {
+  def action: Action = Seq(txn, metaData, protocol, domainMetadata).find(_ != null).orNull
+}
+
+private[upkeep] object OtherActions {
+
+  val encoder: ExpressionEncoder[OtherActions] = encoderFor(Encoders.product[OtherActions])
+
+  def of(action: Action): OtherActions = {
+    val wrapped = action.wrap
+    OtherActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
+  }
+
+  /** Those of rows in Spark's own form. */
+  def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
+    if (rows.isEmpty) Nil
+    else {
+      val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
+      rows.map(read(_).action)
+    }
+
+  /** Those of row groups of a checkpoint, read on the driver. Reads the footers. */
+  def in(files: Seq[FileStatus], session: ClassicSession, conf: Configuration): Seq[Action] = {
+    val reader = new CheckpointRows(Columns, session, conf)
+    val rows = for {
+      (file, rowGroups) <- files.zip(CheckpointFooter.readAll(files, conf)(_.rowGroupsOfOthers))
+      range <- rowGroups
+      row <- reader.in(file, range)
+      if (0 until Columns.size).exists(!row.isNullAt(_))
+    } yield row.copy()
+    of(rows, Columns)
+  }
+
+  private lazy val Columns =
+    StructType(Seq("txn", "metaData", "protocol", "domainMetadata").map(Action.logSchema(_)))
+}

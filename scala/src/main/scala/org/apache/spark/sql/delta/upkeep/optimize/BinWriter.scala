@@ -1,0 +1,213 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{CountText, UpkeepErrors}
+import io.deltaupkeep.optimize._
+import io.deltaupkeep.parquet.{ChunkTier, DamagedPage, SpliceOutcome, UnreadableInput}
+
+import org.apache.spark.sql.delta.OptimisticTransaction
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.util.ThreadUtils
+
+/** A bin whose new files are written, and not committed yet. */
+private[upkeep] final case class Written(bin: RewrittenBin, adds: Seq[AddFile]) {
+  def inputs: Seq[DataFile] = bin.bin.files
+}
+
+/**
+ * Writes the new files of a plan's bins: those that can be spliced in one Spark job, then the others row by
+ * row, a job each.
+ *
+ * @param actionOf Delta's action for a file
+ */
+private[upkeep] final class BinWriter(
+    handle: DeltaHandle,
+    transaction: OptimisticTransaction,
+    plan: OptimizePlan,
+    actionOf: DataFile => AddFile
+) {
+  private val session = handle.session
+  private val splicer = new SpliceRewriter(session, handle.snapshot, plan.targetFileSize)
+  private val partitions = new PartitionCheck(
+    handle.snapshot.metadata.physicalPartitionSchema,
+    session.sessionState.conf.sessionLocalTimeZone
+  )
+  private lazy val rows =
+    new RowRewriter(transaction, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
+
+  private val (needRows, spliceable) = plan.bins.partition(_.tier.isInstanceOf[Tier.Rows])
+  private val tasks = spliceable.zipWithIndex.map { case (bin, index) =>
+    splicer.task(index, bin.files.map(actionOf))
+  }
+
+  private def job: SpliceJob = {
+    val files = CountText.of(spliceable.map(_.files.size).sum, "file")
+    splicer.job(s"OPTIMIZE ${handle.name}: $files in ${CountText.of(tasks.size, "bin")}", tasks.size)
+  }
+
+  /** The plan with the tiers that the footers of its files ask for, and the row groups of each bin. */
+  def preview(): (OptimizePlan, Map[Bin, RowGroupCounts]) = {
+    val results = job.preview(tasks).map(result => result.index -> result.outcome).toMap
+    val tiered = spliceable.zipWithIndex.map { case (bin, index) =>
+      bin -> bin.copy(tier = BinWriter.tierOf(results(index)))
+    }.toMap
+    val counts = spliceable.zipWithIndex.flatMap { case (bin, index) =>
+      BinWriter.rowGroupsOf(results(index)).map(tiered(bin) -> _)
+    }
+    (plan.copy(bins = plan.bins.map(bin => tiered.getOrElse(bin, bin))), counts.toMap)
+  }
+
+  /** The written bins as they come. A failure of one ends the iteration. */
+  def write(): ClosableIterator[Written] = {
+    val running = job.run(tasks)
+    // The driver merges statistics while the tasks run.
+    val stats = spliceable.map(bin => splicer.statsOf(bin.files.map(actionOf)))
+    new ClosableIterator[Written] {
+      private var refused = Vector.empty[Bin]
+      private lazy val byRows = writeRows(needRows ++ refused)
+      private var spliced = Option.empty[Written]
+
+      override def hasNext: Boolean = {
+        while (spliced.isEmpty && running.hasNext) spliced = accept(namingDamage(running.next()))
+        spliced.nonEmpty || byRows.hasNext
+      }
+
+      override def next(): Written = spliced match {
+        case Some(written) =>
+          spliced = None
+          written
+        case None => byRows.next()
+      }
+
+      override def close(): Unit = running.close()
+
+      private def namingDamage[T](body: => T): T =
+        try body
+        catch {
+          case NonFatal(failure) => throw BinWriter.damage(failure).fold(failure) { case (file, column) =>
+              UpkeepErrors.dataFileDamaged(handle.name, file, column, failure)
+            }
+        }
+
+      private def accept(result: SpliceTaskResult): Option[Written] = {
+        val bin = spliceable(result.index)
+        result.outcome match {
+          case done: SpliceOutcome.Done => checked(bin, done, result, stats(result.index))
+          case SpliceOutcome.Refused(reason) =>
+            refused :+= bin.copy(tier = Tier.Rows(reason))
+            None
+        }
+      }
+
+      private def checked(
+          bin: Bin,
+          done: SpliceOutcome.Done,
+          result: SpliceTaskResult,
+          stats: MergedStats.Result
+      ): Option[Written] = {
+        val rewritten = written(bin, done, result, stats)
+        val verdict = done.totals match {
+          case Some(totals) => splicer.check(stats, totals)
+          case None => RewriteCheck.ofNoRows(stats)
+        }
+        verdict match {
+          case RewriteCheck.Same => Some(ofOnePartition(rewritten))
+          case RewriteCheck.InputsDisagree(reason) =>
+            NewFiles.remove(handle, rewritten.adds)
+            refused :+= bin.copy(tier = Tier.Rows(reason))
+            None
+          case RewriteCheck.Differs(difference) => mismatch(rewritten, difference)
+        }
+      }
+    }
+  }
+
+  private def ofOnePartition(written: Written): Written =
+    partitions.difference(written.inputs.map(actionOf)).fold(written)(mismatch(written, _))
+
+  private def mismatch(written: Written, difference: String): Nothing = {
+    NewFiles.remove(handle, written.adds)
+    throw UpkeepErrors.rewriteMismatch(handle.name, difference)
+  }
+
+  /** The rows that the files of a bin hold without deleted ones, where the log knows. */
+  private def rowsOf(bin: Bin): Option[Long] =
+    Option.when(bin.files.forall(_.physicalRows.nonEmpty)) {
+      bin.files.flatMap(_.physicalRows).sum - bin.files.map(_.deletedRows).sum
+    }
+
+  private def rowsOf(adds: Seq[AddFile]): Option[Long] = {
+    val counts = adds.map(add => MergedStats.numRecords(add.stats))
+    Option.when(counts.forall(_.nonEmpty))(counts.flatten.sum)
+  }
+
+  private def written(
+      bin: Bin,
+      done: SpliceOutcome.Done,
+      result: SpliceTaskResult,
+      stats: MergedStats.Result
+  ): Written = {
+    val input = actionOf(bin.files.head)
+    val bounded = done.totals.fold(Set.empty[Seq[String]])(_.bounded)
+    val adds = result.file.toSeq.map(splicer.addFile(tasks(result.index), _, input, stats, bounded))
+    val work = done.tallies.map { case (tier, tally) =>
+      TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
+    }
+    Written(
+      RewrittenBin(
+        bin.copy(tier = BinWriter.tierOf(done)),
+        adds.map(_.size),
+        BinWriter.rowGroupsOf(done),
+        work.toSeq
+      ),
+      adds
+    )
+  }
+
+  private def writeRows(bins: Seq[Bin]): Iterator[Written] = {
+    val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
+    val results = ThreadUtils.parmap(bins, "delta-upkeep-optimize", threads) { bin =>
+      session.sparkContext.setJobDescription(
+        s"OPTIMIZE ${handle.name}: ${CountText.of(bin.files.size, "file")} ${bin.partition.text}".trim
+      )
+      scala.util.Try {
+        val started = System.nanoTime()
+        val adds = rows.rewrite(bin, bin.files.map(actionOf))
+        val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
+        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds)
+        RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).fold(written)(mismatch(written, _))
+      }
+    }
+    // What was written comes first, so that the caller knows of it when the failure comes.
+    (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.map(_.get)
+  }
+}
+
+private[upkeep] object BinWriter {
+
+  /** The file and the column of a damaged page, where that is what a job failed by. */
+  private def damage(failure: Throwable): Option[(String, String)] =
+    Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
+      case unreadable: UnreadableInput if unreadable.getCause.isInstanceOf[DamagedPage] =>
+        unreadable.file -> unreadable.getCause.asInstanceOf[DamagedPage].column
+    }
+
+  def rowGroupsOf(outcome: SpliceOutcome): Option[RowGroupCounts] = outcome match {
+    case done: SpliceOutcome.Done =>
+      Some(RowGroupCounts(done.rowGroupsBefore.toLong, done.rowGroupsAfter.toLong))
+    case SpliceOutcome.Refused(_) => None
+  }
+
+  def tierOf(outcome: SpliceOutcome): Tier = outcome match {
+    case SpliceOutcome.Refused(reason) => Tier.Rows(reason)
+    case done: SpliceOutcome.Done =>
+      done.tier match {
+        case ChunkTier.Copy => Tier.Copy(done.reason)
+        case ChunkTier.Splice => Tier.Splice(done.reason)
+        case ChunkTier.Transcode => Tier.Transcode(done.reason)
+      }
+  }
+}

@@ -1,0 +1,44 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import scala.util.control.NonFatal
+
+import org.apache.spark.sql.delta.OptimisticTransaction
+import org.apache.spark.sql.delta.actions.{AddFile, CommitInfo}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * A commit that took place though its writer was told otherwise: a store may send a request again whose answer
+ * got lost, and then finds its own file.
+ */
+private[upkeep] object LandedCommit {
+
+  /**
+   * The version that the commit became, if it is in the log.
+   *
+   * @param adds    of the commit
+   * @param failure of the commit, thrown where the log cannot be read: nobody knows then
+   */
+  def version(
+      handle: DeltaHandle,
+      transaction: OptimisticTransaction,
+      adds: Seq[AddFile],
+      failure: Exception
+  ): Option[Long] = {
+    val paths = adds.iterator.map(_.path).toSet
+    try
+      handle.snapshot.deltaLog
+        .getChanges(transaction.readVersion + 1, handle.table.catalogTable, failOnDataLoss = true)
+        .collectFirst {
+          case (version, actions) if actions.exists {
+                case info: CommitInfo => info.txnId.contains(transaction.txnId)
+                case add: AddFile => paths(add.path)
+                case _ => false
+              } => version
+        }
+    catch {
+      case NonFatal(unreadable) =>
+        failure.addSuppressed(unreadable)
+        throw failure
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.{UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.optimize.OptimizeSettings
+
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** What OPTIMIZE does where the user says nothing: the table's property, then the session's settings. */
+object OptimizeDefaults {
+
+  private val TargetFileSizeProperty = "delta.targetFileSize"
+
+  def of(table: DeltaHandle): OptimizeSettings = {
+    val conf = table.session.sessionState.conf
+    val property = table.snapshot.metadata.configuration.get(TargetFileSizeProperty).map { text =>
+      val entry = OptimizeSettings.TargetFileSize
+      entry.read(text).getOrElse {
+        throw UpkeepErrors.invalidOption("OPTIMIZE", TargetFileSizeProperty, text, entry.expected)
+      }
+    }
+    OptimizeSettings(
+      property.getOrElse(conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE)),
+      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MIN_FILE_SIZE),
+      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO),
+      maxBytesPerCommit = conf
+        .getConf(DeltaSQLConf.DELTA_OPTIMIZE_BATCH_SIZE)
+        .getOrElse(OptimizeSettings.DefaultMaxBytesPerCommit),
+      verify = conf.getConf(UpkeepConf.OptimizeVerify)
+    )
+  }
+}

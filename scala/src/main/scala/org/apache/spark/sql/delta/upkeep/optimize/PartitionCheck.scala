@@ -1,0 +1,33 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import org.apache.spark.sql.catalyst.expressions.{Cast, EqualNullSafe, Literal}
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.types.{DataType, StringType, StructType}
+
+/**
+ * Whether files are of one partition, found anew before a commit: a new file says one value of each partition
+ * column for all of its rows.
+ *
+ * @param partitions physical names and types of the partition columns
+ */
+private[upkeep] final class PartitionCheck(partitions: StructType, timeZone: String) {
+
+  /** How the files differ, as a sentence. */
+  def difference(files: Seq[AddFile]): Option[String] = partitions.fields.iterator.flatMap { field =>
+    val texts = files.map(_.partitionValues.getOrElse(field.name, null)).distinct
+    texts.find(text => !isSame(texts.head, text, field.dataType)).map { other =>
+      s"Its inputs are of several partitions: ${field.name} is ${shown(texts.head)} and ${shown(other)}."
+    }
+  }.nextOption()
+
+  private def isSame(a: String, b: String, dataType: DataType): Boolean =
+    EqualNullSafe(value(a, dataType), value(b, dataType)).eval() == true
+
+  /** An empty text is a null (protocol, 'Partition Value Serialization'). */
+  private def value(text: String, dataType: DataType): Literal = {
+    val stored = Literal.create(Option(text).filter(_.nonEmpty).orNull, StringType)
+    Literal.create(Cast(stored, dataType, Some(timeZone), ansiEnabled = false).eval(), dataType)
+  }
+
+  private def shown(text: String): String = if (text == null) "NULL" else s"'$text'"
+}

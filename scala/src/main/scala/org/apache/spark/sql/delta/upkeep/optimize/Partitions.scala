@@ -1,0 +1,63 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import scala.collection.mutable
+
+import io.deltaupkeep.optimize.Partition
+
+import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
+import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.delta.actions.{AddFile, Metadata}
+import org.apache.spark.sql.types.{DataType, StringType, TimestampType}
+
+/** The partitions of a table's files: typed as Delta's reader types them, so that no two are taken for one. */
+private[upkeep] final class Partitions(metadata: Metadata) {
+  import Partitions._
+
+  private val columns = metadata.physicalPartitionSchema.fields.toSeq
+  private val known = mutable.HashMap.empty[Map[String, String], Partition]
+
+  def of(file: AddFile): Partition = known.getOrElseUpdate(
+    file.partitionValues, {
+      val values = spelled(file)
+      val typed = columns.map(column => Option(values(column.name)).map(normalized(_, column.dataType)))
+      val texts = columns.map(column => Option(values(column.name)))
+      Partition(typed)(Partition.textOf(metadata.partitionColumns.zip(texts)))
+    }
+  )
+
+  /** The values as the log spells them. A column that it leaves out is null for Delta's reader. */
+  def spelled(file: AddFile): Map[String, String] =
+    columns.map(column => column.name -> file.partitionValues.getOrElse(column.name, null)).toMap
+
+  /** Where Delta's writer would put a file, below the table's directory. */
+  def directoryOf(file: AddFile): String = {
+    val values = spelled(file)
+    columns
+      .map(column => ExternalCatalogUtils.getPartitionPathString(column.name, values(column.name)))
+      .mkString("/")
+  }
+}
+
+private object Partitions {
+
+  /**
+   * A timestamp without a zone is in that of the session which reads it. Its value in one zone may be that of a
+   * timestamp with a zone; its values in two zones are not.
+   */
+  private val Zones = Seq("+00:00", "+18:00")
+
+  /** One text for all spellings of a value; what is no value of the type stays as it is. */
+  private def normalized(spelled: String, dataType: DataType): String = {
+    val zones = if (dataType == TimestampType) Zones else Zones.take(1)
+    zones.map(read(spelled, dataType, _).getOrElse(spelled)).mkString(" ")
+  }
+
+  /** As Delta's file index reads it, in a text that tells all values apart: -0.0 from 0.0, say. */
+  private def read(spelled: String, dataType: DataType, zone: String): Option[String] = {
+    val value = cast(Literal(spelled), dataType, zone)
+    Option(value).map(typed => cast(Literal.create(typed, dataType), StringType, Zones.head).toString)
+  }
+
+  private def cast(value: Literal, to: DataType, zone: String): Any =
+    Cast(value, to, Some(zone), ansiEnabled = false).eval()
+}

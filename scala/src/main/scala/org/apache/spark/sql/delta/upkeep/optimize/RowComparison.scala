@@ -1,0 +1,87 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.CountText
+
+import org.apache.spark.sql.{Column, DataFrame}
+import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
+import org.apache.spark.sql.functions._
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types._
+
+/**
+ * Compares the rows of new files with those of their inputs, as Delta on Spark reads both: nothing of the splice
+ * engine takes part. One Spark job, which reads every column of all files and shuffles one row a task.
+ */
+private[upkeep] final class RowComparison(handle: DeltaHandle) {
+  import RowComparison._
+
+  private val snapshot: Snapshot = handle.snapshot
+
+  private lazy val session = SessionCopy.of(handle.session) { conf =>
+    // Sums of hashes wrap around.
+    conf.setConf(SQLConf.ANSI_ENABLED, false)
+    // A rewrite keeps the order of a map's entries.
+    conf.setConf(SQLConf.LEGACY_ALLOW_HASH_ON_MAPTYPE, true)
+  }
+
+  /**
+   * The columns in which the rows differ, whatever their order; [[Rows]] where only whole rows or their number do.
+   *
+   * For each column a hash of its values is added up over the inputs and subtracted over the outputs; for each
+   * row one of all its columns, so that values which changed places between rows are found. A difference is
+   * missed once in 2^64 times.
+   */
+  def differences(inputs: Seq[AddFile], outputs: Seq[AddFile]): Seq[String] = session.withActive {
+    val (before, names) = hashed(inputs, sign = 1)
+    val (after, _) = hashed(outputs.map(withRowIds), sign = -1)
+    val sums = before.columns.map(column => sum(col(column)))
+    session.sparkContext.setJobDescription(
+      s"OPTIMIZE ${handle.name}: compare ${CountText.of(outputs.size, "new file")} with their inputs"
+    )
+    val row = before.union(after).agg(sums.head, sums.tail.toSeq: _*).head()
+    (names :+ Rows :+ Rows).zipWithIndex.collect {
+      case (name, i) if !row.isNullAt(i) && row.getLong(i) != 0 => name
+    }.distinct
+  }
+
+  /** A commit gives these to new files. Rows whose ids were kept, in columns of the file, do not need them. */
+  private def withRowIds(add: AddFile): AddFile =
+    add.copy(
+      baseRowId = add.baseRowId.orElse(Some(0L)),
+      defaultRowCommitVersion = add.defaultRowCommitVersion.orElse(Some(0L))
+    )
+
+  /** A hash for each column, one of the row, and a one to count it, each times `sign`; with the columns' names. */
+  private def hashed(files: Seq[AddFile], sign: Int): (DataFrame, Seq[String]) = {
+    val rows = StoredRows.of(snapshot, files)
+    val names = rows.schema.fieldNames.toSeq
+    // Names may hold dots and quotes.
+    val numbered = rows.toDF(names.indices.map(i => s"c$i"): _*)
+    val values = names.indices.map(i => exactly(col(s"c$i"), rows.schema(i).dataType))
+    val hashes = values.map(xxhash64(_)) :+ xxhash64(values: _*) :+ lit(1L)
+    val signed = hashes.zipWithIndex.map { case (hash, i) => (hash * sign).as(s"h$i") }
+    (numbered.select(signed: _*), names)
+  }
+
+  /** What tells apart all values of a type: hashes take -0.0 for 0.0, and collated strings for their equals. */
+  private def exactly(column: Column, dataType: DataType): Column = dataType match {
+    case DoubleType | FloatType => struct(column, when(column === 0, column.cast(StringType)))
+    case text: StringType if text.isUTF8BinaryCollation => column
+    case other if other.existsRecursively(isInexact) => to_json(struct(column))
+    case _ => column
+  }
+
+  private def isInexact(dataType: DataType): Boolean = dataType match {
+    case text: StringType => !text.isUTF8BinaryCollation
+    case _: VariantType => true
+    case _ => false
+  }
+}
+
+private[upkeep] object RowComparison {
+
+  /** Stands for whole rows among the names of columns. */
+  val Rows: String = "(rows)"
+}

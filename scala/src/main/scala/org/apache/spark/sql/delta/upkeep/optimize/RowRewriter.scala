@@ -1,0 +1,57 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.optimize.{Bin, Layout, OptimizePlan}
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.delta.{OptimisticTransaction, Snapshot}
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableStrategy}
+import org.apache.spark.sql.delta.skipping.MultiDimClustering
+
+/**
+ * The rows tier: Delta reads the rows of a bin, without those that a deletion vector hides, and writes them
+ * again, with row ids and row commit versions kept where the table tracks rows.
+ */
+private[upkeep] final class RowRewriter(
+    transaction: OptimisticTransaction,
+    strategy: OptimizeTableStrategy,
+    plan: OptimizePlan
+) {
+
+  def rewrite(bin: Bin, files: Seq[AddFile]): Seq[AddFile] = {
+    val rows = StoredRows.of(transaction.snapshot, files, Some("Optimize"))
+    val written = transaction.writeFiles(arranged(rows, bin), None, isOptimize = true, Nil)
+    val binInfo = strategy.initNewBin
+    written.map {
+      case add: AddFile => tagged(strategy.tagAddFile(add, binInfo))
+      case other => throw new IllegalStateException(s"A rewrite adds files only, but Delta returned $other")
+    }
+  }
+
+  private def arranged(rows: DataFrame, bin: Bin): DataFrame = plan.layout match {
+    case Layout.Compact => rows.coalesce(1)
+    case Layout.ZOrder(columns) => clustered(rows, bin, columns)
+    case Layout.Cluster(columns, _) => clustered(rows, bin, columns)
+  }
+
+  private def clustered(rows: DataFrame, bin: Bin, columns: Seq[String]): DataFrame =
+    MultiDimClustering.cluster(rows, plan.outputsOf(bin).toInt, columns, strategy.curve)
+
+  private def tagged(add: AddFile): AddFile = plan.layout match {
+    case Layout.Compact =>
+      add.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> plan.targetFileSize.toString))
+    case _ => add
+  }
+}
+
+private[upkeep] object RowRewriter {
+
+  def strategyOf(session: SparkSession, snapshot: Snapshot, layout: Layout): OptimizeTableStrategy = {
+    val (zOrderBy, full) = layout match {
+      case Layout.Compact => (Nil, false)
+      case Layout.ZOrder(columns) => (columns, false)
+      case Layout.Cluster(_, full) => (Nil, full)
+    }
+    OptimizeTableStrategy(session, snapshot, DeltaOptimizeContext(isFull = full), zOrderBy)
+  }
+}

@@ -1,0 +1,46 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.UpkeepConf
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.{
+  DeltaConfigs,
+  IcebergCompat,
+  MaterializePartitionColumnsTableFeature,
+  RowTracking,
+  Snapshot,
+  TypeWideningMetadata
+}
+import org.apache.spark.sql.types._
+
+/** Which tables the splice tiers may rewrite; of the others, rows have to be read. */
+private[upkeep] object SpliceEligibility {
+
+  /** Why the files of a table have to be rewritten row by row, if they have to. */
+  def rowsReason(session: SparkSession, snapshot: Snapshot): Option[String] = {
+    val conf = session.sessionState.conf
+    val metadata = snapshot.metadata
+    val protocol = snapshot.protocol
+    val writesPartitions =
+      DeltaConfigs.WRITE_PARTITION_COLUMNS_TO_PARQUET.fromMetaData(metadata).contains(true) ||
+        protocol.isFeatureSupported(MaterializePartitionColumnsTableFeature)
+    Seq(
+      (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
+      RowTracking.isSupported(protocol) -> "row tracking needs every row",
+      TypeWideningMetadata.getAllTypeChanges(metadata.schema).nonEmpty -> "the type of a column was widened",
+      IcebergCompat.isAnyEnabled(metadata) -> "Iceberg compatibility asks for files of Delta's writer",
+      (writesPartitions && metadata.partitionColumns.nonEmpty) -> "partition columns are stored in the files"
+    ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
+  }
+
+  /** Types whose files may hold more than the table's schema tells, such as shredded variants. */
+  def foreignType(dataType: DataType): Option[String] = dataType match {
+    case struct: StructType =>
+      struct.fields.iterator.flatMap(field => foreignType(field.dataType)).nextOption()
+    case ArrayType(element, _) => foreignType(element)
+    case MapType(key, value, _) => foreignType(key).orElse(foreignType(value))
+    case text: StringType if text.isUTF8BinaryCollation => None
+    case _: NumericType | BooleanType | BinaryType | DateType | TimestampType | TimestampNTZType => None
+    case other => Some(s"a column is of type ${other.simpleString}")
+  }
+}

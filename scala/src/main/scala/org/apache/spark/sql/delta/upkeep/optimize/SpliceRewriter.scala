@@ -1,0 +1,181 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.optimize._
+import io.deltaupkeep.parquet.{PageLayout, SpliceSettings}
+
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.column.ParquetProperties
+import org.apache.parquet.hadoop.{ParquetOutputFormat, ParquetWriter}
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+import org.apache.spark.SPARK_VERSION_SHORT
+import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
+import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaConfigs, IdMapping, NoMapping, Snapshot}
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.stats.StatsCollectionUtils
+import org.apache.spark.sql.delta.util.{DeltaFileOperations, Utils}
+import org.apache.spark.sql.execution.datasources.parquet.{
+  ParquetOptions,
+  ParquetReadSupport,
+  SparkToParquetSchemaConverter
+}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.{DateType, StructType, TimestampType}
+
+/**
+ * The splice tiers on a Delta table: what the files of a bin become, where that file goes, and the action that
+ * adds it.
+ *
+ * @param target size that new files aim at, in bytes: their tag
+ */
+private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snapshot, target: Long) {
+
+  private val metadata = snapshot.metadata
+  private val sqlConf = session.sessionState.conf
+  private val hadoopConf =
+    session.sessionState.newHadoopConfWithOptions(metadata.configuration ++ snapshot.deltaLog.options)
+  private val dataSchema: StructType = {
+    // Delta's writer makes every column nullable too.
+    val nullable = snapshot.dataSchema.asNullable
+    DeltaColumnMapping.createPhysicalSchema(nullable, metadata.schema, metadata.columnMappingMode)
+  }
+  private val mergedStats = new MergedStats(dataSchema)
+  private val partitions = new Partitions(metadata)
+
+  /** Holds new files against their inputs. */
+  val check: RewriteCheck = new RewriteCheck(dataSchema, byId = metadata.columnMappingMode == IdMapping)
+
+  def job(description: String, bins: Int): SpliceJob = new SpliceJob(
+    session.sparkContext,
+    description,
+    hadoopConf,
+    settings(bins),
+    new SparkToParquetSchemaConverter(sqlConf).convert(dataSchema),
+    Map(
+      SPARK_VERSION_METADATA_KEY -> SPARK_VERSION_SHORT,
+      ParquetReadSupport.SPARK_METADATA_KEY -> dataSchema.json
+    ),
+    new SparkCalendar(rebaseModes).problem
+  )
+
+  /** How dates and timestamps are read of files that do not name a version of Spark. */
+  private def rebaseModes: Set[String] = {
+    val ofTimestamps = Option.when(dataSchema.existsRecursively(_ == TimestampType))(
+      SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ
+    )
+    val ofBoth = Option.when(dataSchema.existsRecursively(kind => kind == DateType || kind == TimestampType))(
+      SQLConf.PARQUET_REBASE_MODE_IN_READ
+    )
+    (ofTimestamps ++ ofBoth).map(sqlConf.getConf(_).toString).toSet
+  }
+
+  def task(index: Int, files: Seq[AddFile]): SpliceTask =
+    SpliceTask(index, files.map(inputOf), new Path(snapshot.dataPath, directoryOf(files.head)).toString)
+
+  /** What the log tells of the rows of a bin. */
+  def statsOf(inputs: Seq[AddFile]): MergedStats.Result = mergedStats.of(inputs.map(_.stats))
+
+  /**
+   * The action for the new file of a bin, with the statistics of its inputs, or of its own footer.
+   *
+   * @param input   any file of the bin: all have the same partition values
+   * @param bounded paths of the columns whose bounds the footer knows
+   */
+  def addFile(
+      task: SpliceTask,
+      file: SplicedFile,
+      input: AddFile,
+      stats: MergedStats.Result,
+      bounded: Set[Seq[String]]
+  ): AddFile = {
+    val path = new Path(new Path(task.directory), file.name)
+    val add = AddFile(
+      path = relative(path),
+      partitionValues = partitions.spelled(input),
+      size = file.size,
+      modificationTime = file.modificationTime,
+      dataChange = false,
+      tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString)
+    )
+    add.copy(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
+  }
+
+  private def relative(file: Path): String = {
+    val root = new Path(snapshot.dataPath.toString).toUri
+    root.relativize(file.toUri) match {
+      case below if below.isAbsolute => file.toUri.toString
+      case below => new Path(below.getPath).toUri.toString
+    }
+  }
+
+  private def footerStats(add: AddFile): Option[String] = {
+    import org.apache.spark.sql.delta.implicits._
+    Option.when(sqlConf.getConf(DeltaSQLConf.DELTA_COLLECT_STATS)) {
+      StatsCollectionUtils
+        .computeStats(
+          session,
+          hadoopConf,
+          snapshot.deltaLog,
+          snapshot,
+          session.createDataset(Seq(add)),
+          numFilesOpt = Some(1L),
+          stringTruncateLength = sqlConf.getConf(DeltaSQLConf.DATA_SKIPPING_STRING_PREFIX_LENGTH)
+        )
+        .head()
+        .stats
+    }
+  }
+
+  private def inputOf(add: AddFile): SpliceInput = SpliceInput(
+    DeltaFileOperations.absolutePath(snapshot.dataPath.toString, add.path).toUri.toString,
+    add.size,
+    add.modificationTime
+  )
+
+  /** Where Delta's writer would put a file of the same partition. */
+  private def directoryOf(add: AddFile): String = {
+    val randomized =
+      DeltaConfigs.RANDOMIZE_FILE_PREFIXES.fromMetaData(metadata) || metadata.columnMappingMode != NoMapping
+    val below =
+      if (randomized) Utils.getRandomPrefix(DeltaConfigs.RANDOM_PREFIX_LENGTH.fromMetaData(metadata))
+      else partitions.directoryOf(add)
+    val parts = Option.when(sqlConf.getConf(DeltaSQLConf.WRITE_DATA_FILES_TO_SUBDIR))("data") ++
+      Option.when(below.nonEmpty)(below)
+    if (parts.isEmpty) "." else parts.mkString(Path.SEPARATOR)
+  }
+
+  private def settings(bins: Int): SpliceSettings = {
+    val rowGroup = hadoopConf.getLong(ParquetOutputFormat.BLOCK_SIZE, ParquetWriter.DEFAULT_BLOCK_SIZE.toLong)
+    val inFlight = sqlConf.getConf(UpkeepConf.OptimizeBytesInFlight)
+    SpliceSettings(
+      rowGroupBytes = rowGroup,
+      copyFromBytes = rowGroup / 4,
+      bytesInFlight = inFlight,
+      heldFileBytes = math.min(inFlight / 8, 64L << 20),
+      fetches = sqlConf.getConf(UpkeepConf.OptimizeFetches),
+      threads = threadsPerBin(bins),
+      codec = CompressionCodecName.valueOf(
+        new ParquetOptions(Map.empty[String, String], sqlConf).compressionCodecClassName
+      ),
+      layout = PageLayout.of(hadoopConf),
+      bloomFilterBytes = hadoopConf.getInt(
+        ParquetOutputFormat.BLOOM_FILTER_MAX_BYTES,
+        ParquetProperties.DEFAULT_MAX_BLOOM_FILTER_BYTES
+      ),
+      maxPadding =
+        hadoopConf.getInt(ParquetOutputFormat.MAX_PADDING_BYTES, ParquetWriter.MAX_PADDING_SIZE_DEFAULT),
+      matchById = metadata.columnMappingMode == IdMapping,
+      shiftsForeignInt96 = sqlConf.isParquetINT96TimestampConversion
+    )
+  }
+
+  /** Cores that would idle help: with fewer bins than cores, each bin gets its share, within one executor. */
+  private def threadsPerBin(bins: Int): Int = {
+    val context = session.sparkContext
+    val cores = context.defaultParallelism
+    val ofOneExecutor = if (context.isLocal) cores else context.getConf.getInt("spark.executor.cores", 1)
+    math.max(1, math.min(ofOneExecutor, cores / math.max(1, bins)))
+  }
+}

@@ -1,0 +1,37 @@
+package org.apache.spark.sql.delta.upkeep.spark
+
+import scala.util.Using
+import scala.util.control.NonFatal
+
+import com.fasterxml.jackson.core.JsonToken
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.{FailureSafeParser, PermissiveMode}
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
+
+/** Reads statistics as `from_json` does. For one thread at a time. */
+private[upkeep] final class StatsParser(stats: StructType, sqlConf: SQLConf) {
+
+  private val rows = new JsonRows(stats, sqlConf)
+  private val permissive = new FailureSafeParser[UTF8String](
+    text => rows.parser.parse[UTF8String](text, (factory, it) => factory.createParser(it.getBytes), identity),
+    PermissiveMode,
+    stats,
+    sqlConf.columnNameOfCorruptRecord
+  )
+
+  /** Where a column or all of it is not what the schema says, Spark knows what is left. */
+  def parse(text: UTF8String): InternalRow =
+    try
+      Using.resource(rows.factory.createParser(text.getBytes)) { json =>
+        if (json.nextToken() == JsonToken.START_OBJECT) rows.read(json) else parsePermissively(text)
+      }
+    catch { case NonFatal(_) => parsePermissively(text) }
+
+  private def parsePermissively(text: UTF8String): InternalRow = {
+    val parsed = permissive.parse(text)
+    if (parsed.hasNext) parsed.next() else null
+  }
+}

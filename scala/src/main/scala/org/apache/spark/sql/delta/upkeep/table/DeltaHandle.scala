@@ -1,0 +1,149 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+import java.nio.file.AccessDeniedException
+
+import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.permission.FsAction
+import org.apache.hadoop.security.AccessControlException
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.{
+  CheckpointPolicy,
+  CheckpointProtectionTableFeature,
+  CommittedTransaction,
+  DeltaConfigs,
+  Snapshot,
+  V2CheckpointTableFeature
+}
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+
+/** A Delta table at its newest version: the door through which the rest of the code sees Delta. */
+final class DeltaHandle private (
+    private[upkeep] val session: SparkSession,
+    private[upkeep] val table: DeltaTableV2,
+    private[upkeep] val snapshot: Snapshot
+) {
+
+  val name: String = DeltaHandle.nameOf(table)
+
+  def path: String = snapshot.dataPath.toString
+
+  def logPath: Path = snapshot.logPath
+
+  /** Hadoop settings with those that the table was opened with. */
+  def hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
+
+  lazy val facts: TableFacts = {
+    val metadata = snapshot.metadata
+    val clustered = ClusteredTableUtils.isSupported(snapshot.protocol)
+    TableFacts(
+      name = name,
+      path = path,
+      version = snapshot.version,
+      columns = metadata.schema.fieldNames.toSeq,
+      partitionColumns = metadata.partitionColumns,
+      clusteringColumns = if (clustered) ClusteringColumnInfo.extractLogicalNames(snapshot) else Nil,
+      isClustered = clustered,
+      catalogManaged = snapshot.isCatalogOwned,
+      supportsV2Checkpoints = snapshot.protocol.isFeatureSupported(V2CheckpointTableFeature),
+      prefersV2Checkpoints = DeltaConfigs.CHECKPOINT_POLICY.fromMetaData(metadata) == CheckpointPolicy.V2,
+      checkpointInterval = DeltaConfigs.CHECKPOINT_INTERVAL.fromMetaData(metadata),
+      logRetentionMs = DeltaConfigs.getMilliSeconds(DeltaConfigs.LOG_RETENTION.fromMetaData(metadata)),
+      logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
+      inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
+      checkpointProtectionVersion = CheckpointProtectionTableFeature
+        .getCheckpointProtectionVersionOption(snapshot.protocol, metadata)
+        .filter(_ > 0)
+    )
+  }
+
+  /** Whether a retention below the table's own is an error, as for VACUUM. */
+  def retentionCheckEnabled: Boolean =
+    session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
+
+  /** Asks the file system before the work, so that a denial costs nothing and leaves nothing behind. */
+  def requireWritableLog(statement: String): Unit =
+    try logPath.getFileSystem(hadoopConf).access(logPath, FsAction.WRITE)
+    catch {
+      case e @ (_: AccessControlException | _: AccessDeniedException) =>
+        throw UpkeepErrors.logNotWritable(statement, name, logPath.toString, e)
+    }
+
+  /** Files of the log that are deleted at the same time. */
+  def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
+
+  /** The same table at what is now its newest version. */
+  def updated(statement: String, intent: Intent): DeltaHandle = {
+    val newest = table.update()
+    TableFeatures.check(statement, name, newest, intent)
+    new DeltaHandle(session, table, newest)
+  }
+
+  /** Whether others see a file of the log before it is whole: it is then written by another name, and renamed. */
+  private[upkeep] def showsPartialWrites: Boolean =
+    snapshot.deltaLog.store.isPartialWriteVisible(logPath, hadoopConf)
+}
+
+object DeltaHandle {
+
+  /**
+   * The table behind a resolved plan, at its newest version.
+   *
+   * @throws UpkeepException when the plan is no Delta table, or its features forbid the intent
+   */
+  def open(session: SparkSession, statement: String, plan: LogicalPlan, intent: Intent): DeltaHandle = {
+    val table = DeltaTableV2
+      .maybeExtractFrom(plan)
+      .getOrElse(throw UpkeepErrors.notADeltaTable(statement, plan.simpleString(maxFields = 10)))
+    val name = nameOf(table)
+    val snapshot = DeltaTarget.withKnownFeatures(statement, name) {
+      if (table.initialSnapshot.version < 0) throw UpkeepErrors.notADeltaTable(statement, name)
+      // The table was opened for this statement: another listing only where Delta may have left one out.
+      val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
+      if (staleMs > 0) table.update() else table.initialSnapshot
+    }
+    TableFeatures.check(statement, name, snapshot, intent)
+    new DeltaHandle(session, table, snapshot)
+  }
+
+  /**
+   * The table of a transaction, at its newest version.
+   *
+   * @throws UpkeepException when the table's features forbid to rewrite its files
+   */
+  private[upkeep] def after(session: SparkSession, committed: CommittedTransaction): DeltaHandle = {
+    val log = committed.deltaLog
+    val table = DeltaTableV2(session, log.dataPath, committed.catalogTable, options = log.options)
+    val snapshot = table.update()
+    TableFeatures.check("OPTIMIZE", nameOf(table), snapshot, Intent.Reorganize)
+    new DeltaHandle(session, table, snapshot)
+  }
+
+  /**
+   * A table as a commit has left it, for a checkpoint of that version.
+   *
+   * @throws UpkeepException when the table's features forbid it
+   */
+  private[upkeep] def of(
+      session: SparkSession,
+      snapshot: Snapshot,
+      catalogTable: Option[CatalogTable]
+  ): DeltaHandle = {
+    val log = snapshot.deltaLog
+    val table = DeltaTableV2(session, log.dataPath, catalogTable, options = log.options)
+    TableFeatures.check("CHECKPOINT", nameOf(table), snapshot, Intent.Checkpoint)
+    new DeltaHandle(session, table, snapshot)
+  }
+
+  private def nameOf(table: DeltaTableV2): String = table.catalogTable match {
+    case Some(catalogTable) => DeltaTarget.quoted(catalogTable.identifier.nameParts)
+    case None => DeltaTarget.quoted(Seq("delta", table.path.toString))
+  }
+}

@@ -1,0 +1,100 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+import io.deltaupkeep.UpkeepErrors
+
+import org.apache.hadoop.fs.Path
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.TableIdentifier
+import org.apache.spark.sql.catalyst.analysis.{
+  ResolvedPersistentView,
+  ResolvedTable,
+  ResolvedTempView,
+  UnresolvedTableOrView
+}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.connector.catalog.CatalogV2Implicits._
+import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.delta.{
+  DeltaIllegalStateException,
+  DeltaTableUtils,
+  DeltaUnsupportedTableFeatureException,
+  InvalidProtocolVersionException
+}
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.sources.DeltaSourceUtils
+
+/** Finds the Delta table that a statement names, or says why it is none. */
+object DeltaTarget {
+
+  /** A name of one to three parts, delta.`/path` among them. A name that nothing has stays unresolved. */
+  def byName(session: SparkSession, statement: String, nameParts: Seq[String]): LogicalPlan = {
+    val unresolved = UnresolvedTableOrView(nameParts, statement, allowTempView = true)
+    val relations = session.sessionState.analyzer.ResolveRelations
+    withKnownFeatures(statement, quoted(nameParts))(relations(unresolved)) match {
+      case _: UnresolvedTableOrView | PathTable() if isPath(session, nameParts) =>
+        byPath(session, statement, nameParts.last, Map.empty)
+      case view @ (_: ResolvedPersistentView | _: ResolvedTempView) =>
+        throw UpkeepErrors.viewNotSupported(statement, quoted(nameParts))
+      case resolved: ResolvedTable =>
+        val table = DeltaTableV2
+          .maybeExtractFrom(resolved)
+          .getOrElse(throw UpkeepErrors.notADeltaTable(statement, quoted(nameParts)))
+        // Delta reads the protocol as late as it can; the analyzer would be the first to meet its refusal.
+        withKnownFeatures(statement, quoted(nameParts))(table.initialSnapshot)
+        resolved
+      case other => other
+    }
+  }
+
+  /** The root directory of a table; `fileSystemOptions` are Hadoop settings for this table alone. */
+  def byPath(
+      session: SparkSession,
+      statement: String,
+      path: String,
+      fileSystemOptions: Map[String, String]
+  ): LogicalPlan = {
+    val display = quoted(Seq("delta", path))
+    withKnownFeatures(statement, display) {
+      val table = DeltaTableV2(session, new Path(path), options = fileSystemOptions)
+      if (!table.tableExists || table.hasPartitionFilters)
+        throw UpkeepErrors.notADeltaTable(statement, display)
+      // Delta takes a version from the end of a path, as in /table@v3.
+      if (table.deltaLog.dataPath.getName != table.path.getName)
+        throw UpkeepErrors.timeTravelNotSupported(statement, display)
+      val catalog = session.sessionState.catalogManager.v2SessionCatalog.asTableCatalog
+      ResolvedTable.create(catalog, Identifier.of(Array(DeltaSourceUtils.ALT_NAME), path), table)
+    }
+  }
+
+  /** Delta's catalog makes a table of any path, whether or not one is there. */
+  private object PathTable {
+    def unapply(plan: ResolvedTable): Boolean =
+      DeltaTableV2.maybeExtractFrom(plan).exists(_.catalogTable.isEmpty)
+  }
+
+  private def isPath(session: SparkSession, nameParts: Seq[String]): Boolean =
+    nameParts.size == 2 && session.sessionState.conf.runSQLonFile &&
+      DeltaTableUtils.isValidPath(TableIdentifier(nameParts(1), Some(nameParts.head)))
+
+  private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
+
+  /** Turns Delta's refusal of a protocol that it cannot read or write into ours. */
+  private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
+    try body
+    catch {
+      case e: DeltaUnsupportedTableFeatureException
+          if e.unsupported.exists(TableFeatures.isAdaptiveMetadata) =>
+        throw UpkeepErrors.adaptiveMetadata(statement, table)
+      case e: DeltaUnsupportedTableFeatureException =>
+        throw UpkeepErrors.unsupportedFeature(statement, table, e.unsupported.toSeq, Some(e))
+      case e: DeltaIllegalStateException if e.getErrorClass == PathIsBlocked =>
+        throw UpkeepErrors.catalogManagedByPath(statement, table, e)
+      case e: InvalidProtocolVersionException =>
+        val versions =
+          Seq(s"reader version ${e.readerRequiredVersion}", s"writer version ${e.writerRequiredVersion}")
+        throw UpkeepErrors.unsupportedFeature(statement, table, versions, Some(e))
+    }
+
+  private[upkeep] def quoted(nameParts: Seq[String]): String = nameParts.quoted
+}

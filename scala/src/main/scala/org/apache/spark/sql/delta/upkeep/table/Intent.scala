@@ -1,0 +1,19 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+/** What a statement means to do, as far as the table's features may forbid it. */
+sealed trait Intent
+
+object Intent {
+
+  /** Reads the log and the listing. */
+  case object Read extends Intent
+
+  /** Adds a checkpoint of a version that is there. */
+  case object Checkpoint extends Intent
+
+  /** Rewrites data files. */
+  case object Reorganize extends Intent
+
+  /** Deletes files of the log. */
+  case object CleanLog extends Intent
+}

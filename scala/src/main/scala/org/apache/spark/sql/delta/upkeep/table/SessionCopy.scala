@@ -1,0 +1,15 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.internal.SQLConf
+
+/** A session with settings of ours. Other threads use the user's own at the same time. */
+private[upkeep] object SessionCopy {
+
+  def of(session: SparkSession)(set: SQLConf => Unit): ClassicSession = {
+    val copy = session.asInstanceOf[ClassicSession].cloneSession()
+    set(copy.sessionState.conf)
+    copy
+  }
+}

@@ -1,0 +1,62 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+import io.deltaupkeep.UpkeepErrors
+
+import org.apache.spark.sql.delta.Snapshot
+
+/** Which tables are ours to maintain, by the features in their protocol. */
+private[upkeep] object TableFeatures {
+
+  /**
+   * The features that this version was written for. One that Delta learns later is refused until somebody
+   * has looked at what it asks of a rewrite, a checkpoint and a cleanup.
+   */
+  val known: Set[String] = Set(
+    "allowColumnDefaults",
+    "appendOnly",
+    "catalogManaged",
+    "changeDataFeed",
+    "checkConstraints",
+    "checkpointProtection",
+    "clustering",
+    "columnMapping",
+    "coordinatedCommits-preview",
+    "deletionVectors",
+    "domainMetadata",
+    "generatedColumns",
+    "geospatial",
+    "geospatial-dev",
+    "icebergCompatV1",
+    "icebergCompatV2",
+    "icebergCompatV3",
+    "identityColumns",
+    "inCommitTimestamp",
+    "invariants",
+    "materializePartitionColumns",
+    "rowTracking",
+    "timestampNtz",
+    "typeWidening",
+    "typeWidening-preview",
+    "v2Checkpoint",
+    "vacuumProtocolCheck",
+    "variantShredding",
+    "variantShredding-preview",
+    "variantType",
+    "variantType-preview"
+  )
+
+  def isAdaptiveMetadata(feature: String): Boolean = feature.startsWith("adaptiveMetadata")
+
+  /** @throws UpkeepException `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE`, `CATALOG_MANAGED_TABLE` */
+  def check(statement: String, table: String, snapshot: Snapshot, intent: Intent): Unit = {
+    val names = snapshot.protocol.readerAndWriterFeatureNames
+    if (names.exists(isAdaptiveMetadata)) throw UpkeepErrors.adaptiveMetadata(statement, table)
+    if (intent != Intent.Read) {
+      val unknown = names -- known
+      if (unknown.nonEmpty) throw UpkeepErrors.unsupportedFeature(statement, table, unknown.toSeq, None)
+      DeltaTarget.withKnownFeatures(statement, table)(snapshot.deltaLog.protocolWrite(snapshot.protocol))
+    }
+    val movesFiles = intent == Intent.Reorganize || intent == Intent.CleanLog
+    if (movesFiles && snapshot.isCatalogOwned) throw UpkeepErrors.catalogManaged(statement, table)
+  }
+}
