@@ -1,7 +1,7 @@
 package io.deltaupkeep.checkpoint
 
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
-import io.deltaupkeep.cleanup.{CheckpointSet, LogFile, LogFileKind}
+import io.deltaupkeep.log.{CheckpointSet, LogFile, LogFileKind}
 
 /** Decides what a checkpoint at the table's version must look like, and whether one is needed. Pure. */
 object CheckpointPlanner {

@@ -1,6 +1,7 @@
 package io.deltaupkeep.cleanup
 
 import io.deltaupkeep.CountText
+import io.deltaupkeep.log.{LogFile, LogFileKind, SidecarReferences}
 
 sealed abstract class Verdict(val name: String)
 

@@ -3,6 +3,8 @@ package io.deltaupkeep.cleanup
 import java.time.Instant
 import java.time.temporal.ChronoUnit
 
+import io.deltaupkeep.log.{CheckpointSet, CommitTimes, LogFile, LogFileKind, SidecarReferences}
+
 /**
  * Decides what may go from a log (protocol, 'Metadata Cleanup', steps 2 to 5). Pure.
  *

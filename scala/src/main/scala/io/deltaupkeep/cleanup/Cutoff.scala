@@ -3,6 +3,8 @@ package io.deltaupkeep.cleanup
 import java.time.Instant
 import java.time.temporal.ChronoUnit
 
+import io.deltaupkeep.log.CommitTimes
+
 /** The unit that a cutoff is rounded down to, in UTC. */
 sealed abstract class Granularity(private[cleanup] val unit: ChronoUnit)
 

@@ -1,5 +1,7 @@
 package io.deltaupkeep.cleanup
 
+import io.deltaupkeep.log.{LogFile, LogFileKind}
+
 /** What has to go before what. */
 private[cleanup] object DeletionOrder {
 

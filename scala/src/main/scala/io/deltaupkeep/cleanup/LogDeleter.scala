@@ -9,6 +9,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.deltaupkeep.{CountText, DaemonThreads, UpkeepErrors, UpkeepException}
+import io.deltaupkeep.log.{LogDirectory, LogFile}
 
 import org.apache.hadoop.fs.{BulkDelete, FileSystem, Path}
 

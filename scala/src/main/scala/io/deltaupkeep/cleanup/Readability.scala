@@ -1,5 +1,7 @@
 package io.deltaupkeep.cleanup
 
+import io.deltaupkeep.log.CommitTimes
+
 /** Which versions a reader can build from the files of a log. */
 private[cleanup] object Readability {
 

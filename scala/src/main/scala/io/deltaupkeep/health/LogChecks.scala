@@ -6,7 +6,8 @@ import scala.concurrent.duration.{DurationLong, FiniteDuration}
 
 import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.checkpoint.CheckpointDue
-import io.deltaupkeep.cleanup.{CleanupPlan, LogFile, Verdict}
+import io.deltaupkeep.cleanup.{CleanupPlan, Verdict}
+import io.deltaupkeep.log.LogFile
 
 /** What the log and its checkpoints mean for readers and writers. Pure. */
 private[health] object LogChecks {

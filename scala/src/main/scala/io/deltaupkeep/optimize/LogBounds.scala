@@ -7,9 +7,9 @@ import java.util.Arrays
 
 import scala.util.Try
 
-import com.fasterxml.jackson.databind.JsonNode
+import io.deltaupkeep.parquet.footer.LeafBounds
 
-import io.deltaupkeep.parquet.LeafBounds
+import com.fasterxml.jackson.databind.JsonNode
 
 import org.apache.spark.sql.types._
 

@@ -1,6 +1,6 @@
 package io.deltaupkeep.optimize
 
-import io.deltaupkeep.parquet.{FooterTotals, LeafTotals, SplicedTotals}
+import io.deltaupkeep.parquet.footer.{FooterTotals, LeafTotals, SplicedTotals}
 
 import org.apache.spark.sql.types._
 

@@ -6,7 +6,8 @@ import java.util.concurrent.LinkedBlockingQueue
 import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.parquet.{FileSplicer, SchemaBytes, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.footer.SchemaBytes
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Options.OpenFileOptions

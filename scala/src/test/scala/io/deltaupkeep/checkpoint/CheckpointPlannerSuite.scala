@@ -1,7 +1,7 @@
 package io.deltaupkeep.checkpoint
 
 import io.deltaupkeep.{TableFacts, Tables, UpkeepException}
-import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
+import io.deltaupkeep.log.{LogDirectory, LogFile}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks

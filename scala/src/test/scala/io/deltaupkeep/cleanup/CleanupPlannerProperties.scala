@@ -1,8 +1,9 @@
 package io.deltaupkeep.cleanup
 
 import io.deltaupkeep.cleanup.Histories.{History, histories}
-import io.deltaupkeep.cleanup.LogFiles._
-import io.deltaupkeep.cleanup.SidecarReferences.Named
+import io.deltaupkeep.log.LogFiles._
+import io.deltaupkeep.log.SidecarReferences.Named
+import io.deltaupkeep.log.{LogDirectory, LogFile}
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,7 +1,8 @@
 package io.deltaupkeep.cleanup
 
-import io.deltaupkeep.cleanup.LogFiles._
-import io.deltaupkeep.cleanup.SidecarReferences.{Named, Unreadable}
+import io.deltaupkeep.log.LogFiles._
+import io.deltaupkeep.log.SidecarReferences.{Named, Unreadable}
+import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind, SidecarReferences}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks

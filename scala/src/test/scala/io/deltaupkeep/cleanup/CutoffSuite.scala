@@ -2,7 +2,8 @@ package io.deltaupkeep.cleanup
 
 import java.time.Instant
 
-import io.deltaupkeep.cleanup.LogFiles._
+import io.deltaupkeep.log.LogFiles._
+import io.deltaupkeep.log.CommitTimes
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,7 +1,8 @@
 package io.deltaupkeep.cleanup
 
-import io.deltaupkeep.cleanup.LogFiles._
-import io.deltaupkeep.cleanup.SidecarReferences.{Named, Unreadable}
+import io.deltaupkeep.log.LogFiles._
+import io.deltaupkeep.log.SidecarReferences.{Named, Unreadable}
+import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile, SidecarReferences}
 
 import org.scalacheck.Gen
 

@@ -1,5 +1,7 @@
 package io.deltaupkeep.cleanup
 
+import io.deltaupkeep.log.{CommitTimes, LogFiles}
+
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 

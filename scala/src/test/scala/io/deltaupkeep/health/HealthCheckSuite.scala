@@ -2,15 +2,8 @@ package io.deltaupkeep.health
 
 import io.deltaupkeep.Tables
 import io.deltaupkeep.checkpoint.HookOutcome
-import io.deltaupkeep.cleanup.{
-  CleanupInput,
-  CleanupPlan,
-  CleanupPlanner,
-  CommitTimes,
-  Cutoff,
-  LogDirectory,
-  LogFile
-}
+import io.deltaupkeep.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
+import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile}
 import io.deltaupkeep.optimize.{DataFile, OptimizePlanner, OptimizeSettings, Partition}
 
 import org.scalatest.funsuite.AnyFunSuite

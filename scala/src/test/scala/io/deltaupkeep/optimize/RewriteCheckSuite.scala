@@ -3,7 +3,7 @@ package io.deltaupkeep.optimize
 import java.nio.charset.StandardCharsets.UTF_8
 
 import io.deltaupkeep.optimize.RewriteCheck._
-import io.deltaupkeep.parquet.{FooterTotals, LeafBounds, LeafTotals, SplicedTotals}
+import io.deltaupkeep.parquet.footer.{FooterTotals, LeafBounds, LeafTotals, SplicedTotals}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 

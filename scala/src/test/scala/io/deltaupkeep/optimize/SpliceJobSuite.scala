@@ -3,7 +3,8 @@ package io.deltaupkeep.optimize
 import java.io.{File, IOException}
 import java.util.concurrent.atomic.AtomicInteger
 
-import io.deltaupkeep.parquet.{SmallSpliceSettings, SpliceOutcome}
+import io.deltaupkeep.parquet.SmallSpliceSettings
+import io.deltaupkeep.parquet.file.SpliceOutcome
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.MessageTypeParser

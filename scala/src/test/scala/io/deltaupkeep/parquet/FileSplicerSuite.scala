@@ -6,6 +6,18 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
+import io.deltaupkeep.parquet.bytes.{LittleEndian, UnreadableInput}
+import io.deltaupkeep.parquet.file.{
+  ChunkTier,
+  FileSplicer,
+  RowGroupEncoder,
+  RowGroupFile,
+  RowShredder,
+  SpliceOutcome,
+  SpliceRequest,
+  SpliceSettings
+}
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.example.data.{Group, GroupWriter}

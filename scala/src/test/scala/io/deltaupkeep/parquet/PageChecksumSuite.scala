@@ -5,6 +5,11 @@ import java.util.zip.CRC32
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.parquet.chunk.DamagedPage
+import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.page.PageHead
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.example.data.simple.SimpleGroupFactory

@@ -5,6 +5,10 @@ import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.parquet.bytes.{ByteSink, Slice}
+import io.deltaupkeep.parquet.chunk.{SplicedChunk, SplicedPage}
+import io.deltaupkeep.parquet.page.{PageCodec, RunLength}
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.column.{Encoding, ParquetProperties}

@@ -5,6 +5,9 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
+import io.deltaupkeep.parquet.file.{BloomFilterSpec, RowGroupEncoder, RowGroupFile, RowShredder}
+import io.deltaupkeep.parquet.page.PageLayout
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.example.data.Group

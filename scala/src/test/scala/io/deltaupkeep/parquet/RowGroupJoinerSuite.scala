@@ -5,6 +5,10 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
+import io.deltaupkeep.parquet.bytes.FileBytes
+import io.deltaupkeep.parquet.chunk.ChunkValues
+import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.example.data.simple.SimpleGroupFactory

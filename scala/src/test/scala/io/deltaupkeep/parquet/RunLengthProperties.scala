@@ -4,6 +4,9 @@ import java.io.ByteArrayInputStream
 
 import scala.util.{Failure, Success, Try}
 
+import io.deltaupkeep.parquet.bytes.{ByteSink, MalformedPage}
+import io.deltaupkeep.parquet.page.RunLength
+
 import org.apache.parquet.bytes.HeapByteBufferAllocator
 import org.apache.parquet.column.values.rle.{
   RunLengthBitPackingHybridDecoder,

@@ -1,5 +1,8 @@
 package io.deltaupkeep.parquet
 
+import io.deltaupkeep.parquet.file.SpliceSettings
+import io.deltaupkeep.parquet.page.PageLayout
+
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /** Limits that a test meets with little data. */

@@ -9,6 +9,9 @@ import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Random, Success, Try}
 
 import io.deltaupkeep.DaemonThreads
+import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, UnreadableInput}
+import io.deltaupkeep.parquet.chunk.DamagedPage
+import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion

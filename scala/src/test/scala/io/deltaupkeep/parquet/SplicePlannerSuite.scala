@@ -2,6 +2,10 @@ package io.deltaupkeep.parquet
 
 import java.nio.ByteBuffer
 
+import io.deltaupkeep.parquet.bytes.{FileBytes, Slice}
+import io.deltaupkeep.parquet.file.SplicePlanner
+import io.deltaupkeep.parquet.footer.{ChunkMeta, Footer, FooterBytes, OpenFile, RowGroupMeta, WrittenBy}
+
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.MessageTypeParser

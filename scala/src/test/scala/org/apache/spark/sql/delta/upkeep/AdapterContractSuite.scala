@@ -5,7 +5,7 @@ import java.nio.file.Files
 
 import io.deltaupkeep.UpkeepException
 import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, Policy, TopLevelFormat}
-import io.deltaupkeep.cleanup.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
+import io.deltaupkeep.log.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
 import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
 
 import org.scalatest.funsuite.AnyFunSuite

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 import java.io.FileNotFoundException
 
 import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
-import io.deltaupkeep.parquet.{RowGroupJoiner, RowGroupsOf}
+import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}

@@ -15,7 +15,7 @@ import io.deltaupkeep.checkpoint.{
   TopLevelFormat,
   WrittenCheckpoint
 }
-import io.deltaupkeep.cleanup.{LogDirectory, LogFile}
+import io.deltaupkeep.log.{LogDirectory, LogFile}
 
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
 import org.apache.spark.sql.delta.upkeep.log.{

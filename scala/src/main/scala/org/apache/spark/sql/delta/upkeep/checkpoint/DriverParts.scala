@@ -7,7 +7,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.deltaupkeep.UpkeepException
-import io.deltaupkeep.parquet.{EncodedRowGroup, PageLayout, RowGroupEncoder, RowGroupFile, RowShredder}
+import io.deltaupkeep.parquet.file.{EncodedRowGroup, RowGroupEncoder, RowGroupFile, RowShredder}
+import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName

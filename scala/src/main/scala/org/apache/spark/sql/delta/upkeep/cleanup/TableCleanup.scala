@@ -4,6 +4,7 @@ import scala.annotation.tailrec
 
 import io.deltaupkeep.Options
 import io.deltaupkeep.cleanup._
+import io.deltaupkeep.log.{CommitTimes, LogFile, LogFileKind, LogListing, SidecarReferences}
 
 import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle

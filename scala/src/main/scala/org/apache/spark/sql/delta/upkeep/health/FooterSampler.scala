@@ -4,7 +4,8 @@ import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.health.FooterSample
 import io.deltaupkeep.optimize.{DataFile, HadoopInput, SpliceInput}
-import io.deltaupkeep.parquet.{FileShape, UnreadableInput}
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.parquet.footer.FileShape
 
 import org.apache.hadoop.fs.Options.OpenFileOptions
 

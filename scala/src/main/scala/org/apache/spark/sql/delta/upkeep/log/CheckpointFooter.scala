@@ -5,7 +5,8 @@ import scala.util.Using
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.checkpoint.Fragment
-import io.deltaupkeep.parquet.{BloomFilterSpec, ChunkValues}
+import io.deltaupkeep.parquet.chunk.ChunkValues
+import io.deltaupkeep.parquet.file.BloomFilterSpec
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.log
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.checkpoint.DamagedCheckpoint
-import io.deltaupkeep.cleanup.LogFile
+import io.deltaupkeep.log.LogFile
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 

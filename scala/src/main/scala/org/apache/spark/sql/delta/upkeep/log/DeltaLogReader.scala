@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.log
 
 import scala.util.{Failure, Success, Try, Using}
 
-import io.deltaupkeep.cleanup.{LogFile, SidecarReferences}
+import io.deltaupkeep.log.{LogFile, SidecarReferences}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 

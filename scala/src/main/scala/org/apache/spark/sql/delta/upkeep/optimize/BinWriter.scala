@@ -4,7 +4,9 @@ import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.{ChunkTier, DamagedPage, SpliceOutcome, UnreadableInput}
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.parquet.chunk.DamagedPage
+import io.deltaupkeep.parquet.file.{ChunkTier, SpliceOutcome}
 
 import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.AddFile

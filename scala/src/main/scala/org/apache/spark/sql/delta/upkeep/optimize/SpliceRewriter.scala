@@ -2,7 +2,8 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.{PageLayout, SpliceSettings}
+import io.deltaupkeep.parquet.file.SpliceSettings
+import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.column.ParquetProperties

@@ -1,0 +1,42 @@
+package io.deltaupkeep.log
+
+/** The files that make one checkpoint together. */
+private[deltaupkeep] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
+
+private[deltaupkeep] object CheckpointSet {
+
+  /**
+   * All checkpoints of a log. Complete is one that a reader can use: readable, and no part or sidecar missing
+   * or empty.
+   */
+  def allOf(files: Seq[LogFile], references: Map[String, SidecarReferences]): Seq[CheckpointSet] = {
+    val sidecars =
+      files.filter(file => file.kind == LogFileKind.Sidecar && file.sizeInBytes > 0).map(_.name).toSet
+    def hasItsSidecars(file: LogFile): Boolean = references.get(file.name) match {
+      case None => true
+      case Some(SidecarReferences.Named(names)) => names.subsetOf(sidecars)
+      case Some(SidecarReferences.Unreadable(_)) => false
+    }
+    val single = files.map(file => file -> file.kind).collect {
+      case (file, LogFileKind.ClassicCheckpoint(version)) => file -> version
+      case (file, LogFileKind.V2Checkpoint(version, _, _)) => file -> version
+    }
+    single.map { case (file, version) =>
+      CheckpointSet(version, Seq(file), file.sizeInBytes > 0 && hasItsSidecars(file))
+    } ++ multiPart(files, hasItsSidecars)
+  }
+
+  private def multiPart(files: Seq[LogFile], isReadable: LogFile => Boolean): Seq[CheckpointSet] =
+    files
+      .map(file => file -> file.kind)
+      .collect { case (file, LogFileKind.CheckpointPart(version, part, parts)) =>
+        (version, parts) -> (part, file)
+      }
+      .groupMap { case (set, _) => set } { case (_, part) => part }
+      .map { case ((version, parts), found) =>
+        val whole =
+          found.collect { case (part, file) if file.sizeInBytes > 0 && isReadable(file) => part }.toSet
+        CheckpointSet(version, found.map { case (_, file) => file }, whole.size == parts)
+      }
+      .toSeq
+}

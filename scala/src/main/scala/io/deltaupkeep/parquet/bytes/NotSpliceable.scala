@@ -1,0 +1,22 @@
+package io.deltaupkeep.parquet.bytes
+
+import io.deltaupkeep.ByteText
+
+/** What keeps a file from being spliced, though a reader of rows may read it. */
+private[parquet] sealed abstract class NotSpliceable(message: String) extends RuntimeException(message) {
+
+  /** The same about a file. */
+  def reason(file: String): String
+}
+
+/** A page, or metadata, that are not as the format says. */
+private[parquet] final class MalformedPage(what: String)
+    extends NotSpliceable(s"A Parquet page is damaged: $what") {
+  override def reason(file: String): String = s"$file looks odd: $what"
+}
+
+/** What takes more memory than is allowed. */
+private[parquet] final class TooLarge(what: String, allowed: Long)
+    extends NotSpliceable(s"$what, and ${ByteText.of(allowed)} are allowed") {
+  override def reason(file: String): String = s"$getMessage, in $file"
+}

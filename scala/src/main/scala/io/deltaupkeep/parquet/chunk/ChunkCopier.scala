@@ -1,0 +1,132 @@
+package io.deltaupkeep.parquet.chunk
+
+import java.io.ByteArrayInputStream
+
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.parquet.bytes.{CompactReader, FileBytes, MalformedPage, Slice, UnreadableInput}
+import io.deltaupkeep.parquet.footer.WrittenBy
+
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.column.values.bloomfilter.{BlockSplitBloomFilter, BloomFilter}
+import org.apache.parquet.format.Util
+import org.apache.parquet.format.converter.ParquetMetadataConverter
+import org.apache.parquet.hadoop.ParquetFileWriter
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.internal.column.columnindex.{ColumnIndex, OffsetIndex}
+import org.apache.parquet.internal.hadoop.metadata.IndexReference
+
+/**
+ * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds of a writer that leaves values out of
+ * them stay behind: under our name readers would trust them. Checksums of pages are not verified: they go along with the
+ * bytes, so that damage is found as before.
+ */
+private[parquet] object ChunkCopier {
+
+  /**
+   * Copies one chunk.
+   *
+   * @param name      of its file, for errors
+   * @param writtenBy who wrote that file
+   */
+  def copy(
+      column: ColumnDescriptor,
+      name: String,
+      writtenBy: WrittenBy,
+      bytes: FileBytes,
+      chunk: ColumnChunkMetaData,
+      to: ParquetFileWriter
+  ): Unit = {
+    val step = math.max(1L, math.min(StepBytes, chunk.getTotalSize)).toInt
+    val stream = FileBytes.asInputFile(bytes, step).newStream()
+    def read[T](part: => T): T = UnreadableInput.naming(name)(part)
+    val keepsBounds = writtenBy.boundsAll(chunk.getPrimitiveType)
+    to.appendColumnChunk(
+      column,
+      stream,
+      if (keepsBounds) chunk else withoutBounds(chunk),
+      read(bloomFilter(bytes, chunk)).orNull,
+      (if (keepsBounds) read(columnIndex(bytes, chunk)) else None).orNull,
+      read(offsetIndex(bytes, chunk)).orNull
+    )
+  }
+
+  private def withoutBounds(chunk: ColumnChunkMetaData): ColumnChunkMetaData = {
+    val statistics = Statistics.getBuilderForReading(chunk.getPrimitiveType)
+    if (chunk.getStatistics.isNumNullsSet) statistics.withNumNulls(chunk.getStatistics.getNumNulls)
+    ColumnChunkMetaData.get(
+      chunk.getPath,
+      chunk.getPrimitiveType,
+      chunk.getCodec,
+      chunk.getEncodingStats,
+      chunk.getEncodings,
+      statistics.build(),
+      chunk.getFirstDataPageOffset,
+      chunk.getDictionaryPageOffset,
+      chunk.getValueCount,
+      chunk.getTotalSize,
+      chunk.getTotalUncompressedSize
+    )
+  }
+
+  private def columnIndex(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[ColumnIndex] =
+    referenced(bytes, chunk.getColumnIndexReference).flatMap { stream =>
+      parsed("a column index") {
+        Option(
+          ParquetMetadataConverter.fromParquetColumnIndex(
+            chunk.getPrimitiveType,
+            Util.readColumnIndex(stream)
+          )
+        )
+      }
+    }
+
+  private def offsetIndex(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[OffsetIndex] =
+    referenced(bytes, chunk.getOffsetIndexReference).map { stream =>
+      parsed("an offset index") {
+        ParquetMetadataConverter.fromParquetOffsetIndex(Util.readOffsetIndex(stream))
+      }
+    }
+
+  /** What is in memory already: a failure is no failure to read the file. */
+  private def parsed[T](what: String)(parse: => T): T =
+    try parse
+    catch { case NonFatal(e) => throw new MalformedPage(s"$what that cannot be read: ${e.getMessage}") }
+
+  private def referenced(bytes: FileBytes, reference: IndexReference): Option[ByteArrayInputStream] =
+    Option(reference).map { place =>
+      val slice = range(bytes, place.getOffset, place.getLength)
+      // Thrift's reader makes room for a list before it finds out that the list is not there.
+      val check = new CompactReader(slice.array, slice.from, slice.from + place.getLength)
+      check.readStruct(_ => check.skip())
+      new ByteArrayInputStream(slice.array, slice.from, place.getLength)
+    }
+
+  private def bloomFilter(bytes: FileBytes, chunk: ColumnChunkMetaData): Option[BloomFilter] =
+    Option.when(chunk.getBloomFilterOffset >= 0) {
+      val start = chunk.getBloomFilterOffset
+      val headerBytes = math.min(MaxBloomHeader.toLong, bytes.length - start).toInt
+      val slice = range(bytes, start, headerBytes)
+      val stream = new ByteArrayInputStream(slice.array, slice.from, headerBytes)
+      val header = parsed("a Bloom filter")(Util.readBloomFilterHeader(stream))
+      val bits = range(bytes, start + headerBytes - stream.available(), header.getNumBytes)
+      parsed("a Bloom filter") {
+        new BlockSplitBloomFilter(java.util.Arrays.copyOfRange(
+          bits.array,
+          bits.from,
+          bits.from + header.getNumBytes
+        ))
+      }
+    }
+
+  private def range(bytes: FileBytes, start: Long, count: Int): Slice = {
+    if (start < 0 || count < 0 || start > bytes.length - count)
+      throw new MalformedPage(s"$count bytes of an index or Bloom filter from $start on")
+    bytes.read(start, count)
+  }
+
+  private val StepBytes = 4L << 20
+
+  private val MaxBloomHeader = 64
+}

@@ -1,0 +1,89 @@
+package io.deltaupkeep.parquet.chunk
+
+import io.deltaupkeep.ByteText
+import io.deltaupkeep.parquet.bytes.{ByteSink, TooLarge}
+import io.deltaupkeep.parquet.page.{LevelBuffer, PageCodec, ValueDictionary, Values}
+
+/**
+ * Buffers that one chunk after the other is read into and made in; for one thread at a time.
+ *
+ * @param pageBytes of memory for a page, at most
+ */
+private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long = Long.MaxValue) {
+  import ChunkScratch._
+
+  /** What the page of an input holds. */
+  val repetition = new LevelBuffer
+  val definition = new LevelBuffer
+  val values = new Values
+  val plain = new ByteSink()
+  var ids: Array[Int] = Array.emptyIntArray
+  private var pageArray = Array.emptyByteArray
+
+  /** The dictionary of an input's chunk. */
+  val dictionary = new Values
+  private var dictionaryArray = Array.emptyByteArray
+
+  val output = new OutputScratch
+
+  /** Makes sure that a page may take as much: `bytes`, and its levels. */
+  def requireRoom(bytes: Long, levels: Int): Unit = {
+    val taken = bytes + BytesPerLevel * levels
+    if (taken > pageBytes) throw new TooLarge(s"a page takes ${ByteText.of(taken)} of memory", pageBytes)
+  }
+
+  def idsFor(count: Int): Array[Int] = {
+    if (ids.length < count) ids = new Array[Int](count + count / 2)
+    ids
+  }
+
+  /** Room for a page of a size, and a word more: packed values are read by whole words. */
+  def page(size: Int): Array[Byte] = {
+    if (pageArray.length < size + 8L) pageArray = new Array[Byte](roomFor(size + 8L))
+    pageArray
+  }
+
+  def dictionaryPage(size: Int): Array[Byte] = {
+    if (dictionaryArray.length < size) dictionaryArray = new Array[Byte](roomFor(size.toLong))
+    dictionaryArray
+  }
+}
+
+private object ChunkScratch {
+
+  /** Two levels, and the id or the place of a value. */
+  private val BytesPerLevel = 12L
+
+  /** Half as much again, so that slowly growing pages do not mean an array each. */
+  private def roomFor(size: Long): Int = math.min(size + size / 2, Int.MaxValue - 16L).toInt
+}
+
+/** The page under construction, and the dictionary of its chunk. */
+private[parquet] final class OutputScratch {
+  val dictionary = new ValueDictionary
+  val repetition = new LevelBuffer
+  val definition = new LevelBuffer
+  val plain = new ByteSink(1 << 16)
+  val body = new ByteSink(1 << 16)
+  var ids: Array[Int] = Array.emptyIntArray
+  var seen: Array[Long] = Array.emptyLongArray
+
+  def clear(): Unit = {
+    repetition.clear()
+    definition.clear()
+    plain.clear()
+    body.clear()
+  }
+
+  /** Room for `count` ids; the first `kept` stay. */
+  def reserveIds(kept: Int, count: Int): Unit =
+    if (kept + count > ids.length) ids = java.util.Arrays.copyOf(ids, math.max(kept + count, 2 * ids.length))
+
+  /** A bit for each of `count` entries of the dictionary, none set. */
+  def noneSeen(count: Int): Array[Long] = {
+    val words = (count + 63) >>> 6
+    if (seen.length < words) seen = new Array[Long](2 * words)
+    java.util.Arrays.fill(seen, 0, words, 0L)
+    seen
+  }
+}

@@ -1,0 +1,92 @@
+package io.deltaupkeep.parquet.chunk
+
+import java.nio.charset.StandardCharsets.UTF_8
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+
+import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, UnreadableInput}
+import io.deltaupkeep.parquet.footer.ChunkMeta
+import io.deltaupkeep.parquet.page.{PageCodec, Values}
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.io.InputFile
+
+/**
+ * The values of a column chunk without the rest of its rows. The chunk is read in one request and held.
+ *
+ * @param conf settings of the codecs
+ */
+final class ChunkValues(
+    file: InputFile,
+    column: ColumnDescriptor,
+    chunk: ColumnChunkMetaData,
+    conf: Configuration
+) {
+
+  /**
+   * Whether a value of a chunk of strings passes a test.
+   *
+   * @throws UnreadableInput when the chunk is not what its metadata say
+   */
+  def existsString(test: String => Boolean): Boolean = {
+    var found = false
+    eachPage { page =>
+      found = starts(page).exists { case (values, start, end) =>
+        test(new String(values.array, start + LengthBytes, end - start - LengthBytes, UTF_8))
+      }
+      !found
+    }
+    found
+  }
+
+  /**
+   * The sum of a chunk of 64-bit numbers.
+   *
+   * @throws UnreadableInput when the chunk is not what its metadata say
+   */
+  def sumLongs(): Long = {
+    var sum = 0L
+    eachPage { page =>
+      starts(page).foreach { case (values, start, _) => sum += LittleEndian.getLong(values.array, start) }
+      true
+    }
+    sum
+  }
+
+  /** Goes on to the next page as long as the last one said so. */
+  private def eachPage(goOn: ChunkReader => Boolean): Unit = UnreadableInput.naming(file.toString) {
+    val meta = ChunkMeta(
+      column.getPath.toSeq,
+      chunk.getCodec,
+      chunk.getEncodings.asScala.toSet,
+      chunk.getValueCount,
+      chunk.getStartingPos,
+      chunk.getTotalSize,
+      chunk.getTotalUncompressedSize,
+      hasPageIndex = false,
+      chunk.getBloomFilterOffset,
+      chunk.getStatistics.getNumNulls
+    )
+    Using.resources(new FileBytes.Ranged(file), new PageCodec(conf)) { (bytes, codec) =>
+      val slice = bytes.read(meta.start, Math.toIntExact(meta.size))
+      val reader = new ChunkReader(column, meta, slice.array, slice.from, new ChunkScratch(codec))
+      var more = true
+      while (more && reader.next()) more = goOn(reader)
+    }
+  }
+
+  /** Where the encoded values of a page start and end. */
+  private def starts(page: ChunkReader): Iterator[(Values, Int, Int)] = {
+    val values = if (page.isDictionaryEncoded) page.dictionary.getOrElse(page.values) else page.values
+    Iterator.range(0, page.nonNull).map { i =>
+      val index = if (page.isDictionaryEncoded) page.ids(i) else i
+      (values, values.start(index), values.start(index + 1))
+    }
+  }
+
+  /** Before each string in PLAIN encoding. */
+  private val LengthBytes = 4
+}

@@ -1,0 +1,57 @@
+package io.deltaupkeep.parquet.chunk
+
+import io.deltaupkeep.parquet.bytes.Slice
+
+import org.apache.parquet.bytes.BytesInput
+import org.apache.parquet.column.{ColumnDescriptor, Encoding}
+import org.apache.parquet.column.page.DictionaryPage
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.column.values.bloomfilter.BloomFilter
+import org.apache.parquet.hadoop.ParquetFileWriter
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+/** A data page ready to be written; `size` bytes from `bytes` on are its compressed form. */
+private[parquet] final case class SplicedPage(
+    values: Int,
+    rows: Int,
+    uncompressedSize: Int,
+    bytes: Slice,
+    size: Int,
+    statistics: Statistics[_ <: Comparable[_]],
+    encoding: Encoding
+)
+
+private[parquet] object SplicedPage {
+
+  /** What a page takes besides its bytes, about. */
+  val OverheadBytes: Int = 512
+}
+
+/** A column chunk of the output, ready to be written. */
+private[parquet] final case class SplicedChunk(
+    column: ColumnDescriptor,
+    codec: CompressionCodecName,
+    dictionary: Option[DictionaryPage],
+    pages: Seq[SplicedPage],
+    bloomFilter: Option[BloomFilter]
+) {
+
+  def write(to: ParquetFileWriter): Unit = {
+    to.startColumn(column, pages.iterator.map(_.values.toLong).sum, codec)
+    dictionary.foreach(to.writeDictionaryPage)
+    pages.foreach { page =>
+      to.writeDataPage(
+        page.values,
+        page.uncompressedSize,
+        BytesInput.from(page.bytes.array, page.bytes.from, page.size),
+        page.statistics,
+        page.rows.toLong,
+        Encoding.RLE,
+        Encoding.RLE,
+        page.encoding
+      )
+    }
+    bloomFilter.foreach(to.addBloomFilter(column.getPath.mkString("."), _))
+    to.endColumn()
+  }
+}

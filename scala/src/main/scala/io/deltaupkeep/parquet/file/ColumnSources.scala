@@ -1,0 +1,167 @@
+package io.deltaupkeep.parquet.file
+
+import scala.annotation.tailrec
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.parquet.page.LevelMap
+
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.parquet.schema.Type.Repetition
+
+/** Finds the columns of an output schema in a file, or says why the file cannot be spliced. Pure. */
+private[parquet] object ColumnSources {
+  import NestedTypes._
+
+  def of(
+      output: MessageType,
+      file: MessageType,
+      matching: FieldMatching
+  ): Either[String, IndexedSeq[ColumnSource]] = {
+    val sources = output.getColumns.asScala.map(sourceOf(output, file, matching, _)).toIndexedSeq
+    sources.collectFirst { case Left(reason) => reason } match {
+      case Some(reason) => Left(reason)
+      case None => Right(sources.collect { case Right(source) => source })
+    }
+  }
+
+  private def sourceOf(
+      output: MessageType,
+      file: MessageType,
+      matching: FieldMatching,
+      column: ColumnDescriptor
+  ): Either[String, ColumnSource] = {
+    val wanted = fieldsOf(output, column.getPath.toSeq)
+    val name = column.getPath.mkString(".")
+    val found = foundFields(output, file, matching, wanted)
+    mismatch(wanted, found, name).orElse(ambiguity(output, file, matching, wanted, found, name)) match {
+      case Some(reason) => Left(reason)
+      case None if found.size == wanted.size => Right(present(file, wanted, found, column))
+      case None if !wanted(found.size).isRepetition(Repetition.OPTIONAL) =>
+        Left(s"column $name is required, and a file lacks it")
+      case None if found.isEmpty => Right(ColumnSource.Absent)
+      case None => Right(shaped(file, wanted, found))
+    }
+  }
+
+  /** The fields along a path, from the top. */
+  private def fieldsOf(schema: MessageType, path: Seq[String]): IndexedSeq[Type] =
+    path.indices.map(i => schema.getType(path.take(i + 1): _*))
+
+  /** The fields of the file that stand for `wanted`, as deep as it has them. */
+  private def foundFields(
+      output: MessageType,
+      file: MessageType,
+      matching: FieldMatching,
+      wanted: IndexedSeq[Type]
+  ): IndexedSeq[Type] = {
+    @tailrec
+    def follow(table: GroupType, group: GroupType, found: IndexedSeq[Type]): IndexedSeq[Type] = {
+      val field = wanted(found.size)
+      matching.find(table, field, group) match {
+        case Some(next) if found.size + 1 < wanted.size && !next.isPrimitive =>
+          follow(field.asGroupType, next.asGroupType, found :+ next)
+        case Some(next) => found :+ next
+        case None => found
+      }
+    }
+    follow(output, file, IndexedSeq.empty)
+  }
+
+  private def mismatch(wanted: IndexedSeq[Type], found: IndexedSeq[Type], name: String): Option[String] =
+    wanted.zip(found).collectFirst {
+      case (a, b) if a.isPrimitive != b.isPrimitive => s"column $name has another structure in a file"
+      case (a, b) if a.isPrimitive && !OutputSchema.isSameStorage(a.asPrimitiveType, b.asPrimitiveType) =>
+        s"column $name is ${describe(b)} in a file, and ${describe(a)} in others or in the table"
+      case (a, b) if isRepeated(a) != isRepeated(b) => s"column $name has another structure in a file"
+      case (a, b) if a.isRepetition(Repetition.REQUIRED) && b.isRepetition(Repetition.OPTIONAL) =>
+        s"column $name is required, and a file allows nulls in it"
+      case (a, b) if !isRepeated(a) && (isList(a) != isList(b) || isMap(a) != isMap(b)) =>
+        s"column $name has another structure in a file"
+      case (a, b) if isCollection(a) && !isRepeated(a) && !b.isPrimitive && !hasThreeLevels(b.asGroupType) =>
+        s"column $name is stored without the three levels of lists and maps in a file"
+      case (a, b)
+          if isRepeated(a) && !a.isPrimitive && a.asGroupType.getFieldCount != b.asGroupType.getFieldCount =>
+        s"column $name has another structure in a file"
+    }
+
+  private def ambiguity(
+      output: MessageType,
+      file: MessageType,
+      matching: FieldMatching,
+      wanted: IndexedSeq[Type],
+      found: IndexedSeq[Type],
+      name: String
+  ): Option[String] =
+    Option.when(found.size < wanted.size) {
+      val table = if (found.isEmpty) output else wanted(found.size - 1).asGroupType
+      val group = if (found.isEmpty) file else found.last.asGroupType
+      if (matching.isAmbiguous(table, wanted(found.size), group))
+        Some(s"column $name has another ${if (matching.byId) "field id" else "spelling"} in a file")
+      // Readers do not agree on which level such an element is.
+      else
+        Option.when(
+          found.exists(isRepeated) && !table.getFields.asScala.exists(matching.find(table, _, group).nonEmpty)
+        )(
+          s"column $name is in an element of a list or map that has none of its fields in a file"
+        )
+    }.flatten
+
+  private def present(
+      file: MessageType,
+      wanted: IndexedSeq[Type],
+      found: IndexedSeq[Type],
+      output: ColumnDescriptor
+  ): ColumnSource = {
+    val column = file.getColumnDescription(found.map(_.getName).toArray)
+    val levels = LevelMap(definitionLevels(wanted, found, found.size), column.getMaxRepetitionLevel)
+    val samePath = column.getPath.sameElements(output.getPath)
+    val sameLevels = column.getMaxDefinitionLevel == output.getMaxDefinitionLevel
+    ColumnSource.Present(
+      indexOf(file, column),
+      column,
+      levels,
+      copyable = samePath && sameLevels && levels.isIdentity
+    )
+  }
+
+  private def shaped(file: MessageType, wanted: IndexedSeq[Type], found: IndexedSeq[Type]): ColumnSource = {
+    val path = firstLeaf(found)
+    val column = file.getColumnDescription(path.map(_.getName).toArray)
+    ColumnSource.Shaped(
+      indexOf(file, column),
+      column,
+      LevelMap(definitionLevels(wanted, path, found.size), found.count(isRepeated))
+    )
+  }
+
+  @tailrec
+  private def firstLeaf(path: IndexedSeq[Type]): IndexedSeq[Type] =
+    if (path.last.isPrimitive) path else firstLeaf(path :+ path.last.asGroupType.getType(0))
+
+  /**
+   * The output's definition level for each one of the file. Only the first `shared` fields of both paths are
+   * the same; what is defined beyond them counts no more.
+   *
+   * Example: both fields of s.a are optional in the output, s is required in the file: level 0 of the file, a
+   * null a, becomes 1, and 1 becomes 2.
+   */
+  private def definitionLevels(
+      wanted: IndexedSeq[Type],
+      file: IndexedSeq[Type],
+      shared: Int
+  ): IndexedSeq[Int] = {
+    val levelled = file.indices.filterNot(i => file(i).isRepetition(Repetition.REQUIRED))
+    (levelled :+ file.size).map { firstUndefined =>
+      wanted.take(math.min(firstUndefined, shared)).count(!_.isRepetition(Repetition.REQUIRED))
+    }
+  }
+
+  private def indexOf(file: MessageType, column: ColumnDescriptor): Int = file.getColumns.indexOf(column)
+
+  private def describe(field: Type): String = {
+    val primitive = field.asPrimitiveType
+    val annotation = Option(primitive.getLogicalTypeAnnotation).fold("")(a => s" ($a)")
+    s"${primitive.getPrimitiveTypeName}$annotation"
+  }
+}

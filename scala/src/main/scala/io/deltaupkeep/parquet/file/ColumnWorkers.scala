@@ -1,0 +1,114 @@
+package io.deltaupkeep.parquet.file
+
+import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future}
+
+import io.deltaupkeep.DaemonThreads
+import io.deltaupkeep.parquet.bytes.{MalformedPage, UnreadableInput}
+import io.deltaupkeep.parquet.chunk.{ChunkReader, ChunkScratch, ChunkSplicer, SplicedChunk}
+import io.deltaupkeep.parquet.footer.RowGroup
+import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, PageCodec, RowGroupTooLarge}
+
+import org.apache.parquet.column.ColumnDescriptor
+
+import org.apache.hadoop.conf.Configuration
+
+/** Splices the columns of a row group side by side. */
+private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Configuration)
+    extends AutoCloseable {
+  import ColumnWorkers._
+
+  private val pool = Executors.newFixedThreadPool(settings.threads, DaemonThreads("delta-upkeep-splice"))
+  private val idle = new ConcurrentLinkedQueue[ChunkScratch]
+
+  /** Starts the work on all chunks, the largest first, so that the last ones to end are short. */
+  def submitAll(chunks: IndexedSeq[PlannedChunk]): Pending = {
+    val held = new HeldPages(settings.heldRowGroupBytes)
+    val started = new Array[Future[Done]](chunks.size)
+    chunks.indices.sortBy(i => -chunks(i).compressedBytes).foreach { i =>
+      started(i) = submit(chunks(i).column, chunks(i).parts, held)
+    }
+    new Pending(started.toIndexedSeq)
+  }
+
+  private def submit(column: ColumnDescriptor, parts: Seq[ChunkPart], held: HeldPages): Future[Done] =
+    pool.submit(new Callable[Done] {
+      override def call(): Done = {
+        val started = System.nanoTime()
+        val scratch =
+          Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
+        try {
+          val chunk = splice(column, parts, scratch, held)
+          Done(chunk, System.nanoTime() - started)
+        } finally idle.add(scratch)
+      }
+    })
+
+  private def splice(
+      column: ColumnDescriptor,
+      parts: Seq[ChunkPart],
+      scratch: ChunkScratch,
+      held: HeldPages
+  ): SplicedChunk = {
+    val bloom = Option.when(parts.exists(_.hasBloomFilter)) {
+      new BloomValues(column.getPrimitiveType, settings.bloomFilterBytes)
+    }
+    val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom, held)
+    parts.foreach { part =>
+      UnreadableInput.naming(part.rowGroup.file.name)(append(part, splicer, scratch))
+    }
+    splicer.finish()
+  }
+
+  private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = part.source match {
+    case ColumnSource.Present(index, from, levels, _) =>
+      read(part.rowGroup, index, from, scratch)(to.append(_, levels))
+    case ColumnSource.Shaped(index, from, levels) =>
+      read(part.rowGroup, index, from, scratch)(to.appendShape(_, levels))
+    case ColumnSource.Absent => to.appendNulls(part.rowGroup.rows, level = 0)
+  }
+
+  private def read(
+      group: RowGroup,
+      index: Int,
+      column: ColumnDescriptor,
+      scratch: ChunkScratch
+  )(append: ChunkReader => Unit): Unit = {
+    val chunk = group.chunk(index)
+    val bytes = group.file.bytes.read(chunk.start, Math.toIntExact(chunk.size))
+    val reader = new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
+    append(reader)
+    // Rows of one column would meet other rows of the next.
+    if (reader.rows != group.rows)
+      throw new MalformedPage(s"${reader.rows} rows of a column in a row group of ${group.rows}")
+  }
+
+  override def close(): Unit = {
+    pool.shutdownNow()
+    // A thread that still runs keeps its scratch, and what that holds goes with it.
+    Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
+  }
+}
+
+private[parquet] object ColumnWorkers {
+  final case class Done(chunk: SplicedChunk, nanos: Long)
+
+  /** The chunks of a row group while they are made. */
+  final class Pending(work: IndexedSeq[Future[Done]]) {
+
+    /** Waits for all of them; None where they take more memory than a row group may. */
+    def result(): Option[IndexedSeq[Done]] = {
+      val ends = work.map(endOf)
+      Option.when(ends.forall(_.nonEmpty))(ends.flatten)
+    }
+
+    private def endOf(one: Future[Done]): Option[Done] =
+      try Some(one.get())
+      catch {
+        case e: ExecutionException =>
+          e.getCause match {
+            case _: RowGroupTooLarge => None
+            case cause => throw cause
+          }
+      }
+  }
+}

@@ -1,0 +1,80 @@
+package io.deltaupkeep.parquet.file
+
+import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
+
+import scala.collection.mutable
+
+import io.deltaupkeep.DaemonThreads
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.parquet.footer.{FileOpener, OpenFile, RowGroup}
+
+import org.apache.parquet.io.InputFile
+
+/**
+ * The inputs of a bin in their order, some fetched ahead: as many as fit into `bytesInFlight` together with
+ * those that are still in use, but always one.
+ */
+private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceSettings)
+    extends AutoCloseable {
+
+  private val pool = Executors.newFixedThreadPool(settings.fetches, DaemonThreads("delta-upkeep-fetch"))
+  private val opener = new FileOpener(settings.heldFileBytes)
+  private val waiting = inputs.iterator.buffered
+  private val fetching = mutable.Queue.empty[(InputFile, Future[Either[String, OpenFile]])]
+  private val rowGroupsInUse = mutable.Map.empty[OpenFile, Int]
+  private var inFlight = 0L
+
+  def hasNext: Boolean = fetching.nonEmpty || waiting.hasNext
+
+  /** Whether nothing more is fetched until a file in use is released. */
+  def isFull: Boolean = fetching.isEmpty && waiting.hasNext && !fits(waiting.head)
+
+  def next(): Either[String, OpenFile] = {
+    fetchAhead()
+    val (file, pending) = fetching.dequeue()
+    val opened =
+      try pending.get()
+      catch { case e: ExecutionException => UnreadableInput.naming(file.toString)(throw e.getCause) }
+    opened.foreach(open => rowGroupsInUse(open) = open.rowGroups.size)
+    fetchAhead()
+    opened
+  }
+
+  /** Says that a row group is written; with the last one of a file its bytes are freed. */
+  def release(group: RowGroup): Unit = {
+    rowGroupsInUse(group.file) -= 1
+    if (rowGroupsInUse(group.file) == 0) release(group.file)
+  }
+
+  def release(file: OpenFile): Unit = {
+    rowGroupsInUse.remove(file)
+    inFlight -= file.bytes.heldBytes
+    file.bytes.close()
+  }
+
+  private def fetchAhead(): Unit =
+    while (
+      waiting.hasNext && (fetching.isEmpty || fits(waiting.head) && fetching.size < FileQueue.MostAhead)
+    ) {
+      val file = waiting.next()
+      inFlight += heldBytes(file)
+      val task: Callable[Either[String, OpenFile]] = () => opener.open(file)
+      fetching.enqueue((file, pool.submit(task)))
+    }
+
+  private def fits(file: InputFile): Boolean = inFlight + heldBytes(file) <= settings.bytesInFlight
+
+  private def heldBytes(file: InputFile): Long =
+    if (file.getLength <= settings.heldFileBytes) file.getLength else 0
+
+  override def close(): Unit = {
+    pool.shutdownNow()
+    rowGroupsInUse.keysIterator.foreach(_.bytes.close())
+  }
+}
+
+private object FileQueue {
+
+  /** Footers take memory too, which nobody counts. */
+  val MostAhead = 256
+}

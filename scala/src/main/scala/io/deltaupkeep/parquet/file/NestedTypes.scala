@@ -1,0 +1,39 @@
+package io.deltaupkeep.parquet.file
+
+import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, Type}
+import org.apache.parquet.schema.Type.Repetition
+
+/** How lists and maps are stored (Parquet format, 'Nested Types'). */
+private[parquet] object NestedTypes {
+
+  def isCollection(field: Type): Boolean = isList(field) || isMap(field)
+
+  def isList(field: Type): Boolean =
+    field.getLogicalTypeAnnotation.isInstanceOf[LogicalTypeAnnotation.ListLogicalTypeAnnotation]
+
+  def isMap(field: Type): Boolean = field.getLogicalTypeAnnotation match {
+    case _: LogicalTypeAnnotation.MapLogicalTypeAnnotation => true
+    case _: LogicalTypeAnnotation.MapKeyValueTypeAnnotation => true
+    case _ => false
+  }
+
+  def isRepeated(field: Type): Boolean = field.isRepetition(Repetition.REPEATED)
+
+  /**
+   * Whether a list or map has the three levels that the format asks for, whatever their names are. In lists of two levels
+   * the repeated field is the element itself ('Lists', backward-compatibility rules 1 to 4).
+   */
+  def hasThreeLevels(collection: GroupType): Boolean =
+    !isRepeated(collection) && collection.getFieldCount == 1 && (collection.getType(0) match {
+      case middle: GroupType if isRepeated(middle) && !middle.getFields.stream.anyMatch(isRepeated(_)) =>
+        if (isMap(collection)) isPair(middle) else isAroundElement(middle, collection)
+      case _ => false
+    })
+
+  private def isPair(middle: GroupType): Boolean =
+    middle.getFieldCount == 2 && (middle.getLogicalTypeAnnotation == null || isMap(middle))
+
+  private def isAroundElement(middle: GroupType, list: GroupType): Boolean =
+    middle.getFieldCount == 1 && middle.getLogicalTypeAnnotation == null &&
+      middle.getName != "array" && middle.getName != s"${list.getName}_tuple"
+}

@@ -1,0 +1,82 @@
+package io.deltaupkeep.parquet.file
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, MessageType, PrimitiveType, Type, Types}
+import org.apache.parquet.schema.LogicalTypeAnnotation.{
+  DecimalLogicalTypeAnnotation,
+  IntLogicalTypeAnnotation,
+  TimestampLogicalTypeAnnotation
+}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
+import org.apache.parquet.schema.Type.Repetition
+
+/**
+ * The schema of an output file: the columns of the table, stored as the first input stores them. A table may
+ * hold a timestamp as INT96 or INT64 and a decimal as a number or as bytes: a reader takes either, and what is
+ * there needs no decoding.
+ */
+private[parquet] object OutputSchema {
+
+  def adopt(table: MessageType, firstFile: MessageType, matching: FieldMatching): MessageType =
+    new MessageType(table.getName, adoptFields(table, firstFile, matching).asJava)
+
+  private def adoptFields(table: GroupType, file: GroupType, matching: FieldMatching): Seq[Type] =
+    table.getFields.asScala.toSeq.map { field =>
+      matching.find(table, field, file).fold(field)(adoptField(field, _, matching))
+    }
+
+  private def adoptField(field: Type, file: Type, matching: FieldMatching): Type = {
+    val repetition =
+      if (field.isRepetition(Repetition.REQUIRED) && file.isRepetition(Repetition.OPTIONAL))
+        Repetition.OPTIONAL
+      else field.getRepetition
+    if (field.isPrimitive && file.isPrimitive) {
+      val storage =
+        if (isSameValue(field.asPrimitiveType, file.asPrimitiveType)) file.asPrimitiveType
+        else field.asPrimitiveType
+      val built = Types
+        .primitive(storage.getPrimitiveTypeName, repetition)
+        .length(storage.getTypeLength)
+        .as(if (isTimestamp(storage)) storage.getLogicalTypeAnnotation else field.getLogicalTypeAnnotation)
+      Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
+    } else if (!field.isPrimitive && !file.isPrimitive) {
+      val built = Types
+        .buildGroup(repetition)
+        .as(field.getLogicalTypeAnnotation)
+        .addFields(adoptFields(field.asGroupType, file.asGroupType, matching): _*)
+      Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
+    } else field
+  }
+
+  /** Whether two ways to store a value hold the same values, so that a reader of the table takes either. */
+  private def isSameValue(table: PrimitiveType, file: PrimitiveType): Boolean =
+    (table.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation) match {
+      case (a: DecimalLogicalTypeAnnotation, b: DecimalLogicalTypeAnnotation) => a == b
+      case _ => isInstant(table) && isInstant(file)
+    }
+
+  private def isTimestamp(primitive: PrimitiveType): Boolean =
+    primitive.getPrimitiveTypeName == INT96 ||
+      primitive.getLogicalTypeAnnotation.isInstanceOf[TimestampLogicalTypeAnnotation]
+
+  private def isInstant(primitive: PrimitiveType): Boolean = primitive.getLogicalTypeAnnotation match {
+    case timestamp: TimestampLogicalTypeAnnotation =>
+      timestamp.isAdjustedToUTC && timestamp.getUnit != LogicalTypeAnnotation.TimeUnit.NANOS
+    case _ => primitive.getPrimitiveTypeName == INT96
+  }
+
+  /** Whether the values of a file's column can stand in the output's as they are. */
+  def isSameStorage(output: PrimitiveType, file: PrimitiveType): Boolean =
+    output.getPrimitiveTypeName == file.getPrimitiveTypeName &&
+      output.getTypeLength == file.getTypeLength &&
+      (meaning(output) == meaning(file))
+
+  /** The annotation, without the width of signed integers and the kind of bytes: neither changes a value. */
+  private def meaning(primitive: PrimitiveType): Option[LogicalTypeAnnotation] =
+    Option(primitive.getLogicalTypeAnnotation).filter {
+      case ints: IntLogicalTypeAnnotation => !ints.isSigned
+      case _: LogicalTypeAnnotation.StringLogicalTypeAnnotation => false
+      case _ => true
+    }
+}

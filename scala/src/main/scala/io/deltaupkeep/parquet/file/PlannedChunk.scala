@@ -1,0 +1,91 @@
+package io.deltaupkeep.parquet.file
+
+import io.deltaupkeep.parquet.footer.{ChunkMeta, RowGroup}
+
+import org.apache.parquet.column.{ColumnDescriptor, Encoding}
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
+/** What a row group of an input gives to one column of the output. */
+private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSource) {
+  import ChunkPart._
+
+  /** The column's chunk in the file, if the file has the column. */
+  def chunk: Option[ChunkMeta] = source match {
+    case ColumnSource.Present(index, _, _, _) => Some(rowGroup.chunk(index))
+    case _ => None
+  }
+
+  /** Of the chunk that is read for the column: a neighbour's, where only that says where a struct is null. */
+  def bytesToRead: Long = source match {
+    case ColumnSource.Shaped(index, _, _) => rowGroup.chunk(index).size
+    case _ => compressedBytes
+  }
+
+  /** Of the chunk; 0 where the file lacks the column. */
+  def compressedBytes: Long = chunk.fold(0L)(_.size)
+
+  def isPresent: Boolean = chunk.nonEmpty
+
+  def hasPageIndex: Boolean = chunk.exists(_.hasPageIndex)
+
+  def hasBloomFilter: Boolean = chunk.exists(_.bloomFilterOffset >= 0)
+
+  def isCopyable: Boolean = source match {
+    case ColumnSource.Present(_, _, _, copyable) => copyable
+    case _ => false
+  }
+
+  /**
+   * Whether readers misread such pages depending on the file system: Spark 4.2 does, where a vectored read returns
+   * slices of a larger array. What reads well where the input lies may not where the output does.
+   */
+  def isMisread: Boolean =
+    chunk.exists(c => c.codec == CompressionCodecName.UNCOMPRESSED && c.encodings(Encoding.DELTA_BYTE_ARRAY))
+
+  /** Encodings of the chunk's values that have to be decoded. */
+  def foreignEncodings: Seq[Encoding] = chunk.fold[Seq[Encoding]](Nil)(c => Foreign.filter(c.encodings))
+}
+
+private object ChunkPart {
+  private val Foreign = Seq(
+    Encoding.DELTA_BINARY_PACKED,
+    Encoding.DELTA_LENGTH_BYTE_ARRAY,
+    Encoding.DELTA_BYTE_ARRAY,
+    Encoding.BYTE_STREAM_SPLIT
+  )
+}
+
+/**
+ * One column of a row group of the output.
+ *
+ * @param tier the most that has to be done to a part
+ */
+private[parquet] final case class PlannedChunk(
+    column: ColumnDescriptor,
+    parts: IndexedSeq[ChunkPart],
+    tier: ChunkTier
+) {
+  val compressedBytes: Long = parts.iterator.map(_.compressedBytes).sum
+
+  def bytesToRead: Long = parts.iterator.map(_.bytesToRead).sum
+
+  def name: String = column.getPath.mkString(".")
+
+  /** Of a chunk of one part. */
+  def whyNotCopied: String = parts.head.source match {
+    case ColumnSource.Present(_, stored, _, _)
+        if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
+      "is required in the file"
+    case ColumnSource.Present(_, _, _, false) => "has another path in the file"
+    case ColumnSource.Present(_, _, _, true) if parts.head.isMisread =>
+      "is encoded as DELTA_BYTE_ARRAY and not compressed, which Spark misreads"
+    case ColumnSource.Present(_, _, _, true) => "has no page index"
+    case _ => "is not in the file"
+  }
+}
+
+private[parquet] object PlannedChunk {
+
+  /** An array holds as much, and parquet-java copies as much. */
+  val MostBytes: Long = Int.MaxValue.toLong
+}

@@ -1,0 +1,53 @@
+package io.deltaupkeep.parquet.file
+
+import scala.collection.mutable.ArrayBuffer
+
+import io.deltaupkeep.parquet.footer.{OpenFile, RowGroup}
+
+/** A row group of the output: one of an input as it is, or several merged. */
+private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
+  def rows: Long = parts.iterator.map(_.rows).sum
+  def isAlone: Boolean = parts.size == 1
+
+  /** The same rows in two row groups; of one part there are none. */
+  def halves: (PlannedRowGroup, PlannedRowGroup) = {
+    val (first, second) = parts.splitAt(parts.size / 2)
+    (PlannedRowGroup(first), PlannedRowGroup(second))
+  }
+}
+
+/**
+ * Decides which row groups of the inputs become one of the output, as the inputs come. Pure.
+ *
+ * Large ones stand alone. Small ones wait, past large ones, for the next small ones until they are full
+ * together; so rows keep their order among the small, and among the large.
+ */
+private[parquet] final class RowGroupPlanner(settings: SpliceSettings) {
+
+  private val waiting = ArrayBuffer.empty[RowGroup]
+  private var waitingBytes = 0L
+  private var waitingHeld = 0L
+
+  def add(file: OpenFile): Seq[PlannedRowGroup] = file.rowGroups.flatMap { group =>
+    if (group.uncompressedBytes >= settings.copyFromBytes) Seq(PlannedRowGroup(Vector(group)))
+    else {
+      val done = if (fits(group)) None else finish()
+      waiting += group
+      waitingBytes += group.uncompressedBytes
+      waitingHeld += group.compressedBytes
+      done.toSeq
+    }
+  }
+
+  def finish(): Option[PlannedRowGroup] = {
+    val planned = Option.when(waiting.nonEmpty)(PlannedRowGroup(waiting.toVector))
+    waiting.clear()
+    waitingBytes = 0
+    waitingHeld = 0
+    planned
+  }
+
+  private def fits(group: RowGroup): Boolean =
+    waitingBytes + group.uncompressedBytes <= settings.rowGroupBytes &&
+      waitingHeld + group.compressedBytes <= settings.bytesInFlight / 2
+}

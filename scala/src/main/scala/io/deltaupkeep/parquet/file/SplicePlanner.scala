@@ -1,0 +1,139 @@
+package io.deltaupkeep.parquet.file
+
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.ByteText
+import io.deltaupkeep.parquet.footer.{OpenFile, RowGroup}
+
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.schema.MessageType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+
+/**
+ * Plans the output of one bin from the footers of its files, in their order. Pure.
+ *
+ * @param table      schema of the table's data columns, as its own writer would store them
+ * @param isReadable whether a file's key-value metadata allow its pages to be taken as they are; else the reason
+ */
+private[parquet] final class SplicePlanner(
+    table: MessageType,
+    settings: SpliceSettings,
+    isReadable: Map[String, String] => Option[String]
+) {
+  private val matching = FieldMatching(settings.matchById)
+  private val groups = new RowGroupPlanner(settings)
+  private var schema: Option[MessageType] = None
+
+  /** The schema of the output, once a file was added. */
+  def output: MessageType = schema.getOrElse(table)
+
+  /** The row groups that are complete with this file, or why the bin cannot be spliced. */
+  def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
+    isReadable(file.keyValues)
+      .orElse(defect(file))
+      .orElse(mismatch(file))
+      .orElse(sharedName)
+      .orElse(tooLarge(file))
+      .toLeft(groups.add(file))
+
+  def finish(): Seq[PlannedRowGroup] = groups.finish().toSeq
+
+  /** Readers work around what some writers got wrong; under our name they would not. */
+  private def defect(file: OpenFile): Option[String] =
+    if (
+      settings.shiftsForeignInt96 && !file.writtenBy.isParquetJava && file.schema.getColumns.asScala.exists(
+        isInt96
+      )
+    )
+      Some(
+        s"INT96 timestamps by ${file.writtenBy.described} are shifted (spark.sql.parquet.int96TimestampConversion)"
+      )
+    else file.chunks.flatMap(file.writtenBy.defectOf(_)).nextOption()
+
+  private def isInt96(column: ColumnDescriptor): Boolean =
+    column.getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.INT96
+
+  private def mismatch(file: OpenFile): Option[String] = {
+    if (schema.isEmpty) schema = Some(OutputSchema.adopt(table, file.schema, matching))
+    sources(file).left.toOption
+  }
+
+  /** parquet-java's writer keeps Bloom filters by the dotted names of columns: one could go to the other column. */
+  private lazy val sharedName: Option[String] =
+    output.getPaths.asScala
+      .groupBy(_.mkString("."))
+      .collectFirst { case (name, paths) if paths.size > 1 => s"two columns have the name $name" }
+
+  // Most files of a table have one schema.
+  private var lastSchema: Option[MessageType] = None
+  private var lastSources: Either[String, IndexedSeq[ColumnSource]] = Right(IndexedSeq.empty)
+
+  private def sources(file: OpenFile): Either[String, IndexedSeq[ColumnSource]] = {
+    if (!lastSchema.exists(last => (last eq file.schema) || last == file.schema)) {
+      lastSources = ColumnSources.of(output, file.schema, matching)
+      lastSchema = Some(file.schema)
+    }
+    lastSources
+  }
+
+  /** Why a row group of the file cannot be held while its pages are made, or a chunk of it be read. */
+  private def tooLarge(file: OpenFile): Option[String] = {
+    val limit = math.min(settings.heldRowGroupBytes, PlannedChunk.MostBytes)
+    file.rowGroups.iterator.filter(_.compressedBytes > limit).flatMap(tooLarge).nextOption()
+  }
+
+  private def tooLarge(group: RowGroup): Option[String] = {
+    val chunks = chunksOf(PlannedRowGroup(Vector(group)))
+    val held = chunks.filterNot(_.tier == ChunkTier.Copy)
+    chunks.find(_.bytesToRead > PlannedChunk.MostBytes) match {
+      case Some(chunk) =>
+        Some(s"column ${chunk.name} takes ${ByteText.of(chunk.bytesToRead)} of a row group, more than 2 GiB")
+      case None if held.iterator.map(_.bytesToRead).sum > settings.heldRowGroupBytes =>
+        val largest = held.maxBy(_.bytesToRead)
+        Some(
+          s"a row group of ${ByteText.of(group.compressedBytes)} cannot be copied, and not be held, because " +
+            s"column ${largest.name} ${largest.whyNotCopied}"
+        )
+      case None => None
+    }
+  }
+
+  /** The columns of a row group. */
+  def chunksOf(group: PlannedRowGroup): IndexedSeq[PlannedChunk] = {
+    val sourcesOfParts = group.parts.map(part => part -> sourcesOf(part.file))
+    output.getColumns.asScala.toVector.zipWithIndex.map { case (column, index) =>
+      val parts = sourcesOfParts.map { case (part, all) => ChunkPart(part, all(index)) }
+      PlannedChunk(column, parts, tierOf(group, parts))
+    }
+  }
+
+  private def sourcesOf(file: OpenFile): IndexedSeq[ColumnSource] =
+    sources(file).getOrElse(throw new IllegalStateException("A file whose columns do not match was planned"))
+
+  // A small chunk without a page index gets one; to decode the pages of a large one for it is not worth it.
+  private def tierOf(group: PlannedRowGroup, parts: IndexedSeq[ChunkPart]): ChunkTier =
+    if (group.isAlone && isCopied(parts.head) && (isLarge(group) || parts.head.hasPageIndex)) ChunkTier.Copy
+    else if (parts.exists(_.foreignEncodings.nonEmpty)) ChunkTier.Transcode
+    else ChunkTier.Splice
+
+  private def isCopied(part: ChunkPart): Boolean = part.isCopyable && !part.isMisread
+
+  private def isLarge(group: PlannedRowGroup): Boolean =
+    group.parts.head.uncompressedBytes >= settings.copyFromBytes
+
+  /** The most that has to be done to a row group and why, where it is not copied. */
+  def reasonOf(group: PlannedRowGroup, chunks: Seq[PlannedChunk]): Option[(ChunkTier, String)] = {
+    val transcoded = chunks.find(_.tier == ChunkTier.Transcode).map { chunk =>
+      val encodings = chunk.parts.iterator.map(_.foreignEncodings).find(_.nonEmpty).toSeq.flatten
+      s"column ${chunk.name} is encoded as ${encodings.map(_.name).mkString(", ")}"
+    }
+    def spliced = chunks.exists(chunk => chunk.tier == ChunkTier.Splice && chunk.parts.exists(_.isPresent))
+    transcoded match {
+      case Some(why) => Some(ChunkTier.Transcode -> why)
+      case None if !spliced => None
+      case None if group.isAlone =>
+        Some(ChunkTier.Splice -> "a column has no page index, or other levels than the table's")
+      case None => Some(ChunkTier.Splice -> "small row groups are merged")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+package io.deltaupkeep.parquet.footer
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
+
+/**
+ * What footers tell of a leaf column, added up over row groups (Parquet format, 'ColumnMetaData').
+ *
+ * @param rows   of the row groups that have the column
+ * @param values with nulls, and of lists each element
+ * @param nulls  none where a footer does not tell
+ * @param bounds none where a footer does not tell, or they are no values of a type that [[LeafBounds]] knows
+ */
+final case class LeafTotals(rows: Long, values: Long, nulls: Option[Long], bounds: Option[LeafBounds])
+
+/**
+ * What the footers of some files tell of their rows, added up.
+ *
+ * @param leaves      by their path in the file
+ * @param byParquetMr whether parquet-java wrote all files: writers count nulls within structs and lists differently
+ */
+final case class FooterTotals(rows: Long, leaves: Map[Seq[String], LeafTotals], byParquetMr: Boolean)
+
+/** The footers of a splice. */
+final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals) {
+
+  /** The columns of the output whose bounds every row group with values tells. */
+  def bounded: Set[Seq[String]] =
+    output.leaves.collect { case (path, leaf) if leaf.bounds.nonEmpty => path }.toSet
+}
+
+object FooterTotals {
+
+  /** What a file's own writer says of it. */
+  private[parquet] def written(footer: ParquetMetadata): FooterTotals = {
+    val blocks = footer.getBlocks.asScala.toSeq
+    val chunks = blocks.flatMap(block => block.getColumns.asScala.map(block.getRowCount -> _))
+    val leaves = chunks.groupBy(_._2.getPath.toArray.toSeq).map { case (path, found) =>
+      val statistics = found.map(_._2.getStatistics)
+      val nulls = Option.when(statistics.forall(_.isNumNullsSet))(statistics.map(_.getNumNulls).sum)
+      val primitive = found.head._2.getPrimitiveType
+      val bounds =
+        LeafBounds.of(primitive, found.map { case (_, chunk) => chunk.getStatistics -> chunk.getValueCount })
+      path -> LeafTotals(found.map(_._1).sum, found.map(_._2.getValueCount).sum, nulls, bounds)
+    }
+    FooterTotals(blocks.map(_.getRowCount).sum, leaves, byParquetMr = true)
+  }
+}
+
+/** Adds up the footers of a bin's inputs. Most of them have one schema, so paths are looked up once for each. */
+private[parquet] final class FooterCount {
+
+  private final class Sums(leaves: Int) {
+    var rows = 0L
+    val values = new Array[Long](leaves)
+    val nulls = new Array[Long](leaves)
+    val isUnknown = new Array[Boolean](leaves)
+  }
+
+  private val sums = mutable.Map.empty[Seq[Seq[String]], Sums]
+  private var lastPaths: Seq[Seq[String]] = Nil
+  private var last: Sums = new Sums(0)
+  private var byParquetMr = true
+
+  def add(file: OpenFile): Unit = {
+    if (!(lastPaths eq file.leafPaths)) {
+      lastPaths = file.leafPaths
+      last = sums.getOrElseUpdate(lastPaths, new Sums(lastPaths.size))
+    }
+    byParquetMr &&= file.writtenBy.isParquetJava
+    file.rowGroups.foreach { group =>
+      last.rows += group.rows
+      var i = 0
+      while (i < last.values.length) {
+        val chunk = group.chunk(i)
+        last.values(i) += chunk.values
+        last.nulls(i) += chunk.nulls
+        last.isUnknown(i) ||= chunk.nulls < 0
+        i += 1
+      }
+    }
+  }
+
+  def result: FooterTotals = {
+    val leaves = for {
+      (paths, of) <- sums.toSeq
+      (path, i) <- paths.zipWithIndex
+    } yield path -> LeafTotals(of.rows, of.values(i), Option.unless(of.isUnknown(i))(of.nulls(i)), None)
+    FooterTotals(
+      sums.values.map(_.rows).sum,
+      leaves.groupMapReduce(_._1)(_._2) { (a, b) =>
+        LeafTotals(a.rows + b.rows, a.values + b.values, a.nulls.flatMap(n => b.nulls.map(n + _)), None)
+      },
+      byParquetMr
+    )
+  }
+}

@@ -1,0 +1,161 @@
+package io.deltaupkeep.parquet.footer
+
+import java.io.ByteArrayInputStream
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.US_ASCII
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, MalformedPage, Slice, UnreadableInput}
+
+import org.apache.parquet.ParquetReadOptions
+import org.apache.parquet.conf.PlainParquetConfiguration
+import org.apache.parquet.format.converter.ParquetMetadataConverter
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.io.InputFile
+import org.apache.parquet.schema.MessageType
+
+/** An input file with its footer; `name` is for errors, `leafPaths` are of its columns in their order. */
+private[parquet] final class OpenFile(
+    val name: String,
+    val bytes: FileBytes,
+    val schema: MessageType,
+    val leafPaths: IndexedSeq[Seq[String]],
+    val writtenBy: WrittenBy,
+    footer: Footer,
+    footerBytes: FooterBytes
+) {
+
+  def keyValues: Map[String, String] = footer.keyValues
+
+  def footerLength: Int = footerBytes.length
+
+  val rowGroups: IndexedSeq[RowGroup] = footer.rowGroups.zipWithIndex.collect {
+    case (meta, ordinal) if meta.rows > 0 => new RowGroup(this, meta, ordinal)
+  }
+
+  def chunks: Iterator[ChunkMeta] = footer.rowGroups.iterator.flatMap(_.chunks)
+
+  /** The footer with all that parquet-java keeps of it. */
+  private[parquet] lazy val metadata: ParquetMetadata =
+    UnreadableInput.naming(name)(footerBytes.parse(ParquetMetadataConverter.NO_FILTER))
+}
+
+private[parquet] final class RowGroup(val file: OpenFile, meta: RowGroupMeta, ordinal: Int) {
+
+  def rows: Long = meta.rows
+
+  def uncompressedBytes: Long = meta.uncompressedBytes
+
+  val compressedBytes: Long = meta.chunks.iterator.map(_.size).sum
+
+  /** The chunk of a column, by its index in the file's schema: chunks lie in that order (Parquet format). */
+  def chunk(index: Int): ChunkMeta = meta.chunks(index)
+
+  /** The same for parquet-java's writer. */
+  def chunkToCopy(index: Int): ColumnChunkMetaData =
+    file.metadata.getBlocks.get(ordinal).getColumns.get(index)
+}
+
+/** Opens files, and keeps the schemas and writers that they have in common. Threads may use it side by side. */
+private[parquet] final class FileOpener(heldFileBytes: Long) {
+  import FileOpener._
+
+  private val schemas = new ConcurrentHashMap[ByteBuffer, StoredSchema]
+  private val writers = new ConcurrentHashMap[String, WrittenBy]
+
+  /** The file with its footer, or why it cannot be spliced. */
+  def open(file: InputFile): Either[String, OpenFile] =
+    withFooter(
+      file,
+      if (file.getLength <= heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
+    )
+
+  /** Only the footer is read. */
+  def peek(file: InputFile): Either[String, OpenFile] = {
+    val bytes = new FileBytes.Ranged(file)
+    try withFooter(file, bytes)
+    finally bytes.close()
+  }
+
+  private def withFooter(file: InputFile, bytes: FileBytes): Either[String, OpenFile] =
+    FooterBytes.of(bytes).flatMap { bytesOfFooter =>
+      val footer = bytesOfFooter.read()
+      if (footer.isEncrypted) Left(Encrypted)
+      else {
+        val stored = schemas.computeIfAbsent(
+          footer.schema,
+          _ => new StoredSchema(bytesOfFooter.parse(ParquetMetadataConverter.SKIP_ROW_GROUPS))
+        )
+        footer.rowGroups.foreach(check(_, stored.paths, bytes.length))
+        val writtenBy = writers.computeIfAbsent(footer.createdBy, new WrittenBy(_))
+        Right(
+          new OpenFile(file.toString, bytes, stored.schema, stored.paths, writtenBy, footer, bytesOfFooter)
+        )
+      }
+    }
+
+  private def check(group: RowGroupMeta, paths: Seq[Seq[String]], fileBytes: Long): Unit = {
+    if (!group.chunks.iterator.map(_.path).sameElements(paths))
+      throw new MalformedPage("a row group has other columns than the schema")
+    group.chunks.foreach { chunk =>
+      if (chunk.start < 0 || chunk.size < 0 || chunk.start > fileBytes - chunk.size)
+        throw new MalformedPage(s"${chunk.size} bytes from ${chunk.start} on in a file of $fileBytes")
+      if (group.rows < 0 || chunk.values < group.rows || group.rows == 0 && chunk.values > 0)
+        throw new MalformedPage(s"${group.rows} rows with ${chunk.values} values")
+    }
+  }
+}
+
+private[parquet] object FileOpener {
+
+  private final class StoredSchema(footer: ParquetMetadata) {
+    val schema: MessageType = footer.getFileMetaData.getSchema
+    val paths: IndexedSeq[Seq[String]] = schema.getColumns.asScala.map(_.getPath.toVector).toIndexedSeq
+  }
+
+  val Encrypted: String = "a file is encrypted"
+}
+
+/** A footer as it is stored. */
+private[parquet] final class FooterBytes(slice: Slice, val length: Int) {
+
+  def read(): Footer = Footer.read(slice.array, slice.from, length)
+
+  def parse(filter: ParquetMetadataConverter.MetadataFilter): ParquetMetadata =
+    new ParquetMetadataConverter(FooterBytes.options)
+      .readParquetMetadata(new ByteArrayInputStream(slice.array, slice.from, length), filter)
+}
+
+private[parquet] object FooterBytes {
+
+  /** Reads the end of a file (Parquet format, 'File Format'): one request, or two for a footer beyond 64 KiB. */
+  def of(bytes: FileBytes): Either[String, FooterBytes] = {
+    val tailLength = math.min(bytes.length, FirstRequest).toInt
+    if (tailLength < EndLength + Magic.length) throw new MalformedPage("the file is too short")
+    val tail = bytes.read(bytes.length - tailLength, tailLength)
+    val end = tail.from + tailLength
+    new String(tail.array, end - Magic.length, Magic.length, US_ASCII) match {
+      case Magic =>
+        val length = LittleEndian.getInt(tail.array, end - EndLength)
+        if (length < 0 || length > bytes.length - EndLength - Magic.length)
+          throw new MalformedPage(s"a footer of $length bytes in a file of ${bytes.length}")
+        if (length <= tailLength - EndLength)
+          Right(new FooterBytes(Slice(tail.array, end - EndLength - length), length))
+        else Right(new FooterBytes(bytes.read(bytes.length - EndLength - length, length), length))
+      case EncryptedMagic => Left(FileOpener.Encrypted)
+      case other => throw new MalformedPage(s"the file ends in '$other', not in '$Magic'")
+    }
+  }
+
+  private val options = ParquetReadOptions.builder(new PlainParquetConfiguration()).build()
+
+  private val Magic = "PAR1"
+  private val EncryptedMagic = "PARE"
+
+  /** The length of the footer and the magic number. */
+  private val EndLength = 8
+
+  private val FirstRequest = 1L << 16
+}

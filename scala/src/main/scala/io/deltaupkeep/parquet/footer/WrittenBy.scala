@@ -1,0 +1,71 @@
+package io.deltaupkeep.parquet.footer
+
+import scala.util.Try
+
+import org.apache.parquet.{CorruptDeltaByteArrays, SemanticVersion, VersionParser}
+import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType}
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+
+/**
+ * The program that wrote a file, as far as the file says it (Parquet format, 'FileMetaData.created_by'). Readers work
+ * around the defects of some programs; what we write bears another name.
+ *
+ * @param createdBy empty where the file does not say
+ */
+private[parquet] final class WrittenBy(createdBy: String) {
+  import WrittenBy._
+
+  // Example: parquet-mr version 1.10.1 (build a89df8f9932b6ef6633d06069e50c9b7970bebd1)
+  private val application = Try(VersionParser.parse(createdBy)).toOption
+  private val name = application.map(_.application)
+  private val version =
+    application.filter(_.hasSemanticVersion).flatMap(app => Option(app.getSemanticVersion))
+
+  private def isParquetJavaBefore(fix: SemanticVersion): Boolean =
+    name.forall(_ == ParquetJava) && version.forall(_.compareTo(fix) < 0)
+
+  private def is(program: String, since: SemanticVersion): Boolean =
+    name.contains(program) && version.exists(_.compareTo(since) >= 0)
+
+  /**
+   * Whether least and greatest values of a column bound all of its values. Many writers leave NaN out, and some
+   * compared the bytes of decimals as if they had no sign (PARQUET-1655).
+   */
+  def boundsAll(column: PrimitiveType): Boolean =
+    if (isFloating(column)) is(ParquetJava, BoundsWithNaN)
+    else if (isDecimalInBytes(column)) is(ParquetJava, BoundsWithNaN) || is(ArrowCpp, DecimalOrder)
+    else true
+
+  /** Why a chunk has to be read by a reader that knows who wrote it, if so. */
+  def defectOf(chunk: ChunkMeta): Option[String] =
+    if (chunk.encodings.exists(CorruptDeltaByteArrays.requiresSequentialReads(createdBy, _)))
+      Some(s"DELTA_BYTE_ARRAY pages by $described may need those before them (PARQUET-246)")
+    else if (chunk.encodings.exists(_.usesDictionary) && isParquetJavaBefore(SizeWithDictionary))
+      Some(s"sizes of chunks by $described may leave out their dictionaries (PARQUET-816)")
+    else None
+
+  /** Whether Spark and Hive take its INT96 timestamps for those of parquet-java, which are in UTC. */
+  def isParquetJava: Boolean = createdBy.startsWith(ParquetJava)
+
+  def described: String = if (createdBy.isEmpty) "an unknown writer" else s"'$createdBy'"
+}
+
+private object WrittenBy {
+  private val ParquetJava = "parquet-mr"
+  private val ArrowCpp = "parquet-cpp-arrow"
+
+  /** Since then NaN is the greatest value, so that bounds with it are known to be none (PARQUET-1025). */
+  private val BoundsWithNaN = new SemanticVersion(1, 10, 0)
+  private val SizeWithDictionary = new SemanticVersion(1, 2, 9)
+  private val DecimalOrder = new SemanticVersion(2, 0, 0)
+
+  private def isFloating(column: PrimitiveType): Boolean =
+    column.getPrimitiveTypeName == PrimitiveTypeName.FLOAT ||
+      column.getPrimitiveTypeName == PrimitiveTypeName.DOUBLE ||
+      column.getLogicalTypeAnnotation.isInstanceOf[LogicalTypeAnnotation.Float16LogicalTypeAnnotation]
+
+  private def isDecimalInBytes(column: PrimitiveType): Boolean =
+    column.getLogicalTypeAnnotation.isInstanceOf[LogicalTypeAnnotation.DecimalLogicalTypeAnnotation] &&
+      (column.getPrimitiveTypeName == PrimitiveTypeName.BINARY ||
+        column.getPrimitiveTypeName == PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY)
+}

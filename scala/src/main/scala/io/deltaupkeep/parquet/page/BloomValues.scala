@@ -1,0 +1,84 @@
+package io.deltaupkeep.parquet.page
+
+import io.deltaupkeep.parquet.bytes.LittleEndian
+
+import org.apache.parquet.column.values.bloomfilter.{BlockSplitBloomFilter, BloomFilter}
+import org.apache.parquet.io.api.Binary
+import org.apache.parquet.schema.PrimitiveType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
+
+/**
+ * The hashes of a chunk's values, for a Bloom filter that is sized by their number (Parquet format, 'Bloom
+ * Filter'). Holds eight bytes a value: only columns whose inputs have a filter get one.
+ *
+ * @param maxBytes       of the filter (parquet-java: `parquet.bloom.filter.max.bytes`)
+ * @param falsePositives as a share of the values that are not there
+ */
+private[parquet] final class BloomValues(
+    primitive: PrimitiveType,
+    maxBytes: Int,
+    falsePositives: Double = BlockSplitBloomFilter.DEFAULT_FPP
+) {
+
+  private val hasher = new BlockSplitBloomFilter(BlockSplitBloomFilter.LOWER_BOUND_BYTES)
+  private val shape = ValueShape.of(primitive)
+  private var hashes = new Array[Long](1 << 10)
+  private var count = 0
+
+  private def add(source: Array[Byte], from: Int, to: Int): Unit = {
+    if (count == hashes.length) hashes = java.util.Arrays.copyOf(hashes, 2 * count)
+    hashes(count) = hashOf(source, from, to)
+    count += 1
+  }
+
+  /** Takes in PLAIN values, `length` bytes of them. */
+  def addPlain(source: Array[Byte], length: Int): Unit = {
+    var at = 0
+    while (at < length) {
+      val end = at + (if (shape.isVariable) 4 + LittleEndian.getInt(source, at) else shape.width)
+      add(source, at, end)
+      at = end
+    }
+  }
+
+  def addAll(dictionary: ValueDictionary): Unit =
+    (0 until dictionary.size).foreach(id =>
+      add(dictionary.array, dictionary.start(id), dictionary.start(id + 1))
+    )
+
+  def result(): BloomFilter = {
+    val distinct = distinctHashes()
+    val bits =
+      BlockSplitBloomFilter.optimalNumOfBits(math.max(1, distinct).toLong, falsePositives)
+    val filter = new BlockSplitBloomFilter(math.min(bits / 8, maxBytes), maxBytes)
+    (0 until distinct).foreach(i => filter.insertHash(hashes(i)))
+    filter
+  }
+
+  /** Moves the distinct hashes to the front and returns their number. */
+  private def distinctHashes(): Int = {
+    java.util.Arrays.sort(hashes, 0, count)
+    var distinct = 0
+    var i = 0
+    while (i < count) {
+      if (i == 0 || hashes(i) != hashes(i - 1)) {
+        hashes(distinct) = hashes(i)
+        distinct += 1
+      }
+      i += 1
+    }
+    distinct
+  }
+
+  private def hashOf(source: Array[Byte], from: Int, to: Int): Long = primitive.getPrimitiveTypeName match {
+    case PrimitiveTypeName.INT32 => hasher.hash(LittleEndian.getInt(source, from))
+    case PrimitiveTypeName.INT64 => hasher.hash(LittleEndian.getLong(source, from))
+    case PrimitiveTypeName.FLOAT =>
+      hasher.hash(java.lang.Float.intBitsToFloat(LittleEndian.getInt(source, from)))
+    case PrimitiveTypeName.DOUBLE =>
+      hasher.hash(java.lang.Double.longBitsToDouble(LittleEndian.getLong(source, from)))
+    case _ =>
+      val start = if (shape.isVariable) from + 4 else from
+      hasher.hash(Binary.fromConstantByteArray(source, start, to - start))
+  }
+}

@@ -1,0 +1,98 @@
+package io.deltaupkeep.parquet.page
+
+import java.io.ByteArrayOutputStream
+
+import io.deltaupkeep.parquet.bytes.MalformedPage
+
+import com.github.luben.zstd.{Zstd, ZstdCompressCtx}
+import org.apache.parquet.bytes.BytesInput
+import org.apache.parquet.hadoop.CodecFactory
+import org.apache.parquet.hadoop.codec.ZstandardCodec
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.xerial.snappy.Snappy
+
+import org.apache.hadoop.conf.Configuration
+
+/**
+ * Compresses and decompresses pages, array to array: Snappy and Zstandard straight through their libraries,
+ * the other codecs through parquet-java's streams. For one thread at a time.
+ */
+private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseable {
+
+  private lazy val factory = new CodecFactory(conf, PageCodec.InitialBuffer)
+
+  private lazy val zstd = {
+    val level = conf.getInt(
+      ZstandardCodec.PARQUET_COMPRESS_ZSTD_LEVEL,
+      ZstandardCodec.DEFAULT_PARQUET_COMPRESS_ZSTD_LEVEL
+    )
+    new ZstdCompressCtx().setLevel(level)
+  }
+  private var zstdUsed = false
+  private var factoryUsed = false
+  private var compressed = new Array[Byte](PageCodec.InitialBuffer)
+
+  /** Fills `out` with the `size` bytes that `count` bytes of `in` hold. */
+  def decompress(
+      codec: CompressionCodecName,
+      in: Array[Byte],
+      from: Int,
+      count: Int,
+      out: Array[Byte],
+      outFrom: Int,
+      size: Int
+  ): Unit = codec match {
+    case _ if size == 0 => ()
+    case CompressionCodecName.UNCOMPRESSED =>
+      requireSize(count.toLong, size)
+      System.arraycopy(in, from, out, outFrom, size)
+    case CompressionCodecName.SNAPPY =>
+      // Snappy writes as much as the data say, so a wrong header must be found before.
+      requireSize(Snappy.uncompressedLength(in, from, count).toLong, size)
+      Snappy.uncompress(in, from, count, out, outFrom)
+      ()
+    case CompressionCodecName.ZSTD =>
+      val actual = Zstd.decompressByteArray(out, outFrom, size, in, from, count)
+      if (Zstd.isError(actual)) throw new MalformedPage(Zstd.getErrorName(actual))
+      requireSize(actual, size)
+    case other =>
+      factoryUsed = true
+      val page =
+        factory.getDecompressor(other).decompress(BytesInput.from(in, from, count), size).toInputStream
+      requireSize(page.readNBytes(out, outFrom, size).toLong, size)
+  }
+
+  private def requireSize(actual: Long, size: Int): Unit =
+    if (actual != size) throw new MalformedPage(s"$actual bytes where the header says $size")
+
+  /** The compressed bytes, in an array of their own. */
+  def compress(codec: CompressionCodecName, in: Array[Byte], count: Int): Array[Byte] = codec match {
+    case CompressionCodecName.UNCOMPRESSED => java.util.Arrays.copyOf(in, count)
+    case CompressionCodecName.SNAPPY =>
+      ensure(Snappy.maxCompressedLength(count))
+      val length = Snappy.compress(in, 0, count, compressed, 0)
+      java.util.Arrays.copyOf(compressed, length)
+    case CompressionCodecName.ZSTD =>
+      zstdUsed = true
+      ensure(Math.toIntExact(Zstd.compressBound(count.toLong)))
+      val length = zstd.compressByteArray(compressed, 0, compressed.length, in, 0, count)
+      java.util.Arrays.copyOf(compressed, length)
+    case other =>
+      factoryUsed = true
+      val out = new ByteArrayOutputStream(count / 2 + 1)
+      factory.getCompressor(other).compress(BytesInput.from(in, 0, count)).writeAllTo(out)
+      out.toByteArray
+  }
+
+  private def ensure(length: Int): Unit =
+    if (compressed.length < length) compressed = new Array[Byte](length)
+
+  override def close(): Unit = {
+    if (zstdUsed) zstd.close()
+    if (factoryUsed) factory.release()
+  }
+}
+
+private object PageCodec {
+  private val InitialBuffer = 1 << 16
+}

@@ -1,0 +1,55 @@
+package io.deltaupkeep.parquet.page
+
+import org.apache.parquet.column.ColumnDescriptor
+
+/** What a page of a column says, its levels and values decoded. */
+private[parquet] trait PageData {
+
+  def column: ColumnDescriptor
+
+  def repetition: LevelBuffer
+
+  def definition: LevelBuffer
+
+  /** Levels of the page: its values, those that are null included. */
+  def levels: Int
+
+  /** Values of the page that are not null. */
+  def nonNull: Int
+
+  /** Whether the page holds `ids` of the dictionary, or else `values`. */
+  def isDictionaryEncoded: Boolean
+
+  def values: Values
+
+  def ids: Array[Int]
+
+  def dictionary: Option[Values]
+
+  final def maxRepetition: Int = column.getMaxRepetitionLevel
+
+  final def maxDefinition: Int = column.getMaxDefinitionLevel
+
+  /** What the repetition and the definition level of a value take when they are packed. */
+  final def bitsOfLevels: Int = RunLength.widthOf(maxRepetition) + RunLength.widthOf(maxDefinition)
+
+  /** The values that the page holds or refers to. */
+  final def plainValues: Values = if (isDictionaryEncoded) dictionary.getOrElse(values) else values
+
+  /** PLAIN bytes of the values from `from` until `to`; of them it may leave out some beyond `limit`. */
+  final def plainBytes(from: Int, to: Int, limit: Long): Long = {
+    val source = plainValues
+    if (!isDictionaryEncoded) source.encodedLength(from, to).toLong
+    else if (source.isFixed) (to - from).toLong * source.encodedLength(0, 1)
+    else {
+      val entries = ids
+      var bytes = 0L
+      var i = from
+      while (i < to && bytes <= limit) {
+        bytes += source.encodedLength(entries(i), entries(i) + 1)
+        i += 1
+      }
+      bytes
+    }
+  }
+}

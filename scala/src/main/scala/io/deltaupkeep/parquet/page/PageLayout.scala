@@ -1,0 +1,33 @@
+package io.deltaupkeep.parquet.page
+
+import org.apache.parquet.column.ParquetProperties
+import org.apache.parquet.hadoop.ParquetOutputFormat
+
+import org.apache.hadoop.conf.Configuration
+
+/**
+ * The limits of a page, as parquet-java's writer keeps them.
+ *
+ * @param pageRows        rows of a page at most
+ * @param pageBytes       about the uncompressed bytes of its values
+ * @param dictionaryBytes of a dictionary page at most; 0 for none
+ */
+final case class PageLayout(pageRows: Int, pageBytes: Int, dictionaryBytes: Int)
+
+object PageLayout {
+
+  /** What parquet-java's own settings say. */
+  def of(conf: Configuration): PageLayout = PageLayout(
+    conf.getInt(
+      ParquetOutputFormat.PAGE_ROW_COUNT_LIMIT,
+      ParquetProperties.DEFAULT_PAGE_ROW_COUNT_LIMIT
+    ),
+    conf.getInt(ParquetOutputFormat.PAGE_SIZE, ParquetProperties.DEFAULT_PAGE_SIZE),
+    if (conf.getBoolean(ParquetOutputFormat.ENABLE_DICTIONARY, true))
+      conf.getInt(
+        ParquetOutputFormat.DICTIONARY_PAGE_SIZE,
+        ParquetProperties.DEFAULT_DICTIONARY_PAGE_SIZE
+      )
+    else 0
+  )
+}

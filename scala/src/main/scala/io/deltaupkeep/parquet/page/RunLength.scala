@@ -1,0 +1,167 @@
+package io.deltaupkeep.parquet.page
+
+import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian, MalformedPage}
+
+/**
+ * The RLE / bit-packing hybrid of levels and dictionary ids (Parquet format, 'Run Length Encoding /
+ * Bit-Packing Hybrid'): runs of one value, and groups of eight values packed `width` bits each.
+ *
+ * Whole arrays at a time, where parquet-java goes value by value.
+ */
+private[parquet] object RunLength {
+
+  /** Bits that hold every value up to `max`. Example: 0 bits for 0, 1 for 1, 2 for 3, 3 for 4. */
+  def widthOf(max: Int): Int = 32 - Integer.numberOfLeadingZeros(max)
+
+  /** What [[decode]] returns where the values are not all of one run. */
+  val Mixed: Int = -1
+
+  /**
+   * Reads `count` values from `bytes(from until to)` into `out`.
+   *
+   * @return the value if one run holds all of them, and then `out` is left as it was; [[Mixed]] otherwise
+   */
+  def decode(bytes: Array[Byte], from: Int, to: Int, width: Int, count: Int, out: Array[Int]): Int =
+    if (width == 0) 0
+    else {
+      var at = from
+      var done = 0
+      var constant = Mixed
+      while (done < count) {
+        var header = 0
+        var shift = 0
+        var more = true
+        while (more) {
+          if (at >= to) throw new MalformedPage(s"$done of $count values are there")
+          val byte = bytes(at)
+          at += 1
+          header |= (byte & 0x7f) << shift
+          shift += 7
+          more = byte < 0
+        }
+        val left = count - done
+        if ((header & 1) == 0) {
+          val run = math.min(header >>> 1, left)
+          if (at + (width + 7) / 8 > to)
+            throw new MalformedPage(s"a run after $done of $count values is cut off")
+          var value = 0
+          var i = 0
+          while (i < (width + 7) / 8) {
+            value |= (bytes(at) & 0xff) << (8 * i)
+            at += 1
+            i += 1
+          }
+          if (run == count) constant = value
+          else java.util.Arrays.fill(out, done, done + run, value)
+          done += run
+        } else {
+          val packed = math.min((header >>> 1).toLong * 8, left.toLong).toInt
+          unpack(bytes, at, to, width, packed, out, done)
+          at = math.min(at.toLong + (header >>> 1).toLong * width, to.toLong).toInt
+          done += packed
+        }
+      }
+      constant
+    }
+
+  private def unpack(
+      bytes: Array[Byte],
+      from: Int,
+      to: Int,
+      width: Int,
+      count: Int,
+      out: Array[Int],
+      outFrom: Int
+  ): Unit = {
+    if (from + (count.toLong * width + 7) / 8 > to)
+      throw new MalformedPage(s"$count packed values are cut off")
+    val mask = (1L << width) - 1
+    var bit = from.toLong * 8
+    var i = 0
+    // Eight bytes hold any value, wherever in a byte it starts.
+    val fast = math.min(count.toLong, math.max(0L, ((bytes.length - 8L - from) * 8) / width)).toInt
+    while (i < fast) {
+      val word = LittleEndian.getLong(bytes, (bit >>> 3).toInt)
+      out(outFrom + i) = ((word >>> (bit & 7).toInt) & mask).toInt
+      bit += width
+      i += 1
+    }
+    while (i < count) {
+      var word = 0L
+      var byte = (bit >>> 3).toInt
+      var shift = -(bit & 7).toInt
+      while (shift < width) {
+        val next = bytes(byte) & 0xffL
+        word |= (if (shift < 0) next >>> -shift else next << shift)
+        byte += 1
+        shift += 8
+      }
+      out(outFrom + i) = (word & mask).toInt
+      bit += width
+      i += 1
+    }
+  }
+
+  /** Writes one run of `count` times `value`. */
+  def encodeRun(value: Int, count: Int, width: Int, out: ByteSink): Unit =
+    if (count > 0) {
+      out.putVarInt(count << 1)
+      var i = 0
+      while (i < (width + 7) / 8) {
+        out.put(value >>> (8 * i))
+        i += 1
+      }
+    }
+
+  /** Writes the first `count` values: a run wherever eight neighbours from a multiple of eight are equal. */
+  def encode(values: Array[Int], count: Int, width: Int, out: ByteSink): Unit = {
+    var packedFrom = 0
+    var i = 0
+    while (i < count) {
+      val run = runFrom(values, i, count)
+      if (run >= 8) {
+        pack(values, packedFrom, i, width, out)
+        encodeRun(values(i), run, width, out)
+        i += run
+        packedFrom = i
+      } else i += 8
+    }
+    pack(values, packedFrom, count, width, out)
+  }
+
+  private def runFrom(values: Array[Int], from: Int, to: Int): Int = {
+    val value = values(from)
+    var i = from + 1
+    while (i < to && values(i) == value) i += 1
+    i - from
+  }
+
+  private def pack(values: Array[Int], from: Int, to: Int, width: Int, out: ByteSink): Unit =
+    if (to > from) {
+      val groups = (to - from + 7) / 8
+      out.putVarInt((groups << 1) | 1)
+      val length = groups * width
+      // Whole words are written, so the last one may run past the end.
+      out.reserve(length + 8)
+      val bytes = out.array
+      var at = out.length
+      var word = 0L
+      var bits = 0
+      var i = from
+      while (i < to) {
+        word |= (values(i) & 0xffffffffL) << bits
+        bits += width
+        if (bits >= 32) {
+          LittleEndian.putInt(bytes, at, word.toInt)
+          at += 4
+          word >>>= 32
+          bits -= 32
+        }
+        i += 1
+      }
+      LittleEndian.putLong(bytes, at, word)
+      val end = out.length + length
+      if (at + 8 < end) java.util.Arrays.fill(bytes, at + 8, end, 0.toByte)
+      out.advance(length)
+    }
+}

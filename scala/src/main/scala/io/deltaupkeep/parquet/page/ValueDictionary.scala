@@ -1,0 +1,135 @@
+package io.deltaupkeep.parquet.page
+
+import java.util.Arrays
+
+import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
+
+/**
+ * The distinct values of an output column chunk, in order of their first appearance, as its dictionary page
+ * will hold them.
+ *
+ * Storage is reused by the next chunk: see [[reset]].
+ */
+private[parquet] final class ValueDictionary {
+  import ValueDictionary._
+
+  private val entries = new ByteSink()
+  private var starts = new Array[Int](InitialSlots / 2 + 1)
+  // The hash table is the first `capacity` of these; a table no larger than need be stays in the caches.
+  private var slots = new Array[Int](InitialSlots)
+  private var capacity = InitialSlots
+  private var count = 0
+  private var shape = ValueShape(0, isBoolean = false)
+  private var maxBytes = 0
+
+  /**
+   * Empties it.
+   *
+   * @param kind  of the values to come
+   * @param bytes of the page, at most; a value beyond it is refused (parquet-java:
+   *              `parquet.dictionary.page.size`)
+   */
+  def reset(kind: ValueShape, bytes: Int): Unit = {
+    entries.clear()
+    count = 0
+    shape = kind
+    maxBytes = bytes
+    setCapacity(InitialSlots)
+  }
+
+  def size: Int = count
+
+  /** The entries in PLAIN encoding, valid up to [[byteSize]]. */
+  def array: Array[Byte] = entries.array
+
+  def byteSize: Int = entries.length
+
+  def start(id: Int): Int = starts(id)
+
+  /** Number of the value whose encoded form is given, which is added if it is new; [[Full]] if it does not fit. */
+  def idOf(source: Array[Byte], from: Int, to: Int): Int = {
+    var slot = hash(source, from, to) & (capacity - 1)
+    var id = slots(slot)
+    while (id >= 0 && !equal(id, source, from, to)) {
+      slot = (slot + 1) & (capacity - 1)
+      id = slots(slot)
+    }
+    if (id >= 0) id
+    else if (entries.length + (to - from) > maxBytes) Full
+    else {
+      starts(count) = entries.length
+      entries.putBytes(source, from, to - from)
+      slots(slot) = count
+      count += 1
+      starts(count) = entries.length
+      if (count * 2 >= capacity) grow()
+      count - 1
+    }
+  }
+
+  /** Forgets the entries from `size` on. No value may be added any more. */
+  def truncate(size: Int): Unit = {
+    count = size
+    entries.truncate(starts(size))
+  }
+
+  private def equal(id: Int, source: Array[Byte], from: Int, to: Int): Boolean = shape.width match {
+    case 8 => LittleEndian.getLong(entries.array, starts(id)) == LittleEndian.getLong(source, from)
+    case 4 => LittleEndian.getInt(entries.array, starts(id)) == LittleEndian.getInt(source, from)
+    case _ => Arrays.equals(entries.array, starts(id), starts(id + 1), source, from, to)
+  }
+
+  private def grow(): Unit = {
+    setCapacity(capacity * 2)
+    var id = 0
+    while (id < count) {
+      var slot = hash(entries.array, starts(id), starts(id + 1)) & (capacity - 1)
+      while (slots(slot) >= 0) slot = (slot + 1) & (capacity - 1)
+      slots(slot) = id
+      id += 1
+    }
+  }
+
+  private def setCapacity(slotCount: Int): Unit = {
+    capacity = slotCount
+    if (slots.length < slotCount) {
+      slots = new Array[Int](slotCount)
+      starts = Arrays.copyOf(starts, slotCount / 2 + 1)
+    }
+    Arrays.fill(slots, 0, slotCount, -1)
+  }
+
+  private def hash(source: Array[Byte], from: Int, to: Int): Int = shape.width match {
+    case 8 => mix(LittleEndian.getLong(source, from))
+    case 4 => mix(LittleEndian.getInt(source, from).toLong)
+    case _ =>
+      var hash = (to - from).toLong
+      var at = from
+      while (at + 8 <= to) {
+        hash = (hash ^ LittleEndian.getLong(source, at)) * Multiplier
+        hash ^= hash >>> 32
+        at += 8
+      }
+      while (at < to) {
+        hash = (hash ^ source(at)) * Multiplier
+        at += 1
+      }
+      mix(hash)
+  }
+}
+
+private[parquet] object ValueDictionary {
+
+  /** The answer for a value that does not fit. */
+  val Full: Int = -1
+
+  private val InitialSlots = 1 << 10
+
+  /** The golden ratio in 64 bits: neighbours are spread over the table (Fibonacci hashing). */
+  private val Multiplier = 0x9e3779b97f4a7c15L
+
+  private def mix(value: Long): Int = {
+    val product = value * Multiplier
+    (product ^ (product >>> 32)).toInt
+  }
+}
