@@ -53,11 +53,11 @@ bench: setup $(SBT_JAR) ## Measure against Delta, Delta Kernel and delta-rs; BEN
 test: setup lint test-scala test-python ## Run every check and every test
 
 .PHONY: lint
-lint: setup ## Check formatting, types and the adapter's boundary
-	$(BIN)/ruff format --check --config python/pyproject.toml python tests
-	$(BIN)/ruff check --config python/pyproject.toml python tests
+lint: setup ## Check formatting, types and the rooms of the sources
+	$(BIN)/ruff format --check --config python/pyproject.toml python project tests
+	$(BIN)/ruff check --config python/pyproject.toml python project tests
 	cd python && ../$(BIN)/mypy delta_upkeep demo ../tests/bench
-	$(BIN)/python project/check_adapter.py $(JAR)
+	$(BIN)/python project/check_house.py $(JAR)
 
 .PHONY: test-scala
 test-scala: setup ## Run the Scala tests, after checking the format, and publish locally for the others
@@ -100,8 +100,8 @@ docs: setup ## Make the pages of both APIs, in build/docs
 .PHONY: format
 format: $(SBT_JAR) ## Format Scala and Python
 	$(SBT) scalafmtAll </dev/null
-	$(BIN)/ruff format --config python/pyproject.toml python tests
-	$(BIN)/ruff check --fix --config python/pyproject.toml python tests
+	$(BIN)/ruff format --config python/pyproject.toml python project tests
+	$(BIN)/ruff check --fix --config python/pyproject.toml python project tests
 
 .PHONY: clean
 clean: ## Remove what was built, but not .venv
