@@ -35,6 +35,8 @@ def draw_conf(rng: random.Random, notes: list[str]) -> dict[str, str]:
     conf = {key: rng.choice(values) for key, values in pool.items() if rng.random() < 0.2}
     if rng.random() < 0.4:  # so that new files have several row groups
         conf["parquet.block.size"] = rng.choice(["1", "1000", "20000"])
+    # polars reads INT96, which is Spark's default, as nanoseconds: they end in 2262.
+    conf.setdefault("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     conf["spark.sql.session.timeZone"] = rng.choice(ZONES)
     notes.append(f"conf {conf}")
     # Every table has another schema, for which Spark would compile code each time.
