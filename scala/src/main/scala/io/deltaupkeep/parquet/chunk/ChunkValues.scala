@@ -29,7 +29,7 @@ final class ChunkValues(
   /**
    * Whether a value of a chunk of strings passes a test.
    *
-   * @throws UnreadableInput when the chunk is not what its metadata say
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the chunk is not what its metadata say
    */
   def existsString(test: String => Boolean): Boolean = {
     var found = false
@@ -45,7 +45,7 @@ final class ChunkValues(
   /**
    * The sum of a chunk of 64-bit numbers.
    *
-   * @throws UnreadableInput when the chunk is not what its metadata say
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the chunk is not what its metadata say
    */
   def sumLongs(): Long = {
     var sum = 0L

@@ -71,7 +71,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
    * Writes the output, which must not exist. Where the splice is refused or fails, what was written of it is
    * for the caller to delete.
    *
-   * @throws UnreadableInput when an input cannot be read
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when an input cannot be read
    */
   def run(output: => OutputFile): SpliceOutcome = refusing {
     val writer = new OutputWriter(output)

@@ -12,7 +12,7 @@ object FileShape {
   /**
    * Reads the footer of a file; none where it is encrypted.
    *
-   * @throws UnreadableInput where there is no such file, or it is damaged
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput where there is no such file, or it is damaged
    */
   def of(file: InputFile): Option[FileShape] = UnreadableInput.naming(file.toString) {
     new FileOpener(heldFileBytes = 0).peek(file).toOption.map { open =>

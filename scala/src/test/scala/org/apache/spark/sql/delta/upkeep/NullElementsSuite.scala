@@ -36,7 +36,10 @@ class NullElementsSuite extends AnyFunSuite {
       spark.conf.set("parquet.page.row.count.limit", "100")
       try {
         val result = spark.sql(s"OPTIMIZE delta.`$path`").collect().head
-        assert(result.getSeq[Row](result.fieldIndex("bins")).map(_.getAs[String]("tier")) == Seq("splice"), result)
+        assert(
+          result.getSeq[Row](result.fieldIndex("bins")).map(_.getAs[String]("tier")) == Seq("splice"),
+          result
+        )
       } finally spark.conf.unset("parquet.page.row.count.limit")
       assert(elements(path) == before)
     }

@@ -35,7 +35,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private val snapshot = handle.snapshot
 
   // The number of partitions is the number of files.
-  private lazy val session = SessionCopy.of(handle.session)(_.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false))
+  private lazy val session =
+    SessionCopy.of(handle.session)(_.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false))
   private def sqlConf = session.sessionState.conf
   private lazy val shape = new CheckpointShape(session, snapshot)
   private lazy val parts = new PartWriter(handle, session, shape)
