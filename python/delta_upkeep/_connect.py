@@ -37,9 +37,9 @@ class SqlTable:
 class ConnectUpkeepTable(TableMethods, DeltaTable):
     """`UpkeepTable` for Spark Connect."""
 
-    def __init__(self, spark: Any, door: SqlTable, **place: Any) -> None:
+    def __init__(self, spark: Any, gateway: SqlTable, **place: Any) -> None:
         DeltaTable.__init__(self, spark, **place)
-        self._door = door
+        self._gateway = gateway
 
     @classmethod
     def for_name(cls, spark: Any, name: str) -> ConnectUpkeepTable:
@@ -70,4 +70,4 @@ class ConnectUpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):  # ty
 
     def __init__(self, table: ConnectUpkeepTable) -> None:
         DeltaOptimizeBuilder.__init__(self, table._spark, table)
-        OptimizeMethods.__init__(self, table._door)
+        OptimizeMethods.__init__(self, table._gateway)

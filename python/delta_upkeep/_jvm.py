@@ -1,4 +1,4 @@
-"""The one door to the JVM: `io.deltaupkeep.api.UpkeepTable` through Py4J."""
+"""The way to the JVM: `io.deltaupkeep.api.UpkeepTable` through Py4J."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from delta_upkeep.health import HealthReport
 Builder = TypeVar("Builder", bound="OptimizeMethods")
 
 
-class Door(Protocol):
+class Gateway(Protocol):
     """Runs the statements of one table."""
 
     def call(self, method: str, *arguments: Any) -> DataFrame:
@@ -23,7 +23,7 @@ class Door(Protocol):
 class TableMethods:
     """The statements but OPTIMIZE."""
 
-    _door: Door
+    _gateway: Gateway
 
     def checkpoint(
         self,
@@ -58,7 +58,7 @@ class TableMethods:
         """
         options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
         chosen = {key: value for key, value in options.items() if value is not None}
-        return self._door.call("checkpoint", dryRun, option_texts(chosen))
+        return self._gateway.call("checkpoint", dryRun, option_texts(chosen))
 
     def cleanupLog(
         self,
@@ -87,11 +87,11 @@ class TableMethods:
                 table's features forbid it.
         """
         hours = None if retentionHours is None else float(retentionHours)
-        return self._door.call("cleanupLog", hours, dryRun, option_texts(options or {}))
+        return self._gateway.call("cleanupLog", hours, dryRun, option_texts(options or {}))
 
     def health(self) -> HealthReport:
         """Look at files, checkpoints and log, and say what needs mending and how."""
-        return HealthReport.of(self._door.call("health"))
+        return HealthReport.of(self._gateway.call("health"))
 
     def maintain(
         self, *, dryRun: bool = False, options: Mapping[str, OptionValue] | None = None
@@ -105,14 +105,14 @@ class TableMethods:
         Returns:
             One row a step: path, step, due, dryRun, status, reason, and the step's own result.
         """
-        return self._door.call("maintain", dryRun, option_texts(options or {}))
+        return self._gateway.call("maintain", dryRun, option_texts(options or {}))
 
 
 class OptimizeMethods:
     """An OPTIMIZE to be: conditions and options first, then one of the methods that run it."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
         self._where: list[str] = []
         self._full = False
         self._options: dict[str, OptionValue] = {}
@@ -173,7 +173,7 @@ class OptimizeMethods:
 
     def _run(self, z_order_by: list[str], dry_run: bool) -> DataFrame:
         options = option_texts(self._options)
-        return self._door.call("optimize", self._where, z_order_by, self._full, dry_run, options)
+        return self._gateway.call("optimize", self._where, z_order_by, self._full, dry_run, options)
 
 
 def _names(cols: tuple[Any, ...]) -> list[str]:

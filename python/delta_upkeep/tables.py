@@ -9,7 +9,7 @@ from delta.tables import DeltaOptimizeBuilder, DeltaTable
 from pyspark.sql import SparkSession
 
 from delta_upkeep._jvm import JvmTable
-from delta_upkeep._methods import Door, OptimizeMethods, TableMethods
+from delta_upkeep._methods import Gateway, OptimizeMethods, TableMethods
 
 
 class UpkeepTable(TableMethods, DeltaTable):
@@ -29,9 +29,9 @@ class UpkeepTable(TableMethods, DeltaTable):
         >>> table.cleanupLog(dryRun=True).show()
     """
 
-    def __init__(self, spark: SparkSession, jdt: Any, door: Door) -> None:
+    def __init__(self, spark: SparkSession, jdt: Any, gateway: Gateway) -> None:
         DeltaTable.__init__(self, spark, jdt)
-        self._door = door
+        self._gateway = gateway
 
     @classmethod
     def forName(cls, sparkSession: SparkSession, tableOrViewName: str) -> UpkeepTable:
@@ -79,15 +79,15 @@ class UpkeepTable(TableMethods, DeltaTable):
 
     def optimize(self) -> UpkeepOptimizeBuilder:
         """Start an OPTIMIZE: compaction, Z-order, or the table's own clustering."""
-        return UpkeepOptimizeBuilder(self._spark, self._jdt.optimize(), self._door)
+        return UpkeepOptimizeBuilder(self._spark, self._jdt.optimize(), self._gateway)
 
 
 class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
     """An OPTIMIZE to be: conditions and options first, then one of the methods that run it."""
 
-    def __init__(self, spark: SparkSession, jbuilder: Any, door: Door) -> None:
+    def __init__(self, spark: SparkSession, jbuilder: Any, gateway: Gateway) -> None:
         DeltaOptimizeBuilder.__init__(self, spark, jbuilder)
-        OptimizeMethods.__init__(self, door)
+        OptimizeMethods.__init__(self, gateway)
 
 
 def _is_connect(spark: SparkSession) -> bool:

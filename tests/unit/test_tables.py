@@ -1,4 +1,4 @@
-"""What the facade sends through its door, with a door that only writes it down."""
+"""What the facade sends through its gateway, with a gateway that only writes it down."""
 
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from delta_upkeep._jvm import JvmTable
 Call = tuple[Any, ...]
 
 
-class Door(JvmTable):
+class Gateway(JvmTable):
     """Returns the call in the place of its rows."""
 
     def __init__(self) -> None:
@@ -26,12 +26,12 @@ NO_SESSION = cast(SparkSession, None)
 
 @pytest.fixture
 def table() -> UpkeepTable:
-    return UpkeepTable(NO_SESSION, None, Door())
+    return UpkeepTable(NO_SESSION, None, Gateway())
 
 
 @pytest.fixture
 def optimize() -> UpkeepOptimizeBuilder:
-    return UpkeepOptimizeBuilder(NO_SESSION, None, Door())
+    return UpkeepOptimizeBuilder(NO_SESSION, None, Gateway())
 
 
 def test_checkpoint_leaves_defaults_to_the_statement(table: UpkeepTable):

@@ -12,7 +12,7 @@ import org.apache.spark.sql.delta.upkeep.spark.JobProgress
 
 /**
  * A Delta table to maintain: the statements of Delta Upkeep as methods, each with the rows of its statement.
- * It is the one door for Python, and of use to Java and Scala as it is.
+ * Python calls it through Py4J; Java and Scala may use it as it is.
  *
  * Statements run at once, when the method is called. Options are those of the statement.
  */

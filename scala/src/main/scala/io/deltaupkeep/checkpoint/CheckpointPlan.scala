@@ -112,7 +112,7 @@ object Build {
    *
    * @param isNamed whether `_last_checkpoint` names it, or a newer one
    */
-  final case class Needless(existing: ExistingCheckpoint, isNamed: Boolean) extends Build("none") {
+  final case class NotNeeded(existing: ExistingCheckpoint, isNamed: Boolean) extends Build("none") {
     override def fileActions: Option[Long] = None
     override def parts: Int = existing.parts
     override def reason: String =
@@ -155,7 +155,7 @@ object Build {
   }
 }
 
-/** The checkpoint to write, or the one that makes writing needless. */
+/** The checkpoint to write, or the one that makes writing unnecessary. */
 final case class CheckpointPlan(
     version: Long,
     policy: Policy,
@@ -170,13 +170,13 @@ final case class CheckpointPlan(
   def isEmpty: Boolean = existing.nonEmpty
 
   def existing: Option[ExistingCheckpoint] = build match {
-    case needless: Build.Needless => Some(needless.existing)
+    case Build.NotNeeded(existing, _) => Some(existing)
     case _ => None
   }
 
   /** Whether `_last_checkpoint` is all that is to be written. */
   def mendsPointer: Boolean = build match {
-    case needless: Build.Needless => !needless.isNamed
+    case Build.NotNeeded(_, isNamed) => !isNamed
     case _ => false
   }
 

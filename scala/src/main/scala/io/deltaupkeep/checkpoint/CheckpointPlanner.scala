@@ -53,7 +53,7 @@ object CheckpointPlanner {
     val build = there.map(existing).find(_.policy == policy) match {
       // Readers may take it before any other of this version.
       case _ if damaged.nonEmpty => full(s"one of this version is damaged, and replaced: ${damaged.head.why}")
-      case Some(found) => Build.Needless(found, isNamed = pointer.exists(_ >= table.version))
+      case Some(found) => Build.NotNeeded(found, isNamed = pointer.exists(_ >= table.version))
       case None if request.mode == Mode.Full => full("asked for")
       case None if policy == Policy.Classic && request.partSize.nonEmpty =>
         full("parts that several drivers write fit together only so")

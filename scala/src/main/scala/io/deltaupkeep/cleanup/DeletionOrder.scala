@@ -10,32 +10,32 @@ private[cleanup] object DeletionOrder {
    * the oldest on; then what no reader uses; sidecars last, after every checkpoint that named them.
    */
   def phases(files: IndexedSeq[LogFile], reasons: Reasons): Seq[IndexedSeq[LogFile]] = {
-    val doomed = files.indices.filter(reasons(_).verdict == Verdict.Delete).map(Doomed.of(files, _))
-    doomed.groupBy(_.phase).toSeq.sortBy(_._1).map { case (_, ofPhase) =>
+    val deletions = files.indices.filter(reasons(_).verdict == Verdict.Delete).map(Deletion.of(files, _))
+    deletions.groupBy(_.phase).toSeq.sortBy(_._1).map { case (_, ofPhase) =>
       val indices = ofPhase.sorted(new Order(files)).map(_.index).toArray
       new Picked(files, indices)
     }
   }
 
   /** @param rank among files of one version */
-  private final case class Doomed(index: Int, phase: Byte, version: Long, rank: Byte)
+  private final case class Deletion(index: Int, phase: Byte, version: Long, rank: Byte)
 
-  private object Doomed {
-    def of(files: IndexedSeq[LogFile], index: Int): Doomed = {
-      def doomed(phase: Int, version: Long, rank: Int) = Doomed(index, phase.toByte, version, rank.toByte)
+  private object Deletion {
+    def of(files: IndexedSeq[LogFile], index: Int): Deletion = {
+      def deletion(phase: Int, version: Long, rank: Int) = Deletion(index, phase.toByte, version, rank.toByte)
       files(index).kind match {
-        case LogFileKind.LogCompaction(_, end) => doomed(0, end, 0)
-        case LogFileKind.Checksum(version) => doomed(1, version, 0)
-        case LogFileKind.StagedCommit(version, _) => doomed(1, version, 1)
-        case LogFileKind.Commit(version) => doomed(1, version, 3)
-        case LogFileKind.Sidecar => doomed(3, 0, 0)
-        case other => other.version.fold(doomed(2, 0, 0))(doomed(1, _, 2))
+        case LogFileKind.LogCompaction(_, end) => deletion(0, end, 0)
+        case LogFileKind.Checksum(version) => deletion(1, version, 0)
+        case LogFileKind.StagedCommit(version, _) => deletion(1, version, 1)
+        case LogFileKind.Commit(version) => deletion(1, version, 3)
+        case LogFileKind.Sidecar => deletion(3, 0, 0)
+        case other => other.version.fold(deletion(2, 0, 0))(deletion(1, _, 2))
       }
     }
   }
 
-  private final class Order(files: IndexedSeq[LogFile]) extends Ordering[Doomed] {
-    override def compare(a: Doomed, b: Doomed): Int =
+  private final class Order(files: IndexedSeq[LogFile]) extends Ordering[Deletion] {
+    override def compare(a: Deletion, b: Deletion): Int =
       if (a.version != b.version) a.version.compare(b.version)
       else if (a.rank != b.rank) a.rank.compare(b.rank)
       else files(a.index).name.compareTo(files(b.index).name)

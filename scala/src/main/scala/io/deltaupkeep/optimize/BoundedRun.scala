@@ -1,9 +1,9 @@
 package io.deltaupkeep.optimize
 
 /** What one run may still rewrite. */
-private[optimize] final case class Room(files: Long, bytes: Long) {
+private[optimize] final case class Budget(files: Long, bytes: Long) {
   def holds(bin: Bin): Boolean = bin.files.size <= files && bin.sizeInBytes <= bytes
-  def without(bin: Bin): Room = Room(files - bin.files.size, bytes - bin.sizeInBytes)
+  def without(bin: Bin): Budget = Budget(files - bin.files.size, bytes - bin.sizeInBytes)
 }
 
 /**
@@ -13,14 +13,14 @@ private[optimize] final case class Room(files: Long, bytes: Long) {
 private[optimize] final class BoundedRun(settings: OptimizeSettings) {
 
   private val rules = BinRules(settings)
-  private val room =
-    Room(settings.maxFiles.getOrElse(Long.MaxValue), settings.maxBytes.getOrElse(Long.MaxValue))
+  private val budget =
+    Budget(settings.maxFiles.getOrElse(Long.MaxValue), settings.maxBytes.getOrElse(Long.MaxValue))
 
   def of(plan: OptimizePlan): OptimizePlan = {
-    val (taken, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], room)) { case ((bins, left), bin) =>
+    val (taken, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], budget)) { case ((bins, left), bin) =>
       val now =
         if (left.holds(bin)) Some(bin)
-        else if (room.holds(bin) || plan.layout != Layout.Compact) None
+        else if (budget.holds(bin) || plan.layout != Layout.Compact) None
         else partOf(bin, left)
       now.fold((bins, left))(part => (bins :+ part, left.without(part)))
     }
@@ -30,27 +30,27 @@ private[optimize] final class BoundedRun(settings: OptimizeSettings) {
   }
 
   /** The smallest files of a bin that fit and are worth rewriting by themselves. */
-  private def partOf(bin: Bin, room: Room): Option[Bin] = {
-    windows(bin.files.sortBy(_.sizeInBytes).toVector, room)
+  private def partOf(bin: Bin, budget: Budget): Option[Bin] = {
+    windows(bin.files.sortBy(_.sizeInBytes).toVector, budget)
       .map(rules.withoutGiants)
       .find(rules.isWorthRewriting)
       .map(part => bin.copy(files = bin.files.filter(part.toSet)))
   }
 
   /** As many files in a row as fit; then again from the middle of those, in linear time. */
-  private def windows(files: IndexedSeq[DataFile], room: Room): Iterator[Seq[DataFile]] =
+  private def windows(files: IndexedSeq[DataFile], budget: Budget): Iterator[Seq[DataFile]] =
     Iterator.unfold(0) { first =>
       Option.when(first < files.size) {
-        val window = fitting(files, first, room)
+        val window = fitting(files, first, budget)
         (window, first + math.max(1, window.size / 2))
       }
     }
 
-  private def fitting(files: IndexedSeq[DataFile], first: Int, room: Room): Seq[DataFile] = {
+  private def fitting(files: IndexedSeq[DataFile], first: Int, budget: Budget): Seq[DataFile] = {
     var bytes = 0L
     files.iterator.slice(first, files.size).zipWithIndex.takeWhile { case (file, index) =>
       bytes += file.sizeInBytes
-      index < room.files && bytes <= room.bytes
+      index < budget.files && bytes <= budget.bytes
     }.map(_._1).toSeq
   }
 

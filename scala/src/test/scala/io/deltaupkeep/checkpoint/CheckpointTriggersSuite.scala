@@ -40,7 +40,7 @@ class CheckpointTriggersSuite extends AnyFunSuite with TableDrivenPropertyChecks
       (500, 600000L, true)
     )
     forAll(cases) { (failures, later, may) =>
-      val trouble = (1 until failures).foldLeft(Trouble.first(50))((trouble, _) => trouble.again(50))
+      val trouble = (1 until failures).foldLeft(RetryBackoff.first(50))((trouble, _) => trouble.again(50))
       assert(trouble.failures == failures && trouble.mayTry(50 + later) == may)
     }
   }

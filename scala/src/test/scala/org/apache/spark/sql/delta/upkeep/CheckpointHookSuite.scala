@@ -16,7 +16,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.delta.upkeep.hook.{CheckpointOrder, CheckpointWorker}
+import org.apache.spark.sql.delta.upkeep.hook.{CheckpointWorker, PendingCheckpoint}
 
 /** Checkpoints after commits: that they come, by whom, and that no commit waits for them. */
 class CheckpointHookSuite extends AnyFunSuite {
@@ -57,18 +57,18 @@ class CheckpointHookSuite extends AnyFunSuite {
       .exists(_.getBloomFilterOffset > 0)
   }
 
-  /** An order that keeps the worker busy until it is told to go on. */
-  private class Blocking(of: CheckpointOrder, goOn: CountDownLatch)
-      extends CheckpointOrder(of.session, of.snapshot, of.catalogTable, of.version, of.reason) {
+  /** A checkpoint that keeps the worker busy until it is told to go on. */
+  private class Blocking(of: PendingCheckpoint, goOn: CountDownLatch)
+      extends PendingCheckpoint(of.session, of.snapshot, of.catalogTable, of.version, of.reason) {
     override def write(): CheckpointResult = {
       goOn.await(WaitMs, TimeUnit.MILLISECONDS)
       super.write()
     }
   }
 
-  private def orderOf(path: String): CheckpointOrder = {
+  private def pendingOf(path: String): PendingCheckpoint = {
     val snapshot = DeltaLog.forTable(spark, path).update()
-    CheckpointOrder(spark, snapshot, None, snapshot.version, "a test")
+    PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test")
   }
 
   private lazy val busyTable = newTable("hookBusy", 1)
@@ -76,7 +76,7 @@ class CheckpointHookSuite extends AnyFunSuite {
   /** Runs what commits while the worker is busy with another table; the checkpoint comes once it is not. */
   private def assertWritten(path: String)(commit: => Unit): Unit = withMode("async") {
     val goOn = new CountDownLatch(1)
-    worker.submit(new Blocking(orderOf(busyTable), goOn))
+    worker.submit(new Blocking(pendingOf(busyTable), goOn))
     try {
       commit
       assert(!checkpointsIn(path).contains(versionOf(path)), "the commit has waited for the checkpoint")
@@ -231,7 +231,7 @@ class CheckpointHookSuite extends AnyFunSuite {
       val path = newTable("hookCoalesced", 1, everyCommit: _*)
       assert(worker.drain(WaitMs))
       val goOn = new CountDownLatch(1)
-      worker.submit(new Blocking(orderOf(busyTable), goOn))
+      worker.submit(new Blocking(pendingOf(busyTable), goOn))
       (10 to 14).foreach(append(path, _))
       goOn.countDown()
       assert(worker.drain(WaitMs))
@@ -241,8 +241,8 @@ class CheckpointHookSuite extends AnyFunSuite {
 
   test("a failure fails no commit, shows in DESCRIBE HEALTH, and is made good after a later commit") {
     val path = newTable("hookFailing", 2, "delta.checkpointInterval" -> "1000")
-    val order = orderOf(path)
-    worker.submit(new CheckpointOrder(order.session, order.snapshot, None, order.version, "a test") {
+    val pending = pendingOf(path)
+    worker.submit(new PendingCheckpoint(pending.session, pending.snapshot, None, pending.version, "a test") {
       override def write(): CheckpointResult = throw new IllegalStateException("the store is down")
     })
     assert(worker.drain(WaitMs))

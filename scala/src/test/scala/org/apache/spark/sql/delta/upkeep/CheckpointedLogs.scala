@@ -19,7 +19,7 @@ import org.apache.spark.sql.delta.{
   V2CheckpointProvider
 }
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
-import org.apache.spark.sql.delta.upkeep.log.CheckpointShape
+import org.apache.spark.sql.delta.upkeep.log.CheckpointSchema
 import org.apache.spark.sql.functions.{col, size, when}
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.{Clock, ManualClock}
@@ -200,7 +200,7 @@ private[upkeep] trait CheckpointedLogs { this: AnyFunSuite =>
         val others = snapshot.nonFileActions.size + v2.sidecarFiles.size + 1
         Contents(rows, files.map(_.schema), None, rows.size.toLong + others, pointer)
       case classic =>
-        val all = parquet(classic.topLevelFiles.map(_.getPath)).select(CheckpointShape.Columns.map(col): _*)
+        val all = parquet(classic.topLevelFiles.map(_.getPath)).select(CheckpointSchema.Columns.map(col): _*)
         val (files, others) =
           all.collect().toSeq.partition(row => FileColumns.exists(column => row.getAs[Row](column) != null))
         val rows = files.map(row => Row.fromSeq(FileColumns.map(row.getAs[Row])))

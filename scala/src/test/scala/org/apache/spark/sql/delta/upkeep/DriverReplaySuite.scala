@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
-import org.apache.spark.sql.delta.upkeep.replay.LogPiece
+import org.apache.spark.sql.delta.upkeep.replay.CommitSplit
 
 /** The driver and a Spark job find the same state in the same log. */
 class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
@@ -92,7 +92,7 @@ class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
       val end = if (random.nextBoolean()) "\n" else ""
       Files.writeString(file, lines.mkString("\n") + end)
       val status = new Path(file.toUri).getFileSystem(conf).getFileStatus(new Path(file.toUri))
-      val pieces = LogPiece.of(status, bytes = 1L + random.nextInt(30))
+      val pieces = CommitSplit.of(status, bytes = 1L + random.nextInt(30))
       val found =
         pieces.map(piece => new String(piece.lines(conf), UTF_8)).flatMap(_.split("\n")).filter(_.nonEmpty)
       assert(found == lines)

@@ -13,7 +13,7 @@ import org.json4s.jackson.JsonMethods
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.delta.upkeep.hook.{CheckpointOrder, CheckpointWorker}
+import org.apache.spark.sql.delta.upkeep.hook.{CheckpointWorker, PendingCheckpoint}
 import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
 
 /**
@@ -112,7 +112,7 @@ class InterruptedCheckpointSuite extends AnyFunSuite {
     val snapshot = DeltaLog.forTable(spark, path).update()
     val worker = new CheckpointWorker(spark.sparkContext, graceMs = 0).start()
     WholeFileSystem.holding(classic) { held =>
-      worker.submit(CheckpointOrder(spark, snapshot, None, snapshot.version, "a test"))
+      worker.submit(PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test"))
       held.await()
       worker.finish()
       held.goOn()

@@ -9,7 +9,7 @@ import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointFooter,
   CheckpointRows,
-  CheckpointShape,
+  CheckpointSchema,
   LastCheckpoint
 }
 import org.apache.spark.sql.delta.upkeep.replay.{ActionRows, FileActions, FileColumns, LogTail}
@@ -38,7 +38,7 @@ private[upkeep] final class CheckpointBase private (
   def sources(
       replaced: Seq[Fragment],
       session: ClassicSession,
-      shape: CheckpointShape
+      checkpointSchema: CheckpointSchema
   ): Seq[() => Iterator[InternalRow]] = {
     val sqlConf = session.sessionState.conf
     val conf = handle.hadoopConf
@@ -47,7 +47,7 @@ private[upkeep] final class CheckpointBase private (
     val actions = new FileActions(Columns)
     val unexpired = handle.snapshot.minFileRetentionTimestamp
     def survivors(fragment: Fragment): Iterator[InternalRow] = {
-      val columns = new FileColumns(Columns, shape.sidecarSchema, sqlConf)
+      val columns = new FileColumns(Columns, checkpointSchema.sidecarSchema, sqlConf)
       CheckpointFooter
         .read(file(fragment), conf)(_.ranges(fragment))
         .iterator
@@ -58,7 +58,7 @@ private[upkeep] final class CheckpointBase private (
         }
         .map(columns(_))
     }
-    val changes = () => ActionRows.ofFiles(tail.fileActions, shape.sidecarSchema, sqlConf)
+    val changes = () => ActionRows.ofFiles(tail.fileActions, checkpointSchema.sidecarSchema, sqlConf)
     changes +: replaced.filter(_.actions > 0).map(fragment => () => survivors(fragment))
   }
 }
@@ -68,11 +68,15 @@ private[upkeep] object CheckpointBase {
   private lazy val Columns = StructType(Seq("add", "remove").map(Action.logSchema(_)))
 
   /** The base of a new checkpoint of a policy, or why there is none. */
-  def of(handle: DeltaHandle, policy: Policy, shape: => CheckpointShape): Either[String, CheckpointBase] =
+  def of(
+      handle: DeltaHandle,
+      policy: Policy,
+      checkpointSchema: => CheckpointSchema
+  ): Either[String, CheckpointBase] =
     for {
       last <- LastCheckpoint.of(handle, policy)
-      _ <- last.obstacle(shape).toLeft(())
-      others <- last.otherActions
+      _ <- last.obstacle(checkpointSchema).toLeft(())
+      others <- last.nonFileActions
       tail <- LogTail.read(handle, others)
       fragments = last.fragments(tail.touched.map(_.path))
     } yield {

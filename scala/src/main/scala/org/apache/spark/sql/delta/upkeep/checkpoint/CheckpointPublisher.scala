@@ -11,7 +11,7 @@ import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointShape}
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.util.ThreadUtils
@@ -20,12 +20,12 @@ import org.apache.spark.util.ThreadUtils
  * What makes up a checkpoint.
  *
  * @param fragments    with the files that they are in
- * @param otherActions actions about no file
+ * @param nonFileActions actions about no file
  * @param isOneFile    whether they are one classic checkpoint already, but for its name
  */
 private[upkeep] final case class CheckpointContents(
     fragments: Seq[(Fragment, FileStatus)],
-    otherActions: Seq[Action],
+    nonFileActions: Seq[Action],
     isOneFile: Boolean
 ) {
   val adds: Long = fragments.map(_._1.adds).sum
@@ -37,7 +37,7 @@ private[upkeep] final case class CheckpointContents(
 private[upkeep] final class CheckpointPublisher(
     handle: DeltaHandle,
     session: ClassicSession,
-    shape: CheckpointShape
+    checkpointSchema: CheckpointSchema
 ) {
 
   private val snapshot = handle.snapshot
@@ -48,12 +48,12 @@ private[upkeep] final class CheckpointPublisher(
   /** A top-level file that names the fragments, which are sidecars. */
   def v2(contents: CheckpointContents, format: TopLevelFormat): LastCheckpointInfo = {
     val sidecarBytes = contents.fragments.map(_._1.sizeInBytes).sum
-    val (topLevel, otherActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
+    val (topLevel, nonFileActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
       CheckpointWriter.deltaFormat(format),
       contents.fragments.map { case (_, file) => SerializableFileStatus.fromStatus(file) }.toArray,
       session,
-      shape.sidecarSchema,
-      new SnapshotOfCheckpoint(snapshot, contents.adds, contents.otherActions),
+      checkpointSchema.sidecarSchema,
+      new SnapshotOfCheckpoint(snapshot, contents.adds, contents.nonFileActions),
       deltaLog,
       contents.fileActions,
       sidecarBytes,
@@ -63,7 +63,7 @@ private[upkeep] final class CheckpointPublisher(
     )
     LastCheckpointInfo(
       version = snapshot.version,
-      size = contents.fileActions + otherActions.size,
+      size = contents.fileActions + nonFileActions.size,
       parts = None,
       sizeInBytes = Some(sidecarBytes + topLevel.getLen),
       numOfAddFiles = Some(contents.adds),
@@ -78,7 +78,7 @@ private[upkeep] final class CheckpointPublisher(
     val file =
       if (contents.isOneFile && useRename) rename(contents.fragments.head._2.getPath, path, contents.adds)
       else write(rowGroups(contents), path, contents.adds, temporary)
-    classicInfo(contents, contents.fileActions + contents.otherActions.size, parts = None, file.getLen)
+    classicInfo(contents, contents.fileActions + contents.nonFileActions.size, parts = None, file.getLen)
   }
 
   /** A part of each fragment; the fragments hold the other actions too. */
@@ -150,7 +150,8 @@ private[upkeep] final class CheckpointPublisher(
       sizeInBytes = Some(sizeInBytes),
       numOfAddFiles = Some(contents.adds),
       v2Checkpoint = None,
-      checkpointSchema = Checkpoints.checkpointSchemaToWriteInLastCheckpointFile(session, shape.schema)
+      checkpointSchema =
+        Checkpoints.checkpointSchemaToWriteInLastCheckpointFile(session, checkpointSchema.schema)
     )
 }
 

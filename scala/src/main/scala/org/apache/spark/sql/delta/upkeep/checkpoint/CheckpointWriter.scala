@@ -20,7 +20,7 @@ import io.deltaupkeep.log.{LogDirectory, LogFile}
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
 import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointPointer,
-  CheckpointShape,
+  CheckpointSchema,
   DamagedCheckpoints,
   ReadableLog
 }
@@ -38,8 +38,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private lazy val session =
     SessionCopy.of(handle.session)(_.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false))
   private def sqlConf = session.sessionState.conf
-  private lazy val shape = new CheckpointShape(session, snapshot)
-  private lazy val parts = new PartWriter(handle, session, shape)
+  private lazy val checkpointSchema = new CheckpointSchema(session, snapshot)
+  private lazy val parts = new PartWriter(handle, session, checkpointSchema)
   private lazy val log = new ReadableLog(handle)
   private lazy val damaged = new DamagedCheckpoints(handle)
   private val pointer = new CheckpointPointer(handle)
@@ -75,7 +75,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
     bases.getOrElseUpdate(
       policy,
       session.withActive {
-        try CheckpointBase.of(handle, policy, shape)
+        try CheckpointBase.of(handle, policy, checkpointSchema)
         catch { case NonFatal(e) => Left(log.damage.getOrElse(throw e)) }
       }
     )
@@ -104,7 +104,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
     if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
     else if (bytes > most)
       Replay.AsJob(s"the commits take ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
-    else if (shape.hasVariantStatistics)
+    else if (checkpointSchema.hasVariantStatistics)
       Replay.AsJob("statistics of variants are read by a query")
     else Replay.OnDriver
   }
@@ -155,13 +155,17 @@ final class CheckpointWriter(handle: DeltaHandle) {
         val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
         val sources =
           if (build.newFragments == 0) Nil
-          else last.sources(build.fragments.replaced, session, shape)
+          else last.sources(build.fragments.replaced, session, checkpointSchema)
         val others = last.tail.nonFileActions
         val written = parts.write(kind, plan.fragmentSize, sources, others)
         CheckpointContents(kept ++ written.fragments, others, isOneFile = false)
       case build: Build.Full if build.replay == Replay.OnDriver =>
         val written =
-          new DriverReplay(handle, session, shape, log.snapshot).write(parts, kind, plan.fragmentSize)
+          new DriverReplay(handle, session, checkpointSchema, log.snapshot).write(
+            parts,
+            kind,
+            plan.fragmentSize
+          )
         CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
       case build: Build.Full =>
         val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
@@ -170,7 +174,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
           if (kind.isRowGroups) parts.write(kind, written.others.size.toLong, Nil, written.others).fragments
           else Nil
         CheckpointContents(written.fragments ++ added, written.others, isOneFile = false)
-      case _: Build.Needless => throw new IllegalStateException("There is nothing to write")
+      case _: Build.NotNeeded => throw new IllegalStateException("There is nothing to write")
     }
   }
 
@@ -188,7 +192,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       temporary: TemporaryFiles
   ): LastCheckpointInfo = {
     plan.damaged.foreach(damaged.delete)
-    val publisher = new CheckpointPublisher(handle, session, shape)
+    val publisher = new CheckpointPublisher(handle, session, checkpointSchema)
     plan.policy match {
       case Policy.V2 => publisher.v2(contents, plan.format)
       case Policy.Classic if plan.build.parts > 1 => publisher.multiPart(contents, temporary)

@@ -18,7 +18,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointShape}
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.replay.ActionRows
 import org.apache.spark.sql.delta.upkeep.spark.RowWriting
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -35,7 +35,7 @@ import org.apache.spark.util.ThreadUtils
 private[upkeep] final class DriverParts(
     handle: DeltaHandle,
     session: ClassicSession,
-    shape: CheckpointShape,
+    checkpointSchema: CheckpointSchema,
     kind: PartKind,
     place: PartPlace,
     actionsOfPart: Long
@@ -44,9 +44,10 @@ private[upkeep] final class DriverParts(
 
   private val conf = handle.hadoopConf
   private val isSidecar = !kind.isRowGroups
-  private val fileSchema = if (isSidecar) shape.sidecarParquetSchema else shape.parquetSchema
-  private val fileActions = new RowWriting(session, shape.sidecarSchema, conf)
-  private lazy val allActions = new RowWriting(session, shape.schema, conf)
+  private val fileSchema =
+    if (isSidecar) checkpointSchema.sidecarParquetSchema else checkpointSchema.parquetSchema
+  private val fileActions = new RowWriting(session, checkpointSchema.sidecarSchema, conf)
+  private lazy val allActions = new RowWriting(session, checkpointSchema.schema, conf)
   private lazy val keyValues = (if (isSidecar) fileActions else allActions).keyValues
   private val codec = CompressionCodecName.valueOf(
     new ParquetOptions(Map.empty[String, String], session.sessionState.conf).compressionCodecClassName
@@ -73,7 +74,7 @@ private[upkeep] final class DriverParts(
       sideBySide(together(writers))(_.flush())
       if (!isSidecar) {
         val last = use(new Writer(allActions, target))
-        ActionRows.ofOthers(others, shape.schema).foreach(last.write)
+        ActionRows.ofOthers(others, checkpointSchema.schema).foreach(last.write)
         last.flush()
       }
       target.finish()

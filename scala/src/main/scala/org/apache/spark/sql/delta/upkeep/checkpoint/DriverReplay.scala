@@ -8,8 +8,8 @@ import scala.collection.mutable
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.Snapshot
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointShape, OtherActions}
-import org.apache.spark.sql.delta.upkeep.replay.{CommitParser, FileColumns, KeyedAction, LogPiece}
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointSchema, NonFileActions}
+import org.apache.spark.sql.delta.upkeep.replay.{CommitParser, CommitSplit, FileColumns, KeyedAction}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
@@ -17,21 +17,21 @@ import org.apache.spark.unsafe.types.UTF8String
 /**
  * The state of a table from its commits alone, replayed on the driver from the newest one back: of each file,
  * application and domain the first action that is met stays (protocol, 'Action Reconciliation'). Threads parse
- * pieces of commits side by side and wait for each other only to see what newer commits named.
+ * splits of commits side by side and wait for each other only to see what newer commits named.
  *
  * A key of about 150 bytes for each file that the commits name is in memory, 150 MB for a million; of actions,
- * for each thread, those of a piece of a commit and what goes into one file.
+ * for each thread, those of a split of a commit and what goes into one file.
  */
 private[upkeep] final class DriverReplay(
     handle: DeltaHandle,
     session: ClassicSession,
-    shape: CheckpointShape,
+    checkpointSchema: CheckpointSchema,
     snapshot: Snapshot
 ) {
   import DriverReplay._
 
   private val sqlConf = session.sessionState.conf
-  private val pieces = snapshot.logSegment.deltas.reverseIterator.flatMap(LogPiece.of(_)).toIndexedSeq
+  private val splits = snapshot.logSegment.deltas.reverseIterator.flatMap(CommitSplit.of(_)).toIndexedSeq
   private val expected = snapshot.logSegment.deltas.map(_.getLen).sum / BytesOfAction
   private val seen = new util.HashSet[UTF8String](expected.toInt)
   private val others = mutable.ArrayBuffer.empty[InternalRow]
@@ -40,20 +40,20 @@ private[upkeep] final class DriverReplay(
 
   /** Writes the file actions, and to row groups of a classic checkpoint the others too. */
   def write(parts: PartWriter, kind: PartKind, actionsOfPart: Long): WrittenParts = {
-    val turns = Turns(pieces.size)
-    lazy val kept = OtherActions.of(others.toSeq.filter(isKept), CommitParser.Schema)
+    val sequencer = Sequencer(splits.size)
+    lazy val kept = NonFileActions.of(others.toSeq.filter(isKept), CommitParser.Schema)
     val files = parts
       .onDriver(kind, actionsOfPart)
-      .fill(pieces.size)(writer => new Worker(writer, turns).replay)(kept)
+      .fill(splits.size)(writer => new Worker(writer, sequencer).replay)(kept)
     parts.written(kind, files, kept)
   }
 
-  private final class Worker(writer: DriverParts#Writer, turns: Turns) {
+  private final class Worker(writer: DriverParts#Writer, sequencer: Sequencer) {
     private val parser = new CommitParser(handle.hadoopConf, sqlConf)
-    private val columns = new FileColumns(CommitParser.Schema, shape.sidecarSchema, sqlConf)
+    private val columns = new FileColumns(CommitParser.Schema, checkpointSchema.sidecarSchema, sqlConf)
 
-    def replay(piece: Int): Unit = {
-      val newest = turns(piece)(keyed(pieces(piece)))(_.filter(action => seen.add(action.key)))
+    def replay(split: Int): Unit = {
+      val newest = sequencer(split)(keyed(splits(split)))(_.filter(action => seen.add(action.key)))
       newest.foreach { action =>
         action.file match {
           case Some(path) if !KeyedAction.Files.isExpired(action.row, unexpired) =>
@@ -64,9 +64,9 @@ private[upkeep] final class DriverReplay(
       }
     }
 
-    private def keyed(piece: LogPiece): mutable.ArrayBuffer[KeyedAction] = {
+    private def keyed(split: CommitSplit): mutable.ArrayBuffer[KeyedAction] = {
       val actions = mutable.ArrayBuffer.empty[KeyedAction]
-      parser.foreach(piece)(row => KeyedAction.of(row, canonical).foreach(actions += _))
+      parser.foreach(split)(row => KeyedAction.of(row, canonical).foreach(actions += _))
       actions
     }
   }
@@ -97,9 +97,9 @@ private object DriverReplay {
 }
 
 /** An order in which threads do one thing after they have prepared it side by side. */
-private final class Turns private (ended: IndexedSeq[CompletableFuture[Unit]]) {
+private final class Sequencer private (ended: IndexedSeq[CompletableFuture[Unit]]) {
 
-  /** Prepares, waits for the turn before this one, and does. A failure is one of all later turns. */
+  /** Prepares, waits for the turn before this one, and does. A failure is one of all later sequencer. */
   def apply[A, B](turn: Int)(prepare: => A)(body: A => B): B =
     try {
       val prepared = prepare
@@ -115,10 +115,10 @@ private final class Turns private (ended: IndexedSeq[CompletableFuture[Unit]]) {
     }
 }
 
-private object Turns {
-  def apply(count: Int): Turns = {
+private object Sequencer {
+  def apply(count: Int): Sequencer = {
     val ended = IndexedSeq.fill(count + 1)(new CompletableFuture[Unit])
     ended.head.complete(())
-    new Turns(ended)
+    new Sequencer(ended)
   }
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointShape, OtherActions}
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema, NonFileActions}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
@@ -43,12 +43,16 @@ private[upkeep] object PartKind {
 private[upkeep] final case class WrittenParts(fragments: Seq[(Fragment, FileStatus)], others: Seq[Action])
 
 /** Writes the actions of a checkpoint to Parquet files, in which a later one finds the files that they name. */
-private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSession, shape: CheckpointShape) {
+private[upkeep] final class PartWriter(
+    handle: DeltaHandle,
+    session: ClassicSession,
+    checkpointSchema: CheckpointSchema
+) {
   private val snapshot = handle.snapshot
 
   /** For actions that are on the driver already, or can be read there. */
   def onDriver(kind: PartKind, actionsOfPart: Long): DriverParts =
-    new DriverParts(handle, session, shape, kind, placeOf(kind), actionsOfPart)
+    new DriverParts(handle, session, checkpointSchema, kind, placeOf(kind), actionsOfPart)
 
   /**
    * Writes actions on the driver.
@@ -71,16 +75,16 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
   /**
    * Writes each partition to a file, in one Spark job.
    *
-   * @param actions       with the columns of [[CheckpointShape]]
+   * @param actions       with the columns of [[CheckpointSchema]]
    * @param actionsOfPart in each partition, about
    */
   def write(actions: DataFrame, kind: PartKind, actionsOfPart: Long): WrittenParts = {
-    val shaped = shape(actions)
-    val stored = if (kind == PartKind.Sidecar) shape.sidecarSchema else shape.schema
+    val shaped = checkpointSchema(actions)
+    val stored = if (kind == PartKind.Sidecar) checkpointSchema.sidecarSchema else checkpointSchema.schema
     val job = Job.getInstance(confWithFilters(actionsOfPart))
     val factory = new ParquetFileFormat().prepareWrite(session, job, Map.empty, stored)
     val conf = new SerializableConfiguration(job.getConfiguration)
-    val task = new PartTask(placeOf(kind), kind.contents, shape.schema, stored, factory, conf)
+    val task = new PartTask(placeOf(kind), kind.contents, checkpointSchema.schema, stored, factory, conf)
     val query = shaped.queryExecution
     val results = SQLExecution.withNewExecutionId(query, Some(s"CHECKPOINT ${handle.name}")) {
       query.executedPlan
@@ -92,7 +96,7 @@ private[upkeep] final class PartWriter(handle: DeltaHandle, session: ClassicSess
         .toSeq
     }
     val files = results.flatMap(_.file).map(_.toFileStatus)
-    written(kind, files, OtherActions.of(results.flatMap(_.others), shape.schema))
+    written(kind, files, NonFileActions.of(results.flatMap(_.others), checkpointSchema.schema))
   }
 
   /** What was written to files of a kind, by their footers. */

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{ByteText, CountText, UpkeepConf}
-import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome, Trouble}
+import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome, RetryBackoff}
 
 import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging
@@ -22,7 +22,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   import CheckpointWorker._
 
   private val application = context.applicationId
-  private val waiting = new util.LinkedHashMap[String, CheckpointOrder]
+  private val waiting = new util.LinkedHashMap[String, PendingCheckpoint]
   private val tables = new Recent[TableState](MaxTables)
   private var isBusy = false
   private var isEnding = false
@@ -48,77 +48,77 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   private def stateOf(table: String): TableState = tables.get(table).getOrElse(TableState(None, None, None))
 
   /** The newest version of a table with a checkpoint of ours, written or waiting. */
-  def lastVersion(table: String): Option[Long] = synchronized(stateOf(table).ordered)
+  def lastVersion(table: String): Option[Long] = synchronized(stateOf(table).submitted)
 
   /** Whether the last checkpoint of a table failed, and it is time for another try. */
   def owes(table: String): Boolean =
-    synchronized(stateOf(table).trouble.exists(_.mayTry(System.currentTimeMillis())))
+    synchronized(stateOf(table).backoff.exists(_.mayTry(System.currentTimeMillis())))
 
   def lastOutcome(table: String): Option[HookOutcome] = synchronized(stateOf(table).outcome)
 
   /** Puts a checkpoint into the queue, in no time. */
-  def submit(order: CheckpointOrder): Unit = synchronized {
+  def submit(pending: PendingCheckpoint): Unit = synchronized {
     metrics.due.inc()
-    val state = stateOf(order.key)
-    if (isEnding || state.trouble.exists(!_.mayTry(System.currentTimeMillis()))) metrics.skipped.inc()
-    else if (waiting.size >= MaxTables && !waiting.containsKey(order.key)) {
+    val state = stateOf(pending.key)
+    if (isEnding || state.backoff.exists(!_.mayTry(System.currentTimeMillis()))) metrics.skipped.inc()
+    else if (waiting.size >= MaxTables && !waiting.containsKey(pending.key)) {
       metrics.skipped.inc()
-      logWarning(s"Checkpoints of $MaxTables tables wait: that of ${order.key} is left to its next commit")
+      logWarning(s"Checkpoints of $MaxTables tables wait: that of ${pending.key} is left to its next commit")
     } else {
-      if (waiting.put(order.key, order) != null) metrics.skipped.inc()
-      tables.put(order.key, state.copy(ordered = Some(order.version)))
+      if (waiting.put(pending.key, pending) != null) metrics.skipped.inc()
+      tables.put(pending.key, state.copy(submitted = Some(pending.version)))
       notifyAll()
     }
   }
 
   /** Writes a checkpoint at once. Throws what goes wrong, after it was noted. */
-  def run(order: CheckpointOrder): Unit =
+  def run(pending: PendingCheckpoint): Unit =
     try {
       val started = System.nanoTime()
-      val result = order.write()
+      val result = pending.write()
       metrics.seconds.update(System.nanoTime() - started, TimeUnit.NANOSECONDS)
       if (result.status == "written") {
         metrics.written.inc()
         metrics.bytes.inc(result.sizeInBytes.getOrElse(0L))
       } else metrics.skipped.inc()
-      val said = describe(order, result)
+      val said = describe(pending, result)
       logInfo(said)
-      note(order, HookOutcome(order.version, isFailure = false, said))
-      cleanUp(order)
+      note(pending, HookOutcome(pending.version, isFailure = false, said))
+      cleanUp(pending)
     } catch {
       case NonFatal(e) =>
         metrics.failed.inc()
-        logWarning(s"The checkpoint of version ${order.version} of ${order.key} failed", e)
+        logWarning(s"The checkpoint of version ${pending.version} of ${pending.key} failed", e)
         val said = s"${e.getClass.getSimpleName}: ${e.getMessage}"
-        note(order, HookOutcome(order.version, isFailure = true, said))
+        note(pending, HookOutcome(pending.version, isFailure = true, said))
         throw e
     }
 
-  private def describe(order: CheckpointOrder, result: CheckpointResult): String =
-    s"Checkpoint of version ${order.version} of ${order.key} (${order.reason}): ${result.status}, " +
+  private def describe(pending: PendingCheckpoint, result: CheckpointResult): String =
+    s"Checkpoint of version ${pending.version} of ${pending.key} (${pending.reason}): ${result.status}, " +
       s"${result.mode}, ${ByteText.of(result.sizeInBytes.getOrElse(0L))}, ${result.durationMs} ms"
 
-  private def note(order: CheckpointOrder, outcome: HookOutcome): Unit = synchronized {
-    val state = stateOf(order.key)
-    val (ordered, trouble) =
+  private def note(pending: PendingCheckpoint, outcome: HookOutcome): Unit = synchronized {
+    val state = stateOf(pending.key)
+    val (submitted, backoff) =
       if (outcome.isFailure) {
         val now = System.currentTimeMillis()
-        (None, Some(state.trouble.fold(Trouble.first(now))(_.again(now))))
-      } else (Some(order.version.max(state.ordered.getOrElse(0L))), None)
-    tables.put(order.key, TableState(ordered, trouble, Some(outcome)))
+        (None, Some(state.backoff.fold(RetryBackoff.first(now))(_.again(now))))
+      } else (Some(pending.version.max(state.submitted.getOrElse(0L))), None)
+    tables.put(pending.key, TableState(submitted, backoff, Some(outcome)))
   }
 
-  private def cleanUp(order: CheckpointOrder): Unit =
-    try order.cleanUp().flatMap(_.filesDeleted).filter(_ > 0).foreach { files =>
-        logInfo(s"${CountText.of(files, "expired file")} went from ${order.key}")
+  private def cleanUp(pending: PendingCheckpoint): Unit =
+    try pending.cleanUp().flatMap(_.filesDeleted).filter(_ > 0).foreach { files =>
+        logInfo(s"${CountText.of(files, "expired file")} went from ${pending.key}")
       }
-    catch { case NonFatal(e) => logWarning(s"The log of ${order.key} was not cleaned", e) }
+    catch { case NonFatal(e) => logWarning(s"The log of ${pending.key} was not cleaned", e) }
 
   private def work(): Unit = {
     // The thread that starts this one hands down its job group, say, which may be cancelled.
     context.setLocalProperties(new util.Properties)
-    Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.foreach { order =>
-      try order.asUser(order.session.withActive(run(order)))
+    Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.foreach { pending =>
+      try pending.asUser(pending.session.withActive(run(pending)))
       catch { case NonFatal(_) => () } // It was noted.
       finally synchronized {
           isBusy = false
@@ -128,14 +128,14 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   }
 
   /** None at the end of the application. */
-  private def next(): Option[CheckpointOrder] = synchronized {
+  private def next(): Option[PendingCheckpoint] = synchronized {
     while (waiting.isEmpty && !isEnding) wait()
     val first = waiting.entrySet().iterator()
     Option.when(first.hasNext) {
-      val order = first.next().getValue
+      val pending = first.next().getValue
       first.remove()
       isBusy = true
-      order
+      pending
     }
   }
 
@@ -187,11 +187,11 @@ object CheckpointWorker {
   /**
    * What is known of a table.
    *
-   * @param ordered version of its newest checkpoint, written or waiting
+   * @param submitted version of its newest checkpoint, written or waiting
    */
   private final case class TableState(
-      ordered: Option[Long],
-      trouble: Option[Trouble],
+      submitted: Option[Long],
+      backoff: Option[RetryBackoff],
       outcome: Option[HookOutcome]
   )
 

@@ -26,14 +26,14 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
   override def run(session: SparkSession, committed: CommittedTransaction): Unit = {
     val worker = CheckpointWorker.of(session)
     dueReason(session, committed, worker).foreach { reason =>
-      val order = CheckpointOrder.of(session, committed, reason)
+      val pending = PendingCheckpoint.of(session, committed, reason)
       // The commit itself may have given the table a feature that we do not know.
       if (!isOurs(session, committed.postCommitSnapshot, committed.catalogTable)) {
         val due = MaintenanceOperation(shouldCheckpoint = isDueByDelta(committed))
         CheckpointHook.run(session, committed.copy(maintenanceOperation = due))
       } else if (session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) == "sync")
-        runNow(session, worker, order)
-      else worker.submit(order)
+        runNow(session, worker, pending)
+      else worker.submit(pending)
     }
   }
 
@@ -50,8 +50,8 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
     CheckpointHook.handleError(session, error, version)
 
   /** As Delta's: a failure fails the hook only where the session asks for that. */
-  private def runNow(session: SparkSession, worker: CheckpointWorker, order: CheckpointOrder): Unit =
-    try worker.run(order)
+  private def runNow(session: SparkSession, worker: CheckpointWorker, pending: PendingCheckpoint): Unit =
+    try worker.run(pending)
     catch {
       case NonFatal(e) =>
         if (session.sessionState.conf.getConf(DeltaSQLConf.DELTA_CHECKPOINT_THROW_EXCEPTION_WHEN_FAILED))
@@ -77,9 +77,9 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
     val path = committed.deltaLog.logPath.toString
     val segment = committed.postCommitSnapshot.logSegment
     // Of a checkpoint that is written or waits to be, the segment may not know yet.
-    val ordered = worker.lastVersion(path)
-    val commits = segment.deltas.filter(file => ordered.forall(FileNames.getFileVersion(file.getPath) > _))
-    val age = if (ordered.nonEmpty && commits.isEmpty) 0L else ageOf(segment)
+    val submitted = worker.lastVersion(path)
+    val commits = segment.deltas.filter(file => submitted.forall(FileNames.getFileVersion(file.getPath) > _))
+    val age = if (submitted.nonEmpty && commits.isEmpty) 0L else ageOf(segment)
     triggers(session, committed.postCommitSnapshot).reason(
       SinceCheckpoint(commits.map(_.getLen).sum, age),
       byDelta = isDueByDelta(committed),

@@ -51,18 +51,18 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   /** What a file gives: its fragments. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
 
-  /** Why a checkpoint of some shape cannot take fragments of it, if so. Reads the footers. */
-  def obstacle(shape: CheckpointShape): Option[String] =
-    if (shape.hasVariantStatistics) Some("statistics of variants are read by a query")
+  /** Why a checkpoint of some schema cannot take fragments of it, if so. Reads the footers. */
+  def obstacle(checkpointSchema: CheckpointSchema): Option[String] =
+    if (checkpointSchema.hasVariantStatistics) Some("statistics of variants are read by a query")
     // Those as a struct are not read back.
     else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
-      obstacleOfLayout(shape)
+      obstacleOfLayout(checkpointSchema)
     else Some("checkpoints of the table have no statistics as JSON")
 
-  protected def obstacleOfLayout(shape: CheckpointShape): Option[String]
+  protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String]
 
   /** Actions that are about no file, or why they are not all that is left. */
-  def otherActions: Either[String, Seq[Action]]
+  def nonFileActions: Either[String, Seq[Action]]
 
   /**
    * Its fragments; touched are those that a new checkpoint cannot keep. Of each file the footer is read, then
@@ -138,7 +138,7 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   override val files: Seq[FileStatus] = provider.sidecarFileStatuses
 
-  override def size: Long = eachFooter(_.rows).sum + otherActions.fold(_ => 0, _.size)
+  override def size: Long = eachFooter(_.rows).sum + nonFileActions.fold(_ => 0, _.size)
 
   /** A top-level file may be cut off at the end of a line. */
   override def damage: Option[String] = super.damage.orElse {
@@ -150,7 +150,7 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
 
-  override protected def obstacleOfLayout(shape: CheckpointShape): Option[String] = {
+  override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
     val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
     // A cleanup that runs now may take the sidecars of a checkpoint that has expired.
     if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
@@ -171,13 +171,13 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
         .partition(!_.isInstanceOf[FileAction])
     else {
       (
-        OtherActions.in(Seq(topLevel), session, conf),
+        NonFileActions.in(Seq(topLevel), session, conf),
         CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0))
       )
     }
   }
 
-  override def otherActions: Either[String, Seq[Action]] =
+  override def nonFileActions: Either[String, Seq[Action]] =
     if (filesOutside.nonEmpty) Left("the last checkpoint has files outside its sidecars")
     else damage.map(why => s"the last checkpoint is damaged: $why").toLeft(others)
 }
@@ -192,8 +192,8 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = footer.rowGroups
 
-  override protected def obstacleOfLayout(shape: CheckpointShape): Option[String] = {
-    val schema = shape.parquetSchema
+  override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
+    val schema = checkpointSchema.parquetSchema
     val isSame = eachFooter { footer =>
       // Dates and times of old versions of Spark would need to be said to be such.
       footer.schema == schema && !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
@@ -201,6 +201,6 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
     Option.when(!isSame.forall(identity))("the last checkpoint has other columns")
   }
 
-  override def otherActions: Either[String, Seq[Action]] =
-    Right(OtherActions.in(files, session, conf))
+  override def nonFileActions: Either[String, Seq[Action]] =
+    Right(NonFileActions.in(files, session, conf))
 }

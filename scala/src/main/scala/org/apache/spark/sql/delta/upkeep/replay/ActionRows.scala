@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.encoderFor
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.delta.actions.{Action, FileAction, SingleAction}
-import org.apache.spark.sql.delta.upkeep.log.OtherActions
+import org.apache.spark.sql.delta.upkeep.log.NonFileActions
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
@@ -24,12 +24,12 @@ private[upkeep] object ActionRows {
 
   /** All columns of actions about no file. */
   def ofOthers(actions: Seq[Action], schema: StructType): Iterator[InternalRow] = {
-    val serialize = OtherActions.encoder.createSerializer()
-    val columns = schema.map(column => OtherActions.encoder.schema.getFieldIndex(column.name)).toArray
+    val serialize = NonFileActions.encoder.createSerializer()
+    val columns = schema.map(column => NonFileActions.encoder.schema.getFieldIndex(column.name)).toArray
     actions.iterator.map { action =>
-      val row = serialize(OtherActions.of(action))
+      val row = serialize(NonFileActions.of(action))
       new GenericInternalRow(columns.map[Any] {
-        case Some(i) if !row.isNullAt(i) => row.get(i, OtherActions.encoder.schema(i).dataType)
+        case Some(i) if !row.isNullAt(i) => row.get(i, NonFileActions.encoder.schema(i).dataType)
         case _ => null
       })
     }

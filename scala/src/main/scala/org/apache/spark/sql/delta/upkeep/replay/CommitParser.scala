@@ -10,7 +10,7 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.CheckpointShape
+import org.apache.spark.sql.delta.upkeep.log.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.spark.JsonRows
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -26,23 +26,23 @@ private[upkeep] final class CommitParser(conf: Configuration, sqlConf: SQLConf) 
    *
    * @throws UpkeepException `COMMIT_DAMAGED`: a line is no action at all
    */
-  def foreach(piece: LogPiece)(use: InternalRow => Unit): Unit =
-    Using.resource(rows.factory.createParser(piece.lines(conf))) { json =>
-      Iterator.continually(next(json, piece)).takeWhile(_ != null).foreach(use)
+  def foreach(split: CommitSplit)(use: InternalRow => Unit): Unit =
+    Using.resource(rows.factory.createParser(split.lines(conf))) { json =>
+      Iterator.continually(next(json, split)).takeWhile(_ != null).foreach(use)
     }
 
-  private def next(json: JsonParser, piece: LogPiece): InternalRow =
+  private def next(json: JsonParser, split: CommitSplit): InternalRow =
     try
       json.nextToken() match {
         case null => null
         case JsonToken.START_OBJECT => rows.read(json)
         case other => throw new IllegalArgumentException(s"$other where an object was expected")
       }
-    catch { case NonFatal(e) => throw UpkeepErrors.commitDamaged(piece.commit.getPath.toString, e) }
+    catch { case NonFatal(e) => throw UpkeepErrors.commitDamaged(split.commit.getPath.toString, e) }
 }
 
 private[upkeep] object CommitParser {
 
   /** Of actions that checkpoints hold, as Delta's log has them. */
-  val Schema: StructType = StructType(CheckpointShape.Columns.map(Action.logSchema(_)))
+  val Schema: StructType = StructType(CheckpointSchema.Columns.map(Action.logSchema(_)))
 }

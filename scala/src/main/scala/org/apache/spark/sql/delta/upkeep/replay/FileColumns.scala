@@ -16,7 +16,7 @@ import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Makes the columns `add` and `remove` of a checkpoint of logged actions: what [[CheckpointShape]] does for a
+ * Makes the columns `add` and `remove` of a checkpoint of logged actions: what [[CheckpointSchema]] does for a
  * query, row by row. For one thread at a time.
  *
  * @param logged schema of the actions

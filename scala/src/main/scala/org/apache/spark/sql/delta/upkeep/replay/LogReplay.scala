@@ -4,7 +4,7 @@ import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.{DeltaLogFileIndex, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointShape, FileKey}
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointSchema, FileKey}
 import org.apache.spark.sql.delta.upkeep.spark.FirstOfRun
 import org.apache.spark.sql.functions._
 
@@ -20,7 +20,7 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
   private val canonical = deltaLog.getCanonicalPathUdf()
 
   /**
-   * All actions that a checkpoint holds, with the columns of [[CheckpointShape]].
+   * All actions that a checkpoint holds, with the columns of [[CheckpointSchema]].
    *
    * @param parts partitions of the result; a path is in the one that its Murmur3 hash says
    */
@@ -28,7 +28,7 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
     val sorted = everything
       .select(
         canonicalOf(coalesce(col("add.path"), col("remove.path"))).as(Path) +: Detail +: col(Version) +:
-          CheckpointShape.Columns.map(col): _*
+          CheckpointSchema.Columns.map(col): _*
       )
       .where(col(Path).isNotNull || col(DetailName).isNotNull)
       .repartition(parts, col(Path))
@@ -77,7 +77,7 @@ private object LogReplay {
   private val Version = "version"
   private val Hash = "hash"
 
-  private val columns = (Version +: CheckpointShape.Columns).map(col)
+  private val columns = (Version +: CheckpointSchema.Columns).map(col)
 
   /** What tells apart the actions of a path, and those that have none. */
   private val Detail: Column = coalesce(

@@ -24,7 +24,7 @@ import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 
-/** A Delta table at its newest version: the door through which the rest of the code sees Delta. */
+/** A Delta table at its newest version: through it the rest of the code sees Delta. */
 final class DeltaHandle private (
     private[upkeep] val session: SparkSession,
     private[upkeep] val table: DeltaTableV2,

@@ -79,7 +79,7 @@ object DeltaTarget {
 
   private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
 
-  /** Turns Delta's refusal of a protocol that it cannot read or write into ours. */
+  /** Sequencer Delta's refusal of a protocol that it cannot read or write into ours. */
   private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
     try body
     catch {

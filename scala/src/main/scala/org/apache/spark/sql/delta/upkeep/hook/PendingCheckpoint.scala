@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** A checkpoint that is due, of the version that a commit made. */
-private[upkeep] case class CheckpointOrder(
+private[upkeep] case class PendingCheckpoint(
     session: SparkSession,
     snapshot: Snapshot,
     catalogTable: Option[CatalogTable],
@@ -57,9 +57,9 @@ private[upkeep] case class CheckpointOrder(
   }
 }
 
-private[upkeep] object CheckpointOrder {
-  def of(session: SparkSession, committed: CommittedTransaction, reason: String): CheckpointOrder =
-    CheckpointOrder(
+private[upkeep] object PendingCheckpoint {
+  def of(session: SparkSession, committed: CommittedTransaction, reason: String): PendingCheckpoint =
+    PendingCheckpoint(
       session,
       committed.postCommitSnapshot,
       committed.catalogTable,

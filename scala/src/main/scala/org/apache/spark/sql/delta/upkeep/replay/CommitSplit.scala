@@ -6,18 +6,18 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FSDataInputStream}
 
 /** A part of a commit: the lines that begin in its bytes from `from` until `to`. */
-private[upkeep] final case class LogPiece(commit: FileStatus, from: Long, to: Long) {
-  import LogPiece._
+private[upkeep] final case class CommitSplit(commit: FileStatus, from: Long, to: Long) {
+  import CommitSplit._
 
   /** Its lines, as they are in the commit. */
   def lines(conf: Configuration): Array[Byte] = {
     val bytes = read(conf)
-    // A line that begins before the piece belongs to the one before.
+    // A line that begins before the split belongs to the one before.
     val before = bytes.indexOf(NewLine)
     if (from == 0) bytes else if (before < 0) Array.emptyByteArray else bytes.drop(before + 1)
   }
 
-  /** From the byte before the piece until the end of its last line. */
+  /** From the byte before the split until the end of its last line. */
   private def read(conf: Configuration): Array[Byte] = {
     val start = math.max(0, from - 1)
     Using.resource(commit.getPath.getFileSystem(conf).open(commit.getPath)) { in =>
@@ -39,21 +39,21 @@ private[upkeep] final case class LogPiece(commit: FileStatus, from: Long, to: Lo
   }
 }
 
-private[upkeep] object LogPiece {
+private[upkeep] object CommitSplit {
 
   private val NewLine: Byte = '\n'
   private val MoreBytes = 1 << 16
 
   /** Small enough to be held by each thread, with its actions. */
-  private val PieceBytes = 2L << 20
+  private val SplitBytes = 2L << 20
 
   /**
-   * Pieces of a commit, in order.
+   * Splits of a commit, in order.
    *
    * @param bytes of each
    */
-  def of(commit: FileStatus, bytes: Long = PieceBytes): Seq[LogPiece] =
+  def of(commit: FileStatus, bytes: Long = SplitBytes): Seq[CommitSplit] =
     (0L until commit.getLen by bytes).map { from =>
-      LogPiece(commit, from, math.min(commit.getLen, from + bytes))
+      CommitSplit(commit, from, math.min(commit.getLen, from + bytes))
     }
 }

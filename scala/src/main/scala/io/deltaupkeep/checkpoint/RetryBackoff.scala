@@ -5,10 +5,10 @@ package io.deltaupkeep.checkpoint
  * is tried for ten minutes, so that a table that cannot be checkpointed costs nearly nothing. Pure; times in
  * milliseconds.
  */
-final case class Trouble(failures: Int, last: Long) {
-  import Trouble._
+final case class RetryBackoff(failures: Int, last: Long) {
+  import RetryBackoff._
 
-  def again(now: Long): Trouble = Trouble(failures + 1, now)
+  def again(now: Long): RetryBackoff = RetryBackoff(failures + 1, now)
 
   /** Whether another try is due. */
   def mayTry(now: Long): Boolean = now - last >= waitMs
@@ -17,10 +17,10 @@ final case class Trouble(failures: Int, last: Long) {
     if (failures >= MaxFailures) BreakMs else FirstWaitMs << math.max(0, failures - 1)
 }
 
-object Trouble {
+object RetryBackoff {
   private val FirstWaitMs = 1000L
   private val MaxFailures = 5
   private val BreakMs = 600000L
 
-  val first: Long => Trouble = Trouble(1, _)
+  val first: Long => RetryBackoff = RetryBackoff(1, _)
 }

@@ -12,11 +12,11 @@ import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
 
 /** What the table's properties make of actions in a checkpoint (protocol, 'Checkpoint Schema'). */
-private[upkeep] final class CheckpointShape(session: ClassicSession, snapshot: Snapshot) {
+private[upkeep] final class CheckpointSchema(session: ClassicSession, snapshot: Snapshot) {
 
   /** Actions with columns `txn`, `add`, `remove`, `metaData`, `protocol`, `domainMetadata`. */
   def apply(actions: DataFrame): DataFrame = {
-    val inOrder = actions.select(CheckpointShape.Columns.map(col): _*)
+    val inOrder = actions.select(CheckpointSchema.Columns.map(col): _*)
     Checkpoints.buildCheckpoint(
       inOrder.withColumn("remove", col("remove").dropFields("tags", "stats")),
       snapshot
@@ -43,6 +43,6 @@ private[upkeep] final class CheckpointShape(session: ClassicSession, snapshot: S
     new SparkToParquetSchemaConverter(session.sessionState.conf).convert(schema)
 }
 
-private[upkeep] object CheckpointShape {
+private[upkeep] object CheckpointSchema {
   val Columns: Seq[String] = Seq("txn", "add", "remove", "metaData", "protocol", "domainMetadata")
 }

@@ -12,7 +12,7 @@ import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Pro
 import org.apache.spark.sql.types.StructType
 
 /** The actions of a row that is about no file; one of them is there. */
-private[upkeep] final case class OtherActions(
+private[upkeep] final case class NonFileActions(
     txn: SetTransaction,
     metaData: Metadata,
     protocol: Protocol,
@@ -21,13 +21,13 @@ private[upkeep] final case class OtherActions(
   def action: Action = Seq(txn, metaData, protocol, domainMetadata).find(_ != null).orNull
 }
 
-private[upkeep] object OtherActions {
+private[upkeep] object NonFileActions {
 
-  val encoder: ExpressionEncoder[OtherActions] = encoderFor(Encoders.product[OtherActions])
+  val encoder: ExpressionEncoder[NonFileActions] = encoderFor(Encoders.product[NonFileActions])
 
-  def of(action: Action): OtherActions = {
+  def of(action: Action): NonFileActions = {
     val wrapped = action.wrap
-    OtherActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
+    NonFileActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
   }
 
   /** Those of rows in Spark's own form. */
