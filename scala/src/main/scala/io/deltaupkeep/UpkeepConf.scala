@@ -11,8 +11,8 @@ object UpkeepConf {
   val OptimizeEngine = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.engine")
     .doc(
-      "How OPTIMIZE writes new files: 'auto' merges Parquet files without decoding rows wherever that is exact, " +
-        "'rows' reads and writes rows as Delta does."
+      "How OPTIMIZE writes new files. 'auto' merges Parquet files without decoding rows where that is exact; " +
+        "'rows' reads and writes rows, as Delta does."
     )
     .version("0.1.0")
     .stringConf
@@ -22,9 +22,9 @@ object UpkeepConf {
   val OptimizeBytesInFlight = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.bytesInFlight")
     .doc(
-      "Bytes of input files that a task of OPTIMIZE holds at a time. A row group that it makes takes as much at most, " +
-        "a page half of it; what takes more is rewritten row by row. So the memory of a task is about twice this " +
-        "number."
+      "How many bytes of input files a task of OPTIMIZE holds at a time. A row group of a new file takes at " +
+        "most this much memory, and a page at most half of it; larger ones are rewritten row by row. A task " +
+        "needs about twice this much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -33,7 +33,7 @@ object UpkeepConf {
 
   val OptimizeFetches = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.fetches")
-    .doc("Input files that a task of OPTIMIZE fetches at the same time.")
+    .doc("How many input files a task of OPTIMIZE fetches at the same time.")
     .version("0.1.0")
     .intConf
     .checkValue(_ >= 1, "must be at least 1")
@@ -42,8 +42,9 @@ object UpkeepConf {
   val OptimizeVerify = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.verify")
     .doc(
-      "Whether OPTIMIZE and auto-compaction have Spark read the inputs and the new files and compare their rows " +
-        "before each commit. A difference is the error REWRITE_MISMATCH, and nothing is committed."
+      "Whether OPTIMIZE and auto-compaction compare the rows of the new files with those of their inputs " +
+        "before each commit, both as Spark reads them. If they differ, nothing is committed and the error is " +
+        "REWRITE_MISMATCH."
     )
     .version("0.1.0")
     .booleanConf
@@ -52,8 +53,8 @@ object UpkeepConf {
   val CheckpointMode = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.mode")
     .doc(
-      "Who writes the checkpoint that a commit makes due: 'async' a thread of ours, while the commit returns; " +
-        "'sync' we, before the commit returns; 'delta' Delta, as without us."
+      "Who writes a checkpoint that a commit makes due. 'async': a background thread; 'sync': the committing " +
+        "thread; 'delta': Delta, as without this extension."
     )
     .version("0.1.0")
     .stringConf
@@ -63,8 +64,9 @@ object UpkeepConf {
   val CheckpointCommitBytes = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.commitBytes")
     .doc(
-      "Bytes of commits since the last checkpoint that make one due before delta.checkpointInterval does; 0 for " +
-        "never. The table property deltaUpkeep.checkpoint.commitBytes comes first."
+      "A commit makes a checkpoint due, before delta.checkpointInterval does, once the commits since the last " +
+        "checkpoint take this many bytes. 0 turns this off. The table property " +
+        "deltaUpkeep.checkpoint.commitBytes takes precedence."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -74,8 +76,8 @@ object UpkeepConf {
   val CheckpointMaxAge = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.maxAge")
     .doc(
-      "Age of the last checkpoint at which a commit makes another one due; 0 for never. The table property " +
-        "deltaUpkeep.checkpoint.maxAge comes first."
+      "A commit makes a checkpoint due once the last checkpoint is this old. 0 turns this off. The table " +
+        "property deltaUpkeep.checkpoint.maxAge takes precedence."
     )
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
@@ -85,8 +87,8 @@ object UpkeepConf {
   val CheckpointGrace = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.grace")
     .doc(
-      "How long the end of an application waits for a checkpoint that is being written; one that has not begun is " +
-        "left to the next commit, of any application."
+      "How long an application that ends waits for a checkpoint that is being written. A checkpoint that has " +
+        "not been started is left to the next commit of any application."
     )
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
@@ -96,8 +98,9 @@ object UpkeepConf {
   val CheckpointDriverBytes = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.driverBytes")
     .doc(
-      "Bytes of commits that CHECKPOINT replays on the driver, which takes a few times as much memory where they " +
-        "change an existing checkpoint, and about a third where there is none. Of more it makes a Spark job."
+      "CHECKPOINT replays up to this many bytes of commits on the driver, and runs a Spark job for more. The " +
+        "driver needs a few times as much memory if the commits change an existing checkpoint, and about a " +
+        "third of it if there is no checkpoint yet."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -107,8 +110,8 @@ object UpkeepConf {
   val CleanupThreads = SQLConf
     .buildConf("spark.deltaUpkeep.cleanup.threads")
     .doc(
-      "Files that CLEANUP LOG deletes at the same time; where the file system deletes many in a call, an eighth " +
-        "as many calls."
+      "How many files CLEANUP LOG deletes at the same time. If the file system can delete many files in one " +
+        "call, it makes an eighth as many calls."
     )
     .version("0.1.0")
     .intConf
@@ -118,8 +121,7 @@ object UpkeepConf {
   val HealthListedFiles = SQLConf
     .buildConf("spark.deltaUpkeep.health.listedFiles")
     .doc(
-      "Files up to which DESCRIBE HEALTH lists a table's directory, to find those that the table does not name; 0 " +
-        "for never."
+      "Largest table, in files, that DESCRIBE HEALTH searches for orphaned files. 0 turns the search off."
     )
     .version("0.1.0")
     .intConf

@@ -64,9 +64,9 @@ object UpkeepErrors {
     "NOT_A_DELTA_TABLE",
     Section.Statements,
     SqlState.WrongObject,
-    s"$statement needs a Delta table, and $table is none.",
-    "There is no Delta log at that place, or the catalog names another format.",
-    "Check the name or path; CONVERT TO DELTA makes a Delta table of a Parquet one.",
+    s"$statement cannot run on $table: it is not a Delta table.",
+    "There is no Delta log at that location, or the catalog has it in another format.",
+    "Check the name or path. CONVERT TO DELTA turns a Parquet table into a Delta table.",
     Map("statement" -> statement, "table" -> table)
   )
 
@@ -86,7 +86,7 @@ object UpkeepErrors {
     SqlState.FeatureNotSupported,
     s"$statement cannot run on an old version of $table.",
     "Maintenance works on the newest version only.",
-    "Drop the version or timestamp from the name.",
+    "Remove the version or timestamp from the name.",
     Map("statement" -> statement, "table" -> table)
   )
 
@@ -111,8 +111,8 @@ object UpkeepErrors {
     Section.Promises,
     SqlState.FeatureNotSupported,
     s"$statement cannot run on $table.",
-    "It keeps its metadata in an adaptive metadata tree, which has no checkpoints or log of the known kind.",
-    "Leave its upkeep to the catalog and to the writers that manage it.",
+    "It keeps its metadata in an adaptive metadata tree, which has no Delta log and no checkpoints.",
+    "Use the maintenance of the catalog or of the writers that manage it.",
     Map("statement" -> statement, "table" -> table)
   )
 
@@ -123,7 +123,7 @@ object UpkeepErrors {
     s"$statement cannot run on the catalog-managed table $table.",
     "Its catalog decides on file rewrites and log cleanup (Delta protocol, 'Maintenance Operations on " +
       "Catalog-managed Tables'), and this version cannot ask it for permission.",
-    "Use the catalog's own maintenance; CHECKPOINT and DESCRIBE HEALTH are allowed here.",
+    "Use the catalog's own maintenance. CHECKPOINT and DESCRIBE HEALTH can run on it.",
     Map("statement" -> statement, "table" -> table)
   )
 
@@ -146,7 +146,7 @@ object UpkeepErrors {
       Section.Options,
       SqlState.UnknownOption,
       s"$statement has no option '$option'.",
-      "Options are matched by name, in any case.",
+      "Option names are not case-sensitive.",
       choices,
       Map("statement" -> statement, "option" -> option, "known" -> known.mkString(", "))
     )
@@ -159,7 +159,7 @@ object UpkeepErrors {
       SqlState.InvalidParameter,
       s"$statement cannot use '$value' for the option '$option'.",
       s"It takes $expected.",
-      "Change the value or leave the option out.",
+      "Change the value or remove the option.",
       Map("statement" -> statement, "option" -> option, "value" -> value, "expected" -> expected)
     )
 
@@ -168,8 +168,8 @@ object UpkeepErrors {
     Section.Options,
     SqlState.SyntaxOrAccess,
     s"$statement names the option '$option' more than once.",
-    "Options are matched by name, in any case, and may stand once.",
-    "Keep one of them.",
+    "Option names are not case-sensitive, and each can be given once.",
+    "Remove all but one of them.",
     Map("statement" -> statement, "option" -> option)
   )
 
@@ -189,8 +189,8 @@ object UpkeepErrors {
     Section.Statements,
     SqlState.FeatureNotSupported,
     s"OPTIMIZE cannot run with the predicate '$predicate'.",
-    "It holds a subquery, and files are chosen from the log alone.",
-    "Compute the values first and name them in the predicate.",
+    "It contains a subquery, but OPTIMIZE chooses files from the log alone.",
+    "Compute the values first and write them into the predicate.",
     Map("predicate" -> predicate)
   )
 
@@ -200,7 +200,7 @@ object UpkeepErrors {
     SqlState.UnknownColumn,
     s"The predicate names the column '$column', which $table does not have.",
     partitionedBy(partitionColumns),
-    "Correct the name or leave WHERE out.",
+    "Correct the name or remove WHERE.",
     Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
   )
 
@@ -211,7 +211,7 @@ object UpkeepErrors {
       SqlState.FeatureNotSupported,
       s"The predicate names the column '$column', which does not partition $table.",
       s"OPTIMIZE chooses whole files by their partition. ${partitionedBy(partitionColumns)}",
-      "Use partition columns only, or leave WHERE out.",
+      "Use partition columns only, or remove WHERE.",
       Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
     )
 
@@ -221,7 +221,7 @@ object UpkeepErrors {
     SqlState.UnknownColumn,
     s"OPTIMIZE cannot order $table by the column '$column'.",
     cause,
-    "Name columns of the data, with statistics, that queries filter by.",
+    "Choose data columns that have statistics and that queries filter by.",
     Map("column" -> column, "table" -> table)
   )
 
@@ -244,8 +244,8 @@ object UpkeepErrors {
     Section.Statements,
     SqlState.FeatureNotSupported,
     s"OPTIMIZE cannot use FULL on $table.",
-    "FULL clusters every file anew, and the table has no clustering columns.",
-    "Leave FULL out, or give the table columns with ALTER TABLE ... CLUSTER BY first.",
+    "FULL clusters every file again, but the table has no clustering columns.",
+    "Remove FULL, or give the table clustering columns with ALTER TABLE ... CLUSTER BY first.",
     Map("table" -> table)
   )
 
@@ -266,7 +266,7 @@ object UpkeepErrors {
     SqlState.FeatureNotSupported,
     s"CHECKPOINT cannot write a multi-part checkpoint of $table.",
     "The protocol forbids multi-part checkpoints on a table with the v2Checkpoint feature.",
-    "Leave partSize out, or use policy = 'v2', where it sizes the sidecars.",
+    "Remove partSize, or use policy = 'v2', where it sets the size of the sidecars.",
     Map("table" -> table)
   )
 
@@ -282,9 +282,9 @@ object UpkeepErrors {
     SqlState.ObjectState,
     s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold ${holds._1} files of " +
       s"${holds._2} bytes, and the checksum of the version counts ${expected._1} of ${expected._2}.",
-    "The last checkpoint or one of its sidecars is damaged, or the checksum is.",
-    "Run CHECKPOINT with OPTIONS (mode = 'full'); if that fails too, remove the damaged checkpoint, so that " +
-      "an older one is read.",
+    "The last checkpoint, one of its sidecars or the checksum is damaged.",
+    "Run CHECKPOINT with OPTIONS (mode = 'full'). If that fails too, remove the damaged checkpoint, so that " +
+      "Delta reads an older one.",
     Map("table" -> table, "version" -> version.toString)
   )
 
@@ -293,9 +293,9 @@ object UpkeepErrors {
     Section.Promises,
     SqlState.ObjectState,
     s"CHECKPOINT cannot read $table: $damage.",
-    s"No older checkpoint is whole, and commits before version $version are gone.",
-    "Restore the missing or damaged file of the checkpoint, from a copy of the table say; without it this version " +
-      "of the table cannot be read.",
+    s"There is no older complete checkpoint, and commits before version $version have been deleted.",
+    "Restore the missing or damaged file of the checkpoint, for example from a copy of the table. Without it " +
+      "this version of the table cannot be read.",
     Map("table" -> table, "version" -> version.toString)
   )
 
@@ -305,7 +305,8 @@ object UpkeepErrors {
     SqlState.ObjectState,
     s"CHECKPOINT cannot read $file.",
     s"A line of it is not an action: ${cause.getMessage}.",
-    "Restore the file, from a copy of the table say. No checkpoint was written, so that none lacks what the line said.",
+    "Restore the file, for example from a copy of the table. No checkpoint was written, because it would lack " +
+      "what that line says.",
     Map("file" -> file)
   )
 
@@ -324,8 +325,8 @@ object UpkeepErrors {
     Section.Promises,
     SqlState.InvalidParameter,
     s"CLEANUP LOG cannot retain $hours hours.",
-    "A retention is zero or more hours before now.",
-    "Give a number that is not negative, or leave RETAIN out to use the table's own retention.",
+    "A retention is zero or more hours.",
+    "Give a number that is not negative, or remove RETAIN to use the table's own retention.",
     Map("hours" -> hours)
   )
 
@@ -348,7 +349,7 @@ object UpkeepErrors {
       SqlState.Unauthorized,
       s"$statement cannot write to the log of $table.",
       s"The file system denies it at $logPath: ${thrown.getMessage}.",
-      "Run it as a user who may write there, or ask for that permission; nothing was changed.",
+      "Run it as a user who can write there, or ask for the permission. Nothing was changed.",
       Map("statement" -> statement, "table" -> table, "path" -> logPath),
       Some(thrown)
     )
@@ -358,8 +359,8 @@ object UpkeepErrors {
     Section.Promises,
     SqlState.ObjectState,
     s"CLEANUP LOG of $table deleted nothing.",
-    s"$directory is a link to another place, and only files of the log itself are deleted.",
-    "Put a directory with these files in the place of the link.",
+    s"$directory is a link to another location, and CLEANUP LOG deletes files of the log itself only.",
+    "Replace the link with a directory that holds these files.",
     Map("table" -> table, "directory" -> directory)
   )
 
@@ -374,7 +375,7 @@ object UpkeepErrors {
     SqlState.Io,
     s"CLEANUP LOG of $table stopped at $file.",
     s"The file system did not delete it: $problem.",
-    "Mend that and run the statement again: the table is readable, and what is left will be found.",
+    "Fix the cause and run the statement again. The table is readable, and the next run deletes the rest.",
     Map("table" -> table, "file" -> file),
     thrown
   )
@@ -385,9 +386,9 @@ object UpkeepErrors {
       Section.Promises,
       SqlState.Io,
       s"OPTIMIZE of $table stopped at $file: a page of column $column is damaged.",
-      "The checksum in the page's header does not match its bytes, which Spark by itself does not check.",
-      "Restore the file, from a copy of the table say; nothing was committed with it. To rewrite what Spark reads of it, " +
-        "set spark.deltaUpkeep.optimize.engine = rows.",
+      "The checksum in the page's header does not match its bytes. Spark does not check it by default.",
+      "Restore the file, for example from a copy of the table. Nothing was committed with it. To rewrite what " +
+        "Spark reads of it, set spark.deltaUpkeep.optimize.engine = rows.",
       Map("table" -> table, "file" -> file, "column" -> column),
       Some(thrown)
     )
@@ -399,8 +400,8 @@ object UpkeepErrors {
     SqlState.Internal,
     s"OPTIMIZE stopped before it committed new files to $table: they do not hold what their inputs hold.",
     s"$difference The files were removed and the table's content is unchanged.",
-    "Please report this message. Until then use spark.deltaUpkeep.optimize.engine = rows, with which Delta rewrites " +
-      "the files.",
+    "Please report this message. Until it is fixed, set spark.deltaUpkeep.optimize.engine = rows to rewrite " +
+      "the files as Delta does.",
     Map("table" -> table, "difference" -> difference)
   )
 
@@ -410,7 +411,8 @@ object UpkeepErrors {
     SqlState.Conflict,
     s"OPTIMIZE could not commit to $table in $attempts attempts.",
     "Other writers committed first each time.",
-    "Run it again, at a quieter time or on fewer partitions with WHERE; the table's content is unchanged.",
+    "Run it again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
+      "unchanged.",
     Map("table" -> table, "attempts" -> attempts.toString),
     Some(thrown)
   )

@@ -58,8 +58,8 @@ object CheckpointRequest {
   )
   val ModeOption: OptionEntry[Mode] = OptionEntry.oneOf[Mode](
     "mode",
-    "full builds the checkpoint from the whole state; auto builds it on the last one where that is possible, " +
-      "and costs what changed since. Default: auto."
+    "'full' builds the checkpoint from the whole state of the table. 'auto' builds it on the last checkpoint " +
+      "if that is possible, which costs only what has changed since. Default: auto."
   )("auto" -> Mode.Auto, "full" -> Mode.Full)
   val entries: Seq[OptionEntry[_]] = Seq(PolicyOption, FormatOption, PartSizeOption, ModeOption)
 

@@ -8,7 +8,8 @@ final case class CleanupSettings(retentionMs: Long, granularity: Granularity)
 object CleanupSettings {
   val GranularityOption: OptionEntry[Granularity] = OptionEntry.oneOf[Granularity](
     "granularity",
-    "The cutoff is rounded down to this unit, in UTC. Default: day, and minute behind RETAIN, as Delta does."
+    "Unit to which the cutoff is rounded down, in UTC. Default: day; minute if RETAIN is given. Delta does " +
+      "the same."
   )("day" -> Granularity.Day, "hour" -> Granularity.Hour, "minute" -> Granularity.Minute)
   val entries: Seq[OptionEntry[_]] = Seq(GranularityOption)
 

@@ -51,7 +51,7 @@ object OptimizeSettings {
 
   val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(
     "targetFileSize",
-    "Size that new files aim at, in bytes. Default: the table property delta.targetFileSize, then " +
+    "Target size of new files, in bytes. Default: the table property delta.targetFileSize, then " +
       "spark.databricks.delta.optimize.maxFileSize (1 GiB)."
   )
   val MinFileSize: OptionEntry[Long] = OptionEntry.bytes(
@@ -66,17 +66,17 @@ object OptimizeSettings {
   )
   val MinInputFiles: OptionEntry[Long] = OptionEntry.positive(
     "minInputFiles",
-    "Fewer small files than this wait for more, unless they fill a new file or are heavy with deleted rows. " +
-      "Default: 2."
+    "Smallest number of small files that are compacted together. Fewer of them wait for more, unless they " +
+      "fill a new file or have too many deleted rows. Default: 2."
   )
   val MaxFiles: OptionEntry[Long] =
-    OptionEntry.positive("maxFiles", "Files that one run rewrites, at most. Default: all.")
+    OptionEntry.positive("maxFiles", "Largest number of files that one run rewrites. Default: all.")
   val MaxBytes: OptionEntry[Long] =
-    OptionEntry.bytes("maxBytes", "Bytes of files that one run rewrites, at most. Default: all.")
+    OptionEntry.bytes("maxBytes", "Largest number of bytes that one run rewrites. Default: all.")
   val Order: OptionEntry[BinOrder] = OptionEntry.oneOf[BinOrder](
     "order",
-    "What a run that maxFiles or maxBytes bounds takes first: gain is most files taken away for each byte " +
-      "rewritten, the others go by size or by time of writing. Default: gain."
+    "Which bins come first if maxFiles or maxBytes limits a run. 'gain' prefers those that remove the most " +
+      "files for each byte rewritten; the others go by size or by time of writing. Default: gain."
   )(
     "gain" -> BinOrder.Gain,
     "largest" -> BinOrder.Largest,
@@ -86,13 +86,13 @@ object OptimizeSettings {
   )
   val MaxBytesPerCommit: OptionEntry[Long] = OptionEntry.bytes(
     "maxBytesPerCommit",
-    "Bytes of rewritten files after which a run commits what is done, so that a lost driver loses no more. " +
-      "Default: spark.databricks.delta.optimize.batchSize, then 64 GiB."
+    "A run commits what it has done each time it has rewritten this many bytes, so that a lost driver loses " +
+      "no more than that. Default: spark.databricks.delta.optimize.batchSize, then 64 GiB."
   )
   val Verify: OptionEntry[Boolean] = OptionEntry.flag(
     "verify",
-    "Whether Spark reads the inputs and the new files and compares their rows before the commit. Default: " +
-      "spark.deltaUpkeep.optimize.verify (false)."
+    "Whether the rows of the new files are compared with those of their inputs before the commit, both as " +
+      "Spark reads them. Default: spark.deltaUpkeep.optimize.verify (false)."
   )
   val entries: Seq[OptionEntry[_]] = Seq(
     TargetFileSize,
