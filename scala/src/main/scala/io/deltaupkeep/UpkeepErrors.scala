@@ -4,8 +4,7 @@ import org.apache.spark.sql.AnalysisException
 
 /**
  * An error of ours that a user can act on. Its condition is `DELTA_UPKEEP.<NAME>`, its SQLSTATE follows
- * Spark's table of states, and its message says the problem, the cause and the fix, in this order, and the section
- * of the README that explains it.
+ * Spark's table of states, and its message says the problem, the cause and the fix, in this order.
  */
 final class UpkeepException private[deltaupkeep] (
     name: String,
@@ -44,7 +43,6 @@ object UpkeepErrors {
 
   private def error(
       name: String,
-      section: Section,
       sqlState: String,
       problem: String,
       cause: String,
@@ -55,14 +53,13 @@ object UpkeepErrors {
     new UpkeepException(
       name,
       sqlState,
-      s"$problem $cause $fix See README.md#${section.anchor}.",
+      s"$problem $cause $fix",
       parameters,
       thrown
     )
 
   def notADeltaTable(statement: String, table: String): UpkeepException = error(
     "NOT_A_DELTA_TABLE",
-    Section.Statements,
     SqlState.WrongObject,
     s"$statement cannot run on $table: it is not a Delta table.",
     "There is no Delta log at that location, or the catalog has it in another format.",
@@ -72,7 +69,6 @@ object UpkeepErrors {
 
   def viewNotSupported(statement: String, view: String): UpkeepException = error(
     "VIEW_NOT_SUPPORTED",
-    Section.Statements,
     SqlState.WrongObject,
     s"$statement cannot run on the view $view.",
     "A view has no files and no log of its own.",
@@ -82,7 +78,6 @@ object UpkeepErrors {
 
   def timeTravelNotSupported(statement: String, table: String): UpkeepException = error(
     "TIME_TRAVEL_NOT_SUPPORTED",
-    Section.Statements,
     SqlState.FeatureNotSupported,
     s"$statement cannot run on an old version of $table.",
     "Maintenance works on the newest version only.",
@@ -97,7 +92,6 @@ object UpkeepErrors {
       thrown: Option[Throwable]
   ): UpkeepException = error(
     "UNSUPPORTED_TABLE_FEATURE",
-    Section.Promises,
     SqlState.FeatureNotSupported,
     s"$statement cannot run on $table.",
     s"Its protocol asks for features that this version does not know: ${features.sorted.mkString(", ")}.",
@@ -108,7 +102,6 @@ object UpkeepErrors {
 
   def adaptiveMetadata(statement: String, table: String): UpkeepException = error(
     "ADAPTIVE_METADATA_TABLE",
-    Section.Promises,
     SqlState.FeatureNotSupported,
     s"$statement cannot run on $table.",
     "It keeps its metadata in an adaptive metadata tree, which has no Delta log and no checkpoints.",
@@ -118,7 +111,6 @@ object UpkeepErrors {
 
   def catalogManaged(statement: String, table: String): UpkeepException = error(
     "CATALOG_MANAGED_TABLE",
-    Section.Promises,
     SqlState.FeatureNotSupported,
     s"$statement cannot run on the catalog-managed table $table.",
     "Its catalog decides on file rewrites and log cleanup (Delta protocol, 'Maintenance Operations on " +
@@ -129,7 +121,6 @@ object UpkeepErrors {
 
   def catalogManagedByPath(statement: String, table: String, thrown: Throwable): UpkeepException = error(
     "CATALOG_MANAGED_TABLE_BY_PATH",
-    Section.Promises,
     SqlState.WrongObject,
     s"$statement cannot reach $table by its path.",
     "The table is catalog-managed: only its catalog knows its newest version.",
@@ -143,7 +134,6 @@ object UpkeepErrors {
       if (known.isEmpty) s"$statement takes no options." else s"Use one of: ${known.mkString(", ")}."
     error(
       "UNKNOWN_OPTION",
-      Section.Options,
       SqlState.UnknownOption,
       s"$statement has no option '$option'.",
       "Option names are not case-sensitive.",
@@ -155,7 +145,6 @@ object UpkeepErrors {
   def invalidOption(statement: String, option: String, value: String, expected: String): UpkeepException =
     error(
       "INVALID_OPTION",
-      Section.Options,
       SqlState.InvalidParameter,
       s"$statement cannot use '$value' for the option '$option'.",
       s"It takes $expected.",
@@ -165,7 +154,6 @@ object UpkeepErrors {
 
   def duplicateOption(statement: String, option: String): UpkeepException = error(
     "DUPLICATE_OPTION",
-    Section.Options,
     SqlState.SyntaxOrAccess,
     s"$statement names the option '$option' more than once.",
     "Option names are not case-sensitive, and each can be given once.",
@@ -175,7 +163,6 @@ object UpkeepErrors {
 
   def invalidPredicate(predicate: String, thrown: Throwable): UpkeepException = error(
     "INVALID_PREDICATE",
-    Section.Statements,
     SqlState.SyntaxOrAccess,
     s"OPTIMIZE cannot read the predicate '$predicate'.",
     s"${thrown.getMessage.linesIterator.find(_.nonEmpty).getOrElse("It is not a SQL expression.")}",
@@ -186,7 +173,6 @@ object UpkeepErrors {
 
   def subqueryInPredicate(predicate: String): UpkeepException = error(
     "SUBQUERY_IN_PREDICATE",
-    Section.Statements,
     SqlState.FeatureNotSupported,
     s"OPTIMIZE cannot run with the predicate '$predicate'.",
     "It contains a subquery, but OPTIMIZE chooses files from the log alone.",
@@ -196,7 +182,6 @@ object UpkeepErrors {
 
   def missingColumn(column: String, table: String, partitionColumns: Seq[String]): UpkeepException = error(
     "MISSING_COLUMN",
-    Section.Statements,
     SqlState.UnknownColumn,
     s"The predicate names the column '$column', which $table does not have.",
     partitionedBy(partitionColumns),
@@ -207,7 +192,6 @@ object UpkeepErrors {
   def nonPartitionColumn(column: String, table: String, partitionColumns: Seq[String]): UpkeepException =
     error(
       "NON_PARTITION_COLUMN",
-      Section.Statements,
       SqlState.FeatureNotSupported,
       s"The predicate names the column '$column', which does not partition $table.",
       s"OPTIMIZE chooses whole files by their partition. ${partitionedBy(partitionColumns)}",
@@ -217,7 +201,6 @@ object UpkeepErrors {
 
   def zOrderColumn(column: String, table: String, cause: String): UpkeepException = error(
     "ZORDER_COLUMN",
-    Section.Statements,
     SqlState.UnknownColumn,
     s"OPTIMIZE cannot order $table by the column '$column'.",
     cause,
@@ -231,7 +214,6 @@ object UpkeepErrors {
 
   def clusteredTable(clause: String, table: String): UpkeepException = error(
     "CLUSTERED_TABLE",
-    Section.Statements,
     SqlState.FeatureNotSupported,
     s"OPTIMIZE cannot use $clause on $table.",
     "The table is clustered (CLUSTER BY), and its layout follows its clustering columns.",
@@ -241,7 +223,6 @@ object UpkeepErrors {
 
   def fullNeedsClustering(table: String): UpkeepException = error(
     "FULL_NEEDS_CLUSTERING",
-    Section.Statements,
     SqlState.FeatureNotSupported,
     s"OPTIMIZE cannot use FULL on $table.",
     "FULL clusters every file again, but the table has no clustering columns.",
@@ -251,7 +232,6 @@ object UpkeepErrors {
 
   def v2CheckpointNotEnabled(table: String): UpkeepException = error(
     "V2_CHECKPOINT_NOT_ENABLED",
-    Section.Checkpoints,
     SqlState.ObjectState,
     s"CHECKPOINT cannot write a v2 checkpoint of $table.",
     "The table does not have the v2Checkpoint feature. Enabling it raises the protocol to reader 3 and " +
@@ -262,7 +242,6 @@ object UpkeepErrors {
 
   def multiPartOnV2Table(table: String): UpkeepException = error(
     "MULTI_PART_ON_V2_TABLE",
-    Section.Checkpoints,
     SqlState.FeatureNotSupported,
     s"CHECKPOINT cannot write a multi-part checkpoint of $table.",
     "The protocol forbids multi-part checkpoints on a table with the v2Checkpoint feature.",
@@ -278,7 +257,6 @@ object UpkeepErrors {
       expected: (Long, Long)
   ): UpkeepException = error(
     "CHECKPOINT_MISMATCH",
-    Section.Promises,
     SqlState.ObjectState,
     s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold ${holds._1} files of " +
       s"${holds._2} bytes, and the checksum of the version counts ${expected._1} of ${expected._2}.",
@@ -290,7 +268,6 @@ object UpkeepErrors {
 
   def checkpointDamaged(table: String, version: Long, damage: String): UpkeepException = error(
     "CHECKPOINT_DAMAGED",
-    Section.Promises,
     SqlState.ObjectState,
     s"CHECKPOINT cannot read $table: $damage.",
     s"There is no older complete checkpoint, and commits before version $version have been deleted.",
@@ -301,7 +278,6 @@ object UpkeepErrors {
 
   def commitDamaged(file: String, cause: Throwable): UpkeepException = error(
     "COMMIT_DAMAGED",
-    Section.Promises,
     SqlState.ObjectState,
     s"CHECKPOINT cannot read $file.",
     s"A line of it is not an action: ${cause.getMessage}.",
@@ -312,7 +288,6 @@ object UpkeepErrors {
 
   def formatNeedsV2(table: String, format: String): UpkeepException = error(
     "FORMAT_NEEDS_V2",
-    Section.Checkpoints,
     SqlState.InvalidParameter,
     s"CHECKPOINT cannot write a classic checkpoint of $table as $format.",
     "Only the top-level file of a v2 checkpoint may be JSON; a classic checkpoint is Parquet.",
@@ -322,7 +297,6 @@ object UpkeepErrors {
 
   def negativeRetention(hours: String): UpkeepException = error(
     "NEGATIVE_RETENTION",
-    Section.Promises,
     SqlState.InvalidParameter,
     s"CLEANUP LOG cannot retain $hours hours.",
     "A retention is zero or more hours.",
@@ -332,7 +306,6 @@ object UpkeepErrors {
 
   def retentionTooShort(table: String, hours: String, tableHours: String): UpkeepException = error(
     "RETENTION_TOO_SHORT",
-    Section.Promises,
     SqlState.ObjectState,
     s"CLEANUP LOG will not retain only $hours hours of the log of $table.",
     s"The table promises $tableHours hours (delta.logRetentionDuration): streams and time travel may still " +
@@ -345,7 +318,6 @@ object UpkeepErrors {
   def logNotWritable(statement: String, table: String, logPath: String, thrown: Throwable): UpkeepException =
     error(
       "LOG_NOT_WRITABLE",
-      Section.Promises,
       SqlState.Unauthorized,
       s"$statement cannot write to the log of $table.",
       s"The file system denies it at $logPath: ${thrown.getMessage}.",
@@ -356,7 +328,6 @@ object UpkeepErrors {
 
   def logDirectoryIsLink(table: String, directory: String): UpkeepException = error(
     "LOG_DIRECTORY_IS_LINK",
-    Section.Promises,
     SqlState.ObjectState,
     s"CLEANUP LOG of $table deleted nothing.",
     s"$directory is a link to another location, and CLEANUP LOG deletes files of the log itself only.",
@@ -371,7 +342,6 @@ object UpkeepErrors {
       thrown: Option[Throwable]
   ): UpkeepException = error(
     "LOG_FILE_NOT_DELETED",
-    Section.Promises,
     SqlState.Io,
     s"CLEANUP LOG of $table stopped at $file.",
     s"The file system did not delete it: $problem.",
@@ -383,7 +353,6 @@ object UpkeepErrors {
   def dataFileDamaged(table: String, file: String, column: String, thrown: Throwable): UpkeepException =
     error(
       "DATA_FILE_DAMAGED",
-      Section.Promises,
       SqlState.Io,
       s"OPTIMIZE of $table stopped at $file: a page of column $column is damaged.",
       "The checksum in the page's header does not match its bytes. Spark does not check it by default.",
@@ -396,7 +365,6 @@ object UpkeepErrors {
   /** `difference` is a sentence. */
   def rewriteMismatch(table: String, difference: String): UpkeepException = error(
     "REWRITE_MISMATCH",
-    Section.Promises,
     SqlState.Internal,
     s"OPTIMIZE stopped before it committed new files to $table: they do not hold what their inputs hold.",
     s"$difference The files were removed and the table's content is unchanged.",
@@ -407,7 +375,6 @@ object UpkeepErrors {
 
   def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
     "OPTIMIZE_CONFLICT",
-    Section.Promises,
     SqlState.Conflict,
     s"OPTIMIZE could not commit to $table in $attempts attempts.",
     "Other writers committed first each time.",

@@ -41,10 +41,4 @@ class ReadmeSuite extends AnyFunSuite {
     val settings = new SQLConf().getAllDefinedConfs.filter(_._1.startsWith(ours)).sorted
     assertHas(settings.map { case (key, default, doc, _) => s"| `$key` | $doc Default: $default. |" })
   }
-
-  test("the README has the sections that errors name") {
-    Section.all.foreach(section => assert(readme.contains(s"\n## ${section.title}\n")))
-    val error = UpkeepErrors.formatNeedsV2("t", "json")
-    assert(error.getMessage.contains("use policy = 'v2'. See README.md#which-checkpoint."))
-  }
 }
