@@ -66,6 +66,7 @@ def test_nothing_is_lost_with_the_process(
     requests = random.Random(f"{SEED} {scenario.name}").sample(range(matrix.requests()), KILLS)
     killed = sum(matrix.kill(request) for request in requests)
     record_property("crash points", f"{scenario.name}: process killed {killed} times")
+    assert killed == KILLS
 
 
 def test_no_part_of_a_checkpoint_is_seen(spark: SparkSession, tmp_path: Path):
