@@ -16,7 +16,8 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
  * Writes the checkpoints that commits of an application make due, one after the other, in a thread of its own.
- * Of a table only the newest one waits; of more than a thousand tables the others are left to their next commit.
+ * At most one checkpoint per table is queued: the newest. With more than a thousand tables queued, others wait for
+ * their next commit.
  */
 private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Long) extends Logging {
   import CheckpointWorker._
