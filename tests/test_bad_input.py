@@ -215,7 +215,7 @@ def test_no_permission_on_the_log(spark: SparkSession, table: TableFactory, stat
     finally:
         t.log.chmod(0o755)
     assert error.getCondition() == "DELTA_UPKEEP.LOG_NOT_WRITABLE"
-    assert "nothing was changed" in str(error)
+    assert "Nothing was changed" in str(error)
     assert t.all_files() == before
 
 

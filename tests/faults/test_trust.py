@@ -258,7 +258,7 @@ def test_nothing_goes_behind_a_linked_directory(
         (t.log / directory).rmdir()
     (t.log / directory).symlink_to(behind)
     before, names = beside(t.path), t.log_names()
-    with pytest.raises(AnalysisException, match="is a link to another place") as caught:
+    with pytest.raises(AnalysisException, match="is a link to another location") as caught:
         spark.sql(f"CLEANUP LOG {t.sql_name}")
     assert caught.value.getCondition() == "DELTA_UPKEEP.LOG_DIRECTORY_IS_LINK"
     assert t.log_names() == names

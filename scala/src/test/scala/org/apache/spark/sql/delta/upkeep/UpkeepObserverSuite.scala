@@ -76,10 +76,10 @@ class UpkeepObserverSuite extends AnyFunSuite {
 
   test("a thread that outlives its application does Delta's auto-compactions, and is observed as before") {
     val application = spark.sparkContext.applicationId
-    val ours = commit("running", new UpkeepObserver(NoOpTransactionExecutionObserver, application))
+    val ours = commit("observed-running", new UpkeepObserver(NoOpTransactionExecutionObserver, application))
     assert(ours.containsPostCommitHook(UpkeepAutoCompact) && !ours.containsPostCommitHook(AutoCompact))
     val foreign = new Foreign
-    val later = commit("ended", new UpkeepObserver(foreign, "ended"))
+    val later = commit("observed-ended", new UpkeepObserver(foreign, "ended"))
     assert(later.containsPostCommitHook(AutoCompact) && !later.containsPostCommitHook(UpkeepAutoCompact))
     assert(foreign.calls.asScala.toSeq == Seq("start", "prepare", "committed"))
   }
