@@ -13,7 +13,7 @@ package io.deltaupkeep
  * @param catalogManaged    whether a catalog owns the commits (protocol, 'Catalog-managed tables')
  * @param supportsV2Checkpoints whether the protocol has the v2Checkpoint feature
  * @param prefersV2Checkpoints  whether `delta.checkpointPolicy` is v2
- * @param checkpointInterval    commits between two checkpoints (`delta.checkpointInterval`)
+ * @param checkpointLimits      when the next checkpoint is due
  * @param logRetentionMs        `delta.logRetentionDuration` in milliseconds
  * @param logCleanupEnabled     `delta.enableExpiredLogCleanup`
  * @param inCommitTimestamps    whether commits carry their own time (protocol, 'In-Commit Timestamps')
@@ -31,7 +31,7 @@ final case class TableFacts(
     catalogManaged: Boolean,
     supportsV2Checkpoints: Boolean,
     prefersV2Checkpoints: Boolean,
-    checkpointInterval: Int,
+    checkpointLimits: CheckpointLimits,
     logRetentionMs: Long,
     logCleanupEnabled: Boolean,
     inCommitTimestamps: Boolean,

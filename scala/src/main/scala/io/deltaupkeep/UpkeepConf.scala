@@ -64,8 +64,8 @@ object UpkeepConf {
   val CheckpointCommitBytes = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.commitBytes")
     .doc(
-      "A commit makes a checkpoint due, before delta.checkpointInterval does, once the commits since the last " +
-        "checkpoint take this many bytes. 0 turns this off. The table property " +
+      "A checkpoint is due, before delta.checkpointInterval commits have come, once the commits since the last " +
+        "one take this many bytes. 0 turns this off. The table property " +
         "deltaUpkeep.checkpoint.commitBytes takes precedence."
     )
     .version("0.1.0")
@@ -76,7 +76,7 @@ object UpkeepConf {
   val CheckpointMaxAge = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.maxAge")
     .doc(
-      "A commit makes a checkpoint due once the last checkpoint is this old. 0 turns this off. The table " +
+      "A checkpoint is due once the last one is this old. 0 turns this off. The table " +
         "property deltaUpkeep.checkpoint.maxAge takes precedence."
     )
     .version("0.1.0")

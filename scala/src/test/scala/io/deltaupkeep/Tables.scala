@@ -14,7 +14,7 @@ object Tables {
     catalogManaged = false,
     supportsV2Checkpoints = false,
     prefersV2Checkpoints = false,
-    checkpointInterval = 10,
+    checkpointLimits = CheckpointLimits(commits = 10, bytes = 0, ageMs = 0),
     logRetentionMs = 30L * 24 * 3600 * 1000,
     logCleanupEnabled = true,
     inCommitTimestamps = false,

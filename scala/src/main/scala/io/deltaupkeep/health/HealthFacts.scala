@@ -1,7 +1,7 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.TableFacts
-import io.deltaupkeep.checkpoint.HookOutcome
+import io.deltaupkeep.checkpoint.{HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.cleanup.CleanupPlan
 import io.deltaupkeep.optimize.OptimizePlan
 
@@ -54,6 +54,7 @@ final case class HealthFacts(
     orphans: Orphans,
     cleanup: CleanupPlan,
     checkpoint: Option[NewestCheckpoint],
+    since: SinceCheckpoint,
     load: LoadCost,
     hook: Option[HookOutcome],
     now: Long

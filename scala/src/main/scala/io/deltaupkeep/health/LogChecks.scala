@@ -58,19 +58,22 @@ private[health] object LogChecks {
   }
 
   private def commitsSinceCheckpoint(facts: HealthFacts): HealthResult = {
-    val table = facts.table
-    val commits = CheckpointDue.commitsSince(table, facts.checkpoint.map(_.version))
+    val limits = facts.table.checkpointLimits
+    val commits = facts.since.commits
+    val due = CheckpointDue.reason(limits, facts.since)
     val severity =
-      if (commits > 10L * table.checkpointInterval) Severity.Critical
-      else if (commits > table.checkpointInterval) Severity.Warning
+      if (commits > 10L * limits.commits) Severity.Critical
+      else if (due.nonEmpty) Severity.Warning
       else Severity.Ok
-    new Checks(table).result(
+    new Checks(facts.table).result(
       "commitsSinceCheckpoint",
       severity,
       Some(commits.toDouble),
       "commits",
-      s"${CountText.of(commits, "commit")} since the newest checkpoint; " +
-        s"delta.checkpointInterval is ${table.checkpointInterval}.",
+      due.fold(
+        s"${CountText.of(commits, "commit")} since the last checkpoint; " +
+          s"delta.checkpointInterval is ${limits.commits}."
+      )(why => s"A checkpoint is due: $why."),
       "Readers replay them one by one.",
       Some("CHECKPOINT")
     )

@@ -25,6 +25,7 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
     val table = open(session, Intent.Read)
     val log = new LogFacts(table)
     val none = new Options(statement, Nil, Nil)
+    val now = System.currentTimeMillis()
     val files = new OptimizeTransaction(table, predicate = Nil)
     HealthCheck.of(
       HealthFacts(
@@ -34,9 +35,10 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
         new OrphanSearch(table).run(files),
         TableCleanup(table, none).plan,
         log.newestCheckpoint,
+        log.sinceCheckpoint(now),
         log.loadCost,
         CheckpointWorker.lastOutcome(table),
-        System.currentTimeMillis()
+        now
       )
     )
   }

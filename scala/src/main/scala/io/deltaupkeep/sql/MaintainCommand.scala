@@ -9,6 +9,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.log.LogFacts
 import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
@@ -58,11 +59,9 @@ private[sql] final case class MaintainCommand(
     checked(options, steps.flatten)
     val opened = open(session, Intent.Checkpoint)
     def newest = if (dryRun) opened else opened.updated(statement, Intent.Checkpoint)
-    Seq(
-      optimize(session, opened, dryRun),
-      checkpoint(newest, dryRun),
-      cleanup(newest, dryRun)
-    )
+    val optimized = optimize(session, opened, dryRun)
+    if (!dryRun) CheckpointWorker.await(opened)
+    Seq(optimized, checkpoint(newest, dryRun), cleanup(newest, dryRun))
   }
 
   private def optimize(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
@@ -83,12 +82,14 @@ private[sql] final case class MaintainCommand(
     val row = rowOf(table, "checkpoint", dryRun)
     val checkpoint = TableCheckpoint(table, CheckpointRequest(optionsOf(CheckpointRequest.entries)))
     val log = new LogFacts(table)
-    val newest = log.newestCheckpoint.map(_.version)
-    CheckpointDue.reason(table.facts, newest, cleanupNeedsOne(table), log.namesNewestCheckpoint) match {
-      case None =>
-        row.notDue(
-          s"${CountText.of(CheckpointDue.commitsSince(table.facts, newest), "commit")} since the last one"
-        )
+    val since = log.sinceCheckpoint(System.currentTimeMillis())
+    CheckpointDue.reasonToMaintain(
+      table.facts.checkpointLimits,
+      since,
+      cleanupNeedsOne(table),
+      log.namesNewestCheckpoint
+    ) match {
+      case None => row.notDue(s"${CountText.of(since.commits, "commit")} since the last one")
       case Some(reason) if dryRun => row.planned(reason).copy(checkpoint = Some(checkpoint.planned()))
       case Some(reason) => row.done(reason).copy(checkpoint = Some(checkpoint.execute()))
     }

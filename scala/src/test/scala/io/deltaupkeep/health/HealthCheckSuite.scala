@@ -1,7 +1,7 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.Tables
-import io.deltaupkeep.checkpoint.HookOutcome
+import io.deltaupkeep.checkpoint.{HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
 import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile}
 import io.deltaupkeep.optimize.{DataFile, OptimizePlanner, OptimizeSettings, Partition}
@@ -51,6 +51,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       orphans,
       log((version + 1).toInt, age),
       checkpoint.map(NewestCheckpoint(_, "classic", now - 3 * day)),
+      SinceCheckpoint(version - checkpoint.getOrElse(0L), bytes = 30, ageMs = 3 * day),
       LoadCost(FileTotal(1, 700), FileTotal(2, 30)),
       hook,
       now
@@ -88,6 +89,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       Orphans.NotLookedFor("so"),
       plan,
       None,
+      SinceCheckpoint(commits = 1, bytes = 20, ageMs = 0),
       LoadCost(FileTotal(0, 0), FileTotal(2, 20)),
       None,
       now
@@ -157,6 +159,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (checks(files(2, 5000, deleted = 50)), "deletedRows", "warning", Some("OPTIMIZE t")),
       (checks(files(2, 5000, deleted = 2)), "deletedRows", "info", Some("OPTIMIZE t")),
       (checks(checkpoint = None), "checkpoint", "info", None),
+      (checks(version = 14), "commitsSinceCheckpoint", "ok", None),
+      (checks(version = 15), "commitsSinceCheckpoint", "warning", Some("CHECKPOINT t")),
       (checks(version = 25), "commitsSinceCheckpoint", "warning", Some("CHECKPOINT t")),
       (checks(version = 200), "commitsSinceCheckpoint", "critical", Some("CHECKPOINT t")),
       (checks(age = 40 * day), "expiredLog", "info", Some("MAINTAIN t")),

@@ -48,7 +48,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val facts = open(path).facts
     assert(facts.version == 2)
     assert(facts.columns == Seq("id", "p") && facts.partitionColumns == Seq("p"))
-    assert(facts.checkpointInterval == 7 && facts.logRetentionMs == 240L * 3600 * 1000)
+    assert(facts.checkpointLimits.commits == 7 && facts.logRetentionMs == 240L * 3600 * 1000)
     assert(!facts.supportsV2Checkpoints && !facts.catalogManaged && !facts.isClustered)
     assert(facts.name == s"delta.`$path`")
   }

@@ -169,7 +169,7 @@ class CheckpointHookSuite extends AnyFunSuite {
           "TBLPROPERTIES ('deltaUpkeep.checkpoint.commitBytes' = '10b') AS SELECT id FROM range(3)"
       )
     }
-    assert(outcome(path).exists(_.message.contains("since the last one")))
+    assert(outcome(path).exists(_.message.contains("since the last checkpoint")))
   }
 
   test("RESTORE, CLONE and CONVERT keep Delta's own checkpoint") {
@@ -251,7 +251,7 @@ class CheckpointHookSuite extends AnyFunSuite {
     assert(check.getAs[String]("message").contains("the store is down"))
     Thread.sleep(1100)
     assertWritten(path)(append(path, 100))
-    assert(outcome(path).exists(_.message.contains("one that was due is missing")))
+    assert(outcome(path).exists(_.message.contains("the last one failed")))
   }
 
   test("one that was due in an application that has ended is made good by the next commit") {
@@ -259,7 +259,45 @@ class CheckpointHookSuite extends AnyFunSuite {
     // Which makes that of version 4 due in hindsight.
     spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '4')")
     assertWritten(path)(append(path, 100))
-    assert(versionOf(path) == 7 && outcome(path).exists(_.message.contains("one that was due is missing")))
+    assert(
+      versionOf(path) == 7 && outcome(path).exists(_.message.contains("7 commits since the last checkpoint"))
+    )
+  }
+
+  test("MAINTAIN, DESCRIBE HEALTH and the next commit agree on what makes a checkpoint due") {
+    val rules = Seq(
+      "delta.checkpointInterval" -> "4",
+      "deltaUpkeep.checkpoint.commitBytes" -> "10b",
+      "deltaUpkeep.checkpoint.maxAge" -> "1ms"
+    )
+    for (((property, value), i) <- rules.zipWithIndex) {
+      val path = newTable(s"hookAgreed-$i", 5, "delta.checkpointInterval" -> "1000")
+      def health =
+        spark.sql(s"DESCRIBE HEALTH delta.`$path`").where("check = 'commitsSinceCheckpoint'").head()
+      def step = spark.sql(s"MAINTAIN delta.`$path` DRY RUN").where("step = 'checkpoint'").head()
+      assert(health.getAs[String]("severity") == "ok" && !step.getAs[Boolean]("due"))
+
+      spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('$property' = '$value')")
+      assert(health.getAs[String]("severity") == "warning" && step.getAs[Boolean]("due"))
+      withMode("sync")(append(path, 100))
+      assert(checkpointsIn(path) == Set(7L))
+      val reasons = Seq(health.getAs[String]("message"), step.getAs[String]("reason"))
+      val name = s"$property is"
+      assert(outcome(path).exists(_.message.contains(name)))
+      if (property == "deltaUpkeep.checkpoint.maxAge") assert(reasons.forall(_.contains(name)))
+      else assert(health.getAs[String]("severity") == "ok" && !step.getAs[Boolean]("due"))
+    }
+  }
+
+  test("MAINTAIN waits for the checkpoint that its OPTIMIZE has made due, and does not write it again") {
+    val path = newTable("hookMaintained", 5, "delta.checkpointInterval" -> "6")
+    withMode("async") {
+      val steps = spark.sql(s"MAINTAIN delta.`$path`").collect().map(row =>
+        row.getAs[String]("step") -> row.getAs[String]("status")
+      )
+      assert(steps.toSeq.take(2) == Seq("optimize" -> "done", "checkpoint" -> "not due"))
+      assert(checkpointsIn(path) == Set(6L) && outcome(path).exists(_.version == 6))
+    }
   }
 
   test("the checkpoint is written as the user who has committed") {
@@ -282,7 +320,7 @@ class CheckpointHookSuite extends AnyFunSuite {
       spark.sql(s"CHECKPOINT delta.`$path`")
       val old = System.currentTimeMillis() - 40L * 24 * 3600 * 1000
       new File(path, "_delta_log").listFiles().foreach(_.setLastModified(old))
-      spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '6')")
+      spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '2')")
       DeltaLog.clearCache()
       withMode("sync")(append(path, 100))
       val isGone = !new File(path, "_delta_log/00000000000000000000.json").exists()

@@ -25,7 +25,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   private val application = context.applicationId
   private val waiting = new util.LinkedHashMap[String, PendingCheckpoint]
   private val tables = new Recent[TableState](MaxTables)
-  private var isBusy = false
+  private var busyWith = Option.empty[String]
   private var isEnding = false
 
   private val metrics = new CheckpointMetrics(() => synchronized(waiting.size))
@@ -122,7 +122,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       try pending.asUser(pending.session.withActive(run(pending)))
       catch { case NonFatal(_) => () } // It was noted.
       finally synchronized {
-          isBusy = false
+          busyWith = None
           notifyAll()
         }
     }
@@ -135,7 +135,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     Option.when(first.hasNext) {
       val pending = first.next().getValue
       first.remove()
-      isBusy = true
+      busyWith = Some(pending.key)
       pending
     }
   }
@@ -144,8 +144,13 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   def drain(atMostMs: Long): Boolean = synchronized {
     val end = System.nanoTime() + atMostMs * 1000000L
     def left: Long = (end - System.nanoTime()) / 1000000L
-    while ((isBusy || !waiting.isEmpty) && left > 0) wait(math.max(1L, left))
-    !isBusy && waiting.isEmpty
+    while ((busyWith.nonEmpty || !waiting.isEmpty) && left > 0) wait(math.max(1L, left))
+    busyWith.isEmpty && waiting.isEmpty
+  }
+
+  /** Waits until no checkpoint of a table is written or waits to be. */
+  private def await(table: String): Unit = synchronized {
+    while (busyWith.contains(table) || waiting.containsKey(table)) wait()
   }
 
   /** Delta does nothing for an application that has ended: what waits is left to the next commit of another. */
@@ -174,6 +179,9 @@ object CheckpointWorker {
   /** How the last checkpoint of a table after a commit of this application ended. */
   def lastOutcome(table: DeltaHandle): Option[HookOutcome] =
     find(table.session).flatMap(_.lastOutcome(table.logPath.toString))
+
+  /** Waits for the checkpoint that a commit of this application has made due, so that nobody writes it twice. */
+  def await(table: DeltaHandle): Unit = find(table.session).foreach(_.await(table.logPath.toString))
 
   /** The one of the session's application. */
   private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.log
 
+import io.deltaupkeep.checkpoint.SinceCheckpoint
 import io.deltaupkeep.health.{FileTotal, LoadCost, NewestCheckpoint}
 
 import org.apache.hadoop.fs.FileStatus
@@ -25,9 +26,15 @@ final class LogFacts(table: DeltaHandle) {
     }
   }
 
-  /** Whether `_last_checkpoint` names that checkpoint, or a newer one. */
-  def namesNewestCheckpoint: Boolean =
-    new CheckpointPointer(table).version.exists(_ >= snapshot.checkpointProvider.version)
+  /** What has come since that checkpoint; `now` in milliseconds since the epoch. */
+  def sinceCheckpoint(now: Long): SinceCheckpoint =
+    CommitsSince.checkpoint(snapshot.logSegment, snapshot.version, submitted = None, now)
+
+  /** Whether `_last_checkpoint` names that checkpoint, or a newer one; true where there is none to name. */
+  def namesNewestCheckpoint: Boolean = {
+    val checkpoint = snapshot.checkpointProvider
+    checkpoint.isEmpty || new CheckpointPointer(table).version.exists(_ >= checkpoint.version)
+  }
 
   /** What a reader loads that is new to the table. Reads the top-level file of a v2 checkpoint. */
   def loadCost: LoadCost = {

@@ -54,7 +54,7 @@ final class DeltaHandle private (
       catalogManaged = snapshot.isCatalogOwned,
       supportsV2Checkpoints = snapshot.protocol.isFeatureSupported(V2CheckpointTableFeature),
       prefersV2Checkpoints = DeltaConfigs.CHECKPOINT_POLICY.fromMetaData(metadata) == CheckpointPolicy.V2,
-      checkpointInterval = DeltaConfigs.CHECKPOINT_INTERVAL.fromMetaData(metadata),
+      checkpointLimits = CheckpointProperties.limits(session, snapshot),
       logRetentionMs = DeltaConfigs.getMilliSeconds(DeltaConfigs.LOG_RETENTION.fromMetaData(metadata)),
       logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
       inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),

@@ -1,0 +1,10 @@
+package io.deltaupkeep
+
+/**
+ * How much may come to a table before its next checkpoint is due.
+ *
+ * @param commits since the last one (`delta.checkpointInterval`)
+ * @param bytes   of those commits; 0 is no limit (`spark.deltaUpkeep.checkpoint.commitBytes`)
+ * @param ageMs   of the last one, in milliseconds; 0 is no limit (`spark.deltaUpkeep.checkpoint.maxAge`)
+ */
+final case class CheckpointLimits(commits: Int, bytes: Long, ageMs: Long)

@@ -1,0 +1,29 @@
+package org.apache.spark.sql.delta.upkeep.log
+
+import io.deltaupkeep.checkpoint.SinceCheckpoint
+
+import org.apache.spark.sql.delta.LogSegment
+import org.apache.spark.sql.delta.util.FileNames
+
+/** What a log holds beyond its newest checkpoint. Nothing is read: Delta has listed it. */
+private[upkeep] object CommitsSince {
+
+  /**
+   * @param version   up to which commits count
+   * @param submitted version of a checkpoint that is written or waits to be, and that the segment may not know
+   * @param now       milliseconds since the epoch
+   */
+  def checkpoint(segment: LogSegment, version: Long, submitted: Option[Long], now: Long): SinceCheckpoint = {
+    val inLog = Option.unless(segment.checkpointProvider.isEmpty)(segment.checkpointProvider.version)
+    val newest = (inLog ++ submitted).maxOption
+    val commits = segment.deltas.filter { file =>
+      val number = FileNames.getFileVersion(file.getPath)
+      number <= version && newest.forall(number > _)
+    }
+    val written =
+      if (newest == inLog) segment.checkpointProvider.topLevelFiles.map(_.getModificationTime).maxOption
+      else None
+    val start = written.orElse(commits.map(_.getModificationTime).minOption).getOrElse(now)
+    SinceCheckpoint(version - newest.getOrElse(0L), commits.map(_.getLen).sum, now - start)
+  }
+}
