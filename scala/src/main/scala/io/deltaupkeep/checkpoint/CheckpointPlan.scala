@@ -156,15 +156,11 @@ object Build {
 }
 
 /** The checkpoint to write, or the one that makes writing unnecessary. */
-final case class CheckpointPlan(
-    version: Long,
-    policy: Policy,
-    format: TopLevelFormat,
-    partSize: Option[Long],
-    build: Build,
-    damaged: Seq[DamagedCheckpoint],
-    chosenBy: String
-) {
+final case class CheckpointPlan(layout: CheckpointLayout, build: Build, damaged: Seq[DamagedCheckpoint]) {
+
+  def version: Long = layout.version
+  def policy: Policy = layout.policy
+  def format: TopLevelFormat = existing.fold(layout.format)(_.format)
 
   /** Nothing to write. */
   def isEmpty: Boolean = existing.nonEmpty
@@ -180,10 +176,12 @@ final case class CheckpointPlan(
     case _ => false
   }
 
-  /** File actions of a part, a sidecar, a row group at most. */
-  def fragmentSize: Long = partSize.getOrElse(CheckpointPlan.FragmentActions)
-
-  def reason: String = if (isEmpty) build.reason else s"${policy.name} is $chosenBy; ${build.reason}"
+  def reason: String =
+    if (isEmpty) build.reason
+    else {
+      val chosenBy = if (layout.isPolicyAsked) "asked for" else "the table's policy"
+      s"${policy.name} is $chosenBy; ${build.reason}"
+    }
 }
 
 object CheckpointPlan {

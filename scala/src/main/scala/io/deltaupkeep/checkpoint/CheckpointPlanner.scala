@@ -3,70 +3,106 @@ package io.deltaupkeep.checkpoint
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
 import io.deltaupkeep.log.{CheckpointSet, LogFile, LogFileKind}
 
+/**
+ * What a checkpoint is to look like: as the request says, and else as the table does.
+ *
+ * @param partSize   file actions of a part or a sidecar at most
+ * @param isPolicyAsked whether the request names the policy
+ */
+final case class CheckpointLayout(
+    version: Long,
+    policy: Policy,
+    format: TopLevelFormat,
+    partSize: Option[Long],
+    mode: Mode,
+    isPolicyAsked: Boolean
+) {
+
+  /** File actions of a part, a sidecar or a row group at most. */
+  def fragmentSize: Long = partSize.getOrElse(CheckpointPlan.FragmentActions)
+}
+
+/** The complete checkpoints of one version in the log, by their files, and those that readers cannot use. */
+final case class FoundCheckpoints(complete: Seq[Seq[LogFile]], damaged: Seq[DamagedCheckpoint])
+
+/**
+ * What a full checkpoint is planned by.
+ *
+ * @param why         it cannot build on the last one
+ * @param fileActions adds and tombstones of its version, about
+ * @param replay      where the whole log can be replayed
+ */
+final case class FullFacts(why: String, fileActions: Long, replay: Replay)
+
 /** Decides what a checkpoint at the table's version must look like, and whether one is needed. Pure. */
 object CheckpointPlanner {
   import CheckpointPlan.FragmentActions
 
-  /**
-   * @param fileActions      adds and tombstones of this version, about
-   * @param checkpointFiles  files of the log that belong to checkpoints of this version
-   * @param damage           why readers cannot use a checkpoint of these files, if so
-   * @param pointer          the version that `_last_checkpoint` names
-   * @param base             what a checkpoint of a policy can build on, or why on nothing
-   * @param replay           where the driver can replay the whole log, or why a job has to
-   * @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2`
-   */
-  def plan(
-      table: TableFacts,
-      request: CheckpointRequest,
-      fileActions: => Long,
-      checkpointFiles: Seq[LogFile],
-      damage: Seq[LogFile] => Option[String],
-      pointer: => Option[Long],
-      base: Policy => Either[String, Base],
-      replay: => Replay
-  ): CheckpointPlan = {
+  /** @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2` */
+  def layout(table: TableFacts, request: CheckpointRequest): CheckpointLayout = {
     val policy = request.policy.getOrElse(if (table.prefersV2Checkpoints) Policy.V2 else Policy.Classic)
     checkRequest(table, request, policy)
-    val format = policy match {
-      case Policy.Classic => TopLevelFormat.Parquet
-      case Policy.V2 => request.format.getOrElse(TopLevelFormat.Json)
+    val (format, partSize) = policy match {
+      case Policy.Classic => (TopLevelFormat.Parquet, request.partSize)
+      case Policy.V2 =>
+        (
+          request.format.getOrElse(TopLevelFormat.Json),
+          Some(request.partSize.getOrElse(FragmentActions))
+        )
     }
-    val partSize = policy match {
-      case Policy.Classic => request.partSize
-      case Policy.V2 => Some(request.partSize.getOrElse(FragmentActions))
-    }
-    def full(why: String): Build = {
-      val actions = fileActions
-      val fileParts = partSize.fold(1)(parts(actions, _))
-      Build.Full(
-        actions,
-        fileParts,
-        newFragments = parts(actions, partSize.getOrElse(FragmentActions)),
-        if (policy == Policy.Classic && fileParts > 1) Replay.AsJob("it spreads files over parts")
-        else replay,
-        why
-      )
-    }
-    val there = complete(checkpointFiles, table.version)
-    val damaged = there.flatMap(files => damage(files).map(DamagedCheckpoint(files.map(_.name), _)))
-    val build = there.map(existing).find(_.policy == policy) match {
-      // Readers may take it before any other of this version.
-      case _ if damaged.nonEmpty => full(s"one of this version is damaged, and replaced: ${damaged.head.why}")
-      case Some(found) => Build.NotNeeded(found, isNamed = pointer.exists(_ >= table.version))
-      case None if request.mode == Mode.Full => full("asked for")
-      case None if policy == Policy.Classic && request.partSize.nonEmpty =>
-        full("parts that several drivers write fit together only so")
-      case None => base(policy).fold(full, incremental(policy, _, partSize.getOrElse(FragmentActions)))
-    }
-    val chosenBy = if (request.policy.nonEmpty) "asked for" else "the table's policy"
-    CheckpointPlan(table.version, policy, format, partSize, build, damaged, chosenBy)
+    CheckpointLayout(table.version, policy, format, partSize, request.mode, request.policy.nonEmpty)
   }
 
-  private def incremental(policy: Policy, base: Base, partSize: Long): Build = {
-    val fragments = FragmentPlan.of(base, partSize)
+  /** Files of the complete checkpoints of one version: readers ignore sets with missing parts and empty files. */
+  def complete(files: Seq[LogFile], version: Long): Seq[Seq[LogFile]] =
+    CheckpointSet.allOf(files, Map.empty).filter(set => set.isComplete && set.version == version).map(_.files)
+
+  /** The checkpoint that makes another one unnecessary: none where readers may take a damaged one before it. */
+  def existing(layout: CheckpointLayout, found: FoundCheckpoints): Option[ExistingCheckpoint] =
+    if (found.damaged.nonEmpty) None
+    else found.complete.map(existing).find(_.policy == layout.policy)
+
+  /** Why a checkpoint is built in full whatever the last one offers, or None. */
+  def whyFull(layout: CheckpointLayout, found: FoundCheckpoints): Option[String] =
+    found.damaged.headOption.map(first => s"one of this version is damaged, and replaced: ${first.why}")
+      .orElse(Option.when(layout.mode == Mode.Full)("asked for"))
+      .orElse(Option.when(layout.policy == Policy.Classic && layout.partSize.nonEmpty) {
+        "parts that several drivers write fit together only so"
+      })
+
+  /** The plan that writes nothing; `pointer` is the version that `_last_checkpoint` names. */
+  def notNeeded(
+      layout: CheckpointLayout,
+      existing: ExistingCheckpoint,
+      pointer: Option[Long]
+  ): CheckpointPlan =
+    CheckpointPlan(layout, Build.NotNeeded(existing, isNamed = pointer.exists(_ >= layout.version)), Nil)
+
+  /** The plan that writes a checkpoint in full, or on a base. */
+  def toWrite(
+      layout: CheckpointLayout,
+      found: FoundCheckpoints,
+      from: Either[FullFacts, Base]
+  ): CheckpointPlan =
+    CheckpointPlan(layout, from.fold(full(layout, _), incremental(layout, _)), found.damaged)
+
+  private def full(layout: CheckpointLayout, facts: FullFacts): Build = {
+    val fileParts = layout.partSize.fold(1)(parts(facts.fileActions, _))
+    Build.Full(
+      facts.fileActions,
+      fileParts,
+      newFragments = parts(facts.fileActions, layout.fragmentSize),
+      if (layout.policy == Policy.Classic && fileParts > 1) Replay.AsJob("it spreads files over parts")
+      else facts.replay,
+      facts.why
+    )
+  }
+
+  private def incremental(layout: CheckpointLayout, base: Base): Build = {
+    val fragments = FragmentPlan.of(base, layout.fragmentSize)
     val written = base.changes + fragments.replaced.map(_.actions).sum
-    Build.Incremental(policy, fragments, base.changes, if (written == 0) 0 else parts(written, partSize))
+    val newFragments = if (written == 0) 0 else parts(written, layout.fragmentSize)
+    Build.Incremental(layout.policy, fragments, base.changes, newFragments)
   }
 
   private def checkRequest(table: TableFacts, request: CheckpointRequest, policy: Policy): Unit =
@@ -82,10 +118,6 @@ object CheckpointPlanner {
 
   /** Parts of at most `size` actions: 100,001 actions in parts of 50,000 are 3. */
   private def parts(actions: Long, size: Long): Int = math.max(1, math.ceil(actions.toDouble / size)).toInt
-
-  /** Files of the complete checkpoints of one version: readers ignore sets with missing parts and empty files. */
-  private def complete(files: Seq[LogFile], version: Long): Seq[Seq[LogFile]] =
-    CheckpointSet.allOf(files, Map.empty).filter(set => set.isComplete && set.version == version).map(_.files)
 
   private def existing(files: Seq[LogFile]): ExistingCheckpoint = {
     val bytes = files.map(_.sizeInBytes).sum

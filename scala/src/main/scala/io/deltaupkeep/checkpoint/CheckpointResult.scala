@@ -66,7 +66,7 @@ object CheckpointResult {
       path,
       plan.version,
       plan.policy.name,
-      plan.existing.fold(plan.format)(_.format).name,
+      plan.format.name,
       plan.build.parts,
       None,
       None,

@@ -23,17 +23,20 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       files: Seq[LogFile] = Nil,
       pointer: Option[Long] = None,
       damage: Seq[LogFile] => Option[String] = _ => None
-  ): CheckpointPlan =
-    CheckpointPlanner.plan(
-      table,
-      request,
-      actions,
-      files,
-      damage,
-      pointer,
-      _ => Left("none"),
-      Replay.OnDriver
+  ): CheckpointPlan = {
+    val layout = CheckpointPlanner.layout(table, request)
+    val complete = CheckpointPlanner.complete(files, table.version)
+    val found = FoundCheckpoints(
+      complete,
+      complete.flatMap(set => damage(set).map(DamagedCheckpoint(set.map(_.name), _)))
     )
+    CheckpointPlanner.existing(layout, found) match {
+      case Some(existing) => CheckpointPlanner.notNeeded(layout, existing, pointer)
+      case None =>
+        val why = CheckpointPlanner.whyFull(layout, found).getOrElse("none")
+        CheckpointPlanner.toWrite(layout, found, Left(FullFacts(why, actions, Replay.OnDriver)))
+    }
+  }
 
   test("layout, parts and format") {
     val cases = Table(
@@ -57,7 +60,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
     )
     forAll(cases) { (table, request, actions, policy, format, parts) =>
       val plan = planOf(table, request, actions)
-      assert((plan.policy.name, plan.format.name, plan.build.parts) == ((policy, format, parts)))
+      assert((plan.policy.name, plan.layout.format.name, plan.build.parts) == ((policy, format, parts)))
       assert(!plan.isEmpty)
     }
   }
@@ -79,7 +82,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
     }
   }
 
-  test("a complete checkpoint of the version and policy makes another one needless") {
+  test("a complete checkpoint of the version and policy makes another one unnecessary") {
     val single = "00000000000000000010.checkpoint.parquet"
     val json = "00000000000000000010.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
     val parts = Seq(
@@ -87,7 +90,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       "00000000000000000010.checkpoint.0000000002.0000000002.parquet"
     )
     val cases = Table(
-      ("table", "files", "needless"),
+      ("table", "files", "unnecessary"),
       (classic, log(), false),
       (classic, log(single), true),
       (classic, log(single).map(_.copy(sizeInBytes = 0)), false),
@@ -98,8 +101,8 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       (v2, log(single), false),
       (v2WithClassicPolicy, log(json), false)
     )
-    forAll(cases) { (table, files, needless) =>
-      assert(planOf(table, default, files = files).isEmpty == needless)
+    forAll(cases) { (table, files, unnecessary) =>
+      assert(planOf(table, default, files = files).isEmpty == unnecessary)
     }
   }
 

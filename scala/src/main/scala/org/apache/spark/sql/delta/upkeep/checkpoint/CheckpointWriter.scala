@@ -10,6 +10,9 @@ import io.deltaupkeep.checkpoint.{
   CheckpointPlan,
   CheckpointPlanner,
   CheckpointRequest,
+  DamagedCheckpoint,
+  FoundCheckpoints,
+  FullFacts,
   Policy,
   Replay,
   TopLevelFormat,
@@ -48,7 +51,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
    * Adds and tombstones of this version, about: the files that its checksum counts, or more where the log's
    * bytes say that there must be tombstones. Nothing is replayed for it.
    */
-  def fileActions: Long = {
+  private def fileActions: Long = {
     val readable = log.snapshot
     def byBytes(ofCommit: Long, ofCheckpoint: Long): Long =
       readable.deltaFileSizeInBytes() / ofCommit + readable.checkpointSizeInBytes() / ofCheckpoint
@@ -58,15 +61,19 @@ final class CheckpointWriter(handle: DeltaHandle) {
     }
   }
 
-  /** Files of the log that belong to checkpoints of this version. One listing from that version on. */
-  def checkpointFiles: Seq[LogFile] = {
-    val deltaLog = snapshot.deltaLog
-    deltaLog.store
+  /** The checkpoints of this version. One listing from that version on, and the footers of what is there. */
+  private def foundCheckpoints: FoundCheckpoints = {
+    val files = snapshot.deltaLog.store
       .listFrom(FileNames.listingPrefix(handle.logPath, snapshot.version), handle.hadoopConf)
       .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= snapshot.version))
       .filter(FileNames.isCheckpointFile)
       .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
       .toSeq
+    val complete = CheckpointPlanner.complete(files, snapshot.version)
+    FoundCheckpoints(
+      complete,
+      complete.flatMap(set => damaged.why(set).map(DamagedCheckpoint(set.map(_.name), _)))
+    )
   }
 
   private val bases = mutable.Map.empty[Policy, Either[String, CheckpointBase]]
@@ -81,24 +88,23 @@ final class CheckpointWriter(handle: DeltaHandle) {
     )
 
   /** What a checkpoint of a policy can build on, or why on nothing. Reads the commits since the last one. */
-  def base(policy: Policy): Either[String, Base] =
+  private def base(policy: Policy): Either[String, Base] =
     baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
 
   /** What would be written for a request. */
-  def plan(request: CheckpointRequest): CheckpointPlan =
-    CheckpointPlanner.plan(
-      handle.facts,
-      request,
-      fileActions,
-      checkpointFiles,
-      damaged.why,
-      pointer.version,
-      base,
-      replay
-    )
+  def plan(request: CheckpointRequest): CheckpointPlan = {
+    val layout = CheckpointPlanner.layout(handle.facts, request)
+    val found = foundCheckpoints
+    CheckpointPlanner.existing(layout, found) match {
+      case Some(existing) => CheckpointPlanner.notNeeded(layout, existing, pointer.version)
+      case None =>
+        val from = CheckpointPlanner.whyFull(layout, found).toLeft(layout.policy).flatMap(base)
+        CheckpointPlanner.toWrite(layout, found, from.left.map(FullFacts(_, fileActions, replay)))
+    }
+  }
 
   /** Where a full checkpoint would find the state. */
-  def replay: Replay = {
+  private def replay: Replay = {
     val bytes = log.snapshot.logSegment.deltas.map(_.getLen).sum
     val most = sqlConf.getConf(UpkeepConf.CheckpointDriverBytes)
     if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
@@ -157,14 +163,14 @@ final class CheckpointWriter(handle: DeltaHandle) {
           if (build.newFragments == 0) Nil
           else last.sources(build.fragments.replaced, session, checkpointSchema)
         val others = last.tail.nonFileActions
-        val written = parts.write(kind, plan.fragmentSize, sources, others)
+        val written = parts.write(kind, plan.layout.fragmentSize, sources, others)
         CheckpointContents(kept ++ written.fragments, others, isOneFile = false)
       case build: Build.Full if build.replay == Replay.OnDriver =>
         val written =
           new DriverReplay(handle, session, checkpointSchema, log.snapshot).write(
             parts,
             kind,
-            plan.fragmentSize
+            plan.layout.fragmentSize
           )
         CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
       case build: Build.Full =>
