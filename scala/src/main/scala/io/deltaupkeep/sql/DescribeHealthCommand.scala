@@ -10,7 +10,7 @@ import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.log.LogFacts
-import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
@@ -26,7 +26,7 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
     val log = new LogFacts(table)
     val none = new Options(statement, Nil, Nil)
     val now = System.currentTimeMillis()
-    val files = new OptimizeTransaction(table, predicate = Nil)
+    val files = new SelectedFiles(table, predicate = Nil)
     HealthCheck.of(
       HealthFacts(
         table.facts,

@@ -3,7 +3,7 @@ package io.deltaupkeep.sql
 import io.deltaupkeep.{CountText, OptionEntry, Options}
 import io.deltaupkeep.checkpoint.{CheckpointDue, CheckpointRequest, CheckpointResult}
 import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
-import io.deltaupkeep.optimize.{OptimizeResult, OptimizeSettings}
+import io.deltaupkeep.optimize.{LayoutChoice, OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -11,7 +11,7 @@ import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.log.LogFacts
-import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
@@ -68,9 +68,10 @@ private[sql] final case class MaintainCommand(
     val row = rowOf(table, "optimize", dryRun)
     if (table.facts.catalogManaged) row.skipped("the catalog decides on file rewrites")
     else {
-      val clauses = OptimizeClauses(full = false, where = Nil, zOrderBy = Nil, dryRun, Nil)
+      val layout = new LayoutChoice(table.facts, session.sessionState.conf.resolver)
+        .of(full = false, hasPredicate = false, zOrderBy = Nil)
       val settings = OptimizeSettings(optionsOf(OptimizeSettings.entries), OptimizeDefaults.of(table))
-      val optimize = Optimize(session, table, clauses, settings)
+      val optimize = TableOptimize(table, OptimizeRequest(layout, predicate = Nil), settings)
       val work = s"${CountText.of(optimize.plan.files.size, "file")} to rewrite"
       if (optimize.plan.isEmpty) row.notDue("no files to rewrite")
       else if (dryRun) row.planned(work).copy(optimize = Some(optimize.planned()))

@@ -6,7 +6,7 @@ import java.nio.file.Files
 import io.deltaupkeep.UpkeepException
 import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, Policy, TopLevelFormat}
 import io.deltaupkeep.log.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
-import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
+import io.deltaupkeep.optimize.{Layout, OptimizeSettings}
 
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -20,7 +20,7 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
 import org.apache.spark.sql.delta.upkeep.hook.ForwardingObserver
 import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
-import org.apache.spark.sql.delta.upkeep.optimize.OptimizeTransaction
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, SelectedFiles, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent, TableFeatures}
 
 /** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */
@@ -56,13 +56,13 @@ class AdapterContractSuite extends AnyFunSuite {
   test("a compaction keeps the rows, tags its files and commits no data change") {
     val path = newTable("compact", 4)
     val before = ids(path)
-    val transaction = new OptimizeTransaction(open(path), Nil)
-    val plan = OptimizePlanner.compact(transaction.files, settings)
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    val plan = optimize.plan
     assert(plan.bins.map(_.partition.text).toSet == Set("p=0", "p=1"))
-    val outcome = transaction.execute(plan, settings)
+    val outcome = optimize.runOnce(plan)
     assert(outcome.versions.contains(5L) && outcome.lost.isEmpty)
     assert(ids(path) == before)
-    val files = new OptimizeTransaction(open(path), Nil).files
+    val files = new SelectedFiles(open(path), Nil).files
     assert(files.size == 2 && files.forall(_.optimizedFor.contains(settings.targetFileSize)))
     val history = spark.sql(s"DESCRIBE HISTORY delta.`$path` LIMIT 1").collect().head
     assert(history.getAs[String]("operation") == "OPTIMIZE")
@@ -71,10 +71,10 @@ class AdapterContractSuite extends AnyFunSuite {
 
   test("bins that another writer overtook are dropped and the others committed") {
     val path = newTable("conflict", 4)
-    val transaction = new OptimizeTransaction(open(path), Nil)
-    val plan = OptimizePlanner.compact(transaction.files, settings)
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    val plan = optimize.plan
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
-    val outcome = transaction.execute(plan, settings)
+    val outcome = optimize.runOnce(plan)
     assert(outcome.committed.map(_.bin.partition.text) == Seq("p=0"))
     assert(outcome.lost.map(_.partition.text) == Seq("p=1"))
     assert(ids(path) == Seq(2, 3, 4))
@@ -84,11 +84,24 @@ class AdapterContractSuite extends AnyFunSuite {
 
   test("appends in between are no conflict") {
     val path = newTable("append", 4)
-    val transaction = new OptimizeTransaction(open(path), Nil)
-    val plan = OptimizePlanner.compact(transaction.files, settings)
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    val plan = optimize.plan
     append(path, 5)
-    assert(transaction.execute(plan, settings).lost.isEmpty)
+    assert(optimize.runOnce(plan).lost.isEmpty)
     assert(ids(path) == Seq(1, 2, 3, 4, 5))
+  }
+
+  test("a dry run starts no transaction") {
+    val path = newTable("dryRun", 4)
+    val none = new ForwardingObserver(NoOpTransactionExecutionObserver) {
+      override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction =
+        throw new IllegalStateException("a transaction")
+    }
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    TransactionExecutionObserver.withObserver(none) {
+      assert(optimize.planned().bins.map(_.status) == Seq("planned", "planned"))
+      assert(intercept[IllegalStateException](optimize.execute()).getMessage == "a transaction")
+    }
   }
 
   test("new files stay where nobody knows whether their commit took place") {
@@ -100,8 +113,8 @@ class AdapterContractSuite extends AnyFunSuite {
     }
     val failure = intercept[Exception] {
       TransactionExecutionObserver.withObserver(lost) {
-        val transaction = new OptimizeTransaction(open(path), Nil)
-        transaction.execute(OptimizePlanner.compact(transaction.files, settings), settings)
+        val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+        optimize.runOnce(optimize.plan)
       }
     }
     assert(failure.getMessage.contains("lost"))

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep
 import java.io.File
 import java.nio.file.Files
 
-import io.deltaupkeep.optimize.{CommitOutcome, OptimizePlanner, OptimizeSettings}
+import io.deltaupkeep.optimize.{CommitOutcome, Layout, OptimizeSettings}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileSystem, Path}
@@ -11,7 +11,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
-import org.apache.spark.sql.delta.upkeep.optimize.OptimizeTransaction
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** Logs that name one file in two ways, as Delta's own writers and others do. */
@@ -59,10 +59,10 @@ class PathSpellingSuite extends AnyFunSuite {
       DeltaLog.clearCache()
       val target = DeltaTarget.byPath(spark, "TEST", path, Map.empty)
       val handle = DeltaHandle.open(spark, "TEST", target, Intent.Reorganize)
-      val transaction = new OptimizeTransaction(handle, Nil)
-      val plan = OptimizePlanner.compact(transaction.files, settings)
+      val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, Nil), settings)
+      val plan = optimize.plan
       other
-      transaction.execute(plan, settings)
+      optimize.runOnce(plan)
     }
 
     def found: Seq[Long] = {

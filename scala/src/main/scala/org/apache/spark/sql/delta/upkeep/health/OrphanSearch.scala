@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.DeltaTableUtils
 import org.apache.spark.sql.delta.actions.DeletionVectorDescriptor
-import org.apache.spark.sql.delta.upkeep.optimize.OptimizeTransaction
+import org.apache.spark.sql.delta.upkeep.optimize.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.functions.broadcast
@@ -30,7 +30,7 @@ final class OrphanSearch(handle: DeltaHandle) {
   private val most = handle.session.sessionState.conf.getConf(UpkeepConf.HealthListedFiles)
 
   /** @param files of the newest version */
-  def run(files: OptimizeTransaction): Orphans =
+  def run(files: SelectedFiles): Orphans =
     if (files.adds.size >= most) tooMany("table")
     else listed(Seq(root), Vector.empty).fold(tooMany("table's directory")) { found =>
       val named = files.adds.flatMap(add => namesOf(root, add.path, add.deletionVector)).toSet

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.hook
 
 import io.deltaupkeep.{UpkeepConf, UpkeepException}
-import io.deltaupkeep.optimize.OptimizePlanner
+import io.deltaupkeep.optimize.Layout
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -10,7 +10,7 @@ import org.apache.spark.sql.delta.commands.optimize.OptimizeMetrics
 import org.apache.spark.sql.delta.hooks.{AutoCompactBase, AutoCompactPartitionReserve, AutoCompactUtils}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
-import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeTransaction}
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -77,8 +77,7 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
       targetFileSize = target,
       minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2)
     )
-    val transaction = new OptimizeTransaction(table, predicate, isAuto = true)
-    val plan = OptimizePlanner.compact(transaction.files, settings, transaction.needsRows)
-    if (!plan.isEmpty) { transaction.execute(plan, settings); () }
+    TableOptimize(table, OptimizeRequest(Layout.Compact, predicate, isAuto = true), settings).execute()
+    ()
   }
 }

@@ -6,7 +6,7 @@ import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.chunk.DamagedPage
-import io.deltaupkeep.parquet.file.{ChunkTier, SpliceOutcome}
+import io.deltaupkeep.parquet.file.SpliceOutcome
 
 import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.AddFile
@@ -32,7 +32,7 @@ private[upkeep] final class BinWriter(
     actionOf: DataFile => AddFile
 ) {
   private val session = handle.session
-  private val splicer = new SpliceRewriter(session, handle.snapshot, plan.targetFileSize)
+  private val splicer = new BinSplicer(handle, plan, actionOf)
   private val partitions = new PartitionCheck(
     handle.snapshot.metadata.physicalPartitionSchema,
     session.sessionState.conf.sessionLocalTimeZone
@@ -40,36 +40,14 @@ private[upkeep] final class BinWriter(
   private lazy val rows =
     new RowRewriter(transaction, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
 
-  private val (needRows, spliceable) = plan.bins.partition(_.tier.isInstanceOf[Tier.Rows])
-  private val tasks = spliceable.zipWithIndex.map { case (bin, index) =>
-    splicer.task(index, bin.files.map(actionOf))
-  }
-
-  private def job: SpliceJob = {
-    val files = CountText.of(spliceable.map(_.files.size).sum, "file")
-    splicer.job(s"OPTIMIZE ${handle.name}: $files in ${CountText.of(tasks.size, "bin")}", tasks.size)
-  }
-
-  /** The plan with the tiers that the footers of its files ask for, and the row groups of each bin. */
-  def preview(): (OptimizePlan, Map[Bin, RowGroupCounts]) = {
-    val results = job.preview(tasks).map(result => result.index -> result.outcome).toMap
-    val tiered = spliceable.zipWithIndex.map { case (bin, index) =>
-      bin -> bin.copy(tier = BinWriter.tierOf(results(index)))
-    }.toMap
-    val counts = spliceable.zipWithIndex.flatMap { case (bin, index) =>
-      BinWriter.rowGroupsOf(results(index)).map(tiered(bin) -> _)
-    }
-    (plan.copy(bins = plan.bins.map(bin => tiered.getOrElse(bin, bin))), counts.toMap)
-  }
-
   /** The written bins as they come. A failure of one ends the iteration. */
   def write(): ClosableIterator[Written] = {
-    val running = job.run(tasks)
+    val running = splicer.run()
     // The driver merges statistics while the tasks run.
-    val stats = spliceable.map(bin => splicer.statsOf(bin.files.map(actionOf)))
+    val stats = splicer.bins.map(bin => splicer.rewriter.statsOf(bin.files.map(actionOf)))
     new ClosableIterator[Written] {
       private var refused = Vector.empty[Bin]
-      private lazy val byRows = writeRows(needRows ++ refused)
+      private lazy val byRows = writeRows(splicer.needRows ++ refused)
       private var spliced = Option.empty[Written]
 
       override def hasNext: Boolean = {
@@ -95,7 +73,7 @@ private[upkeep] final class BinWriter(
         }
 
       private def accept(result: SpliceTaskResult): Option[Written] = {
-        val bin = spliceable(result.index)
+        val bin = splicer.bins(result.index)
         result.outcome match {
           case done: SpliceOutcome.Done => checked(bin, done, result, stats(result.index))
           case SpliceOutcome.Refused(reason) =>
@@ -112,7 +90,7 @@ private[upkeep] final class BinWriter(
       ): Option[Written] = {
         val rewritten = written(bin, done, result, stats)
         val verdict = done.totals match {
-          case Some(totals) => splicer.check(stats, totals)
+          case Some(totals) => splicer.rewriter.check(stats, totals)
           case None => RewriteCheck.ofNoRows(stats)
         }
         verdict match {
@@ -154,15 +132,16 @@ private[upkeep] final class BinWriter(
   ): Written = {
     val input = actionOf(bin.files.head)
     val bounded = done.totals.fold(Set.empty[Seq[String]])(_.bounded)
-    val adds = result.file.toSeq.map(splicer.addFile(tasks(result.index), _, input, stats, bounded))
+    val adds =
+      result.file.toSeq.map(splicer.rewriter.addFile(splicer.tasks(result.index), _, input, stats, bounded))
     val work = done.tallies.map { case (tier, tally) =>
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }
     Written(
       RewrittenBin(
-        bin.copy(tier = BinWriter.tierOf(done)),
+        bin.copy(tier = BinSplicer.tierOf(done)),
         adds.map(_.size),
-        BinWriter.rowGroupsOf(done),
+        BinSplicer.rowGroupsOf(done),
         work.toSeq
       ),
       adds
@@ -196,20 +175,4 @@ private[upkeep] object BinWriter {
       case unreadable: UnreadableInput if unreadable.getCause.isInstanceOf[DamagedPage] =>
         unreadable.file -> unreadable.getCause.asInstanceOf[DamagedPage].column
     }
-
-  def rowGroupsOf(outcome: SpliceOutcome): Option[RowGroupCounts] = outcome match {
-    case done: SpliceOutcome.Done =>
-      Some(RowGroupCounts(done.rowGroupsBefore.toLong, done.rowGroupsAfter.toLong))
-    case SpliceOutcome.Refused(_) => None
-  }
-
-  def tierOf(outcome: SpliceOutcome): Tier = outcome match {
-    case SpliceOutcome.Refused(reason) => Tier.Rows(reason)
-    case done: SpliceOutcome.Done =>
-      done.tier match {
-        case ChunkTier.Copy => Tier.Copy(done.reason)
-        case ChunkTier.Splice => Tier.Splice(done.reason)
-        case ChunkTier.Transcode => Tier.Transcode(done.reason)
-      }
-  }
 }

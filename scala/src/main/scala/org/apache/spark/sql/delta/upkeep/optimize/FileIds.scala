@@ -1,0 +1,35 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import java.net.URI
+
+import io.deltaupkeep.optimize.DataFile
+
+import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.log.FileKey
+
+/** Tells the files of a table apart: the log may name one file by several paths. */
+private[upkeep] final class FileIds(snapshot: Snapshot) {
+
+  private lazy val canonicalPath = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+
+  /** By the canonical path, as Delta's replay tells files apart. */
+  def idOf(add: AddFile): DataFile.Id = DataFile.Id(
+    if (FileKey.isUnusual(add.path)) canonicalPath(add.path) else add.path,
+    add.getDeletionVectorUniqueId
+  )
+
+  /**
+   * The file by each path that a removal of it may name, for Delta's check for conflicts compares texts: Delta
+   * removes a file by its canonical path, `file:///a` say; others by that of the log, which may be `/a`.
+   */
+  def spellings(add: AddFile): Seq[AddFile] =
+    if (!FileKey.isUnusual(add.path)) Seq(add)
+    else {
+      val canonical = canonicalPath(add.path)
+      val bare = new URI(canonical).getRawPath
+      val whole = canonicalPath(bare)
+      val same = if (new URI(whole) == new URI(canonical)) Seq(bare, whole) else Nil
+      (Seq(add.path, canonical) ++ same).distinct.map(path => add.copy(path = path))
+    }
+}

@@ -1,0 +1,140 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import java.io.IOException
+import java.util.ConcurrentModificationException
+
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.optimize.{CommitOutcome, OptimizeSettings}
+
+import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * Commits the bins of an OPTIMIZE with `dataChange = false`, in batches as they are written.
+ *
+ * @param selected  the files that the plan was made of
+ * @param operation that the history shows
+ */
+private[upkeep] final class OptimizeCommitter(
+    handle: DeltaHandle,
+    selected: SelectedFiles,
+    operation: DeltaOperations.Operation,
+    settings: OptimizeSettings
+) {
+  import OptimizeCommitter._
+
+  private val snapshot = handle.snapshot
+
+  /**
+   * Bins that another writer overtook are dropped and their new files removed; the rest is committed. When a
+   * bin cannot be written, the new files that wait for a commit are removed; earlier batches stay. No file is
+   * removed before the log says that no commit names it.
+   *
+   * @param transaction in which the first batch is committed
+   * @throws UpkeepException `OPTIMIZE_CONFLICT` when every attempt met a conflict, `REWRITE_MISMATCH` when a new
+   *                         file does not hold what its inputs hold
+   */
+  def commit(written: Iterator[Written], transaction: OptimisticTransaction): CommitOutcome =
+    Iterator
+      .continually(nextBatch(written))
+      .takeWhile(_.nonEmpty)
+      .zipWithIndex
+      .map {
+        case (batch, 0) => commit(transaction, batch, attempt = 1)
+        case (batch, _) => commitSurvivors(batch, attempt = 1)
+      }
+      .foldLeft(CommitOutcome.nothingToDo)(_ ++ _)
+
+  private def nextBatch(written: Iterator[Written]): Seq[Written] = {
+    val batch = Vector.newBuilder[Written]
+    var bytes = 0L
+    try {
+      while (bytes < settings.maxBytesPerCommit && written.hasNext) {
+        val next = written.next()
+        batch += next
+        bytes += next.bin.bin.sizeInBytes
+      }
+      if (settings.verify) verify(batch.result())
+    } catch {
+      case NonFatal(failure) =>
+        removeFiles(batch.result())
+        throw failure
+    }
+    batch.result()
+  }
+
+  private def verify(bins: Seq[Written]): Unit = if (bins.nonEmpty) {
+    val differing =
+      new RowComparison(handle).differences(
+        bins.flatMap(_.inputs.map(selected.actionOf)),
+        bins.flatMap(_.adds)
+      )
+    if (differing.nonEmpty)
+      throw UpkeepErrors.rewriteMismatch(
+        handle.name,
+        s"As Spark reads them, rows differ in ${differing.mkString(", ")}."
+      )
+  }
+
+  private def commit(
+      transaction: OptimisticTransaction,
+      bins: Seq[Written],
+      attempt: Int
+  ): CommitOutcome =
+    tryCommit(transaction, bins) match {
+      case Right(version) => CommitOutcome(version.toSeq, bins.map(_.bin), Nil)
+      case Left(conflict) if attempt == MaxAttempts =>
+        removeFiles(bins)
+        throw UpkeepErrors.optimizeConflict(handle.name, MaxAttempts, conflict)
+      case Left(_) => commitSurvivors(bins, attempt + 1)
+    }
+
+  /** Commits the bins whose files are still in the table, as it is now. */
+  private def commitSurvivors(bins: Seq[Written], attempt: Int): CommitOutcome = {
+    val next = handle.table.startTransaction(None)
+    val present = next.snapshot.filesForScan(selected.predicate).files.map(selected.ids.idOf).toSet
+    // The new files follow the schema, the properties and the features that the table had.
+    val sameTable = next.metadata == snapshot.metadata && next.protocol == snapshot.protocol
+    val (surviving, lost) = bins.partition(sameTable && _.inputs.forall(f => present(f.id)))
+    removeFiles(lost)
+    commit(next, surviving, attempt) ++ CommitOutcome(Nil, Nil, lost.map(_.bin.bin))
+  }
+
+  private def tryCommit(
+      transaction: OptimisticTransaction,
+      bins: Seq[Written]
+  ): Either[ConcurrentModificationException, Option[Long]] =
+    if (bins.isEmpty) Right(None)
+    else {
+      val removed = bins.flatMap(_.inputs.map(selected.actionOf))
+      val added = bins.flatMap(_.adds)
+      val now = System.currentTimeMillis()
+      val actions: Seq[Action] = added ++ removed.map(_.removeWithTimestamp(now, dataChange = false))
+      transaction.trackFilesRead(removed.flatMap(selected.ids.spellings))
+      transaction.trackReadPredicates(selected.predicate)
+      transaction.registerSQLMetrics(
+        handle.session,
+        HistoryMetrics.ofOptimize(handle.session.sparkContext, added, removed)
+      )
+      val tags = RowTracking.addPreservedRowTrackingTagIfNotSet(transaction.snapshot)
+      try Right(Some(transaction.commit(actions, operation, tags)))
+      catch {
+        case conflict: ConcurrentModificationException =>
+          LandedCommit.version(handle, transaction, added, conflict).map(Some(_)).toRight(conflict)
+        // Where it is not in the log, it may be yet: its files stay.
+        case failure: IOException =>
+          Right(Some(LandedCommit.version(handle, transaction, added, failure).getOrElse(throw failure)))
+      }
+    }
+
+  private def removeFiles(bins: Seq[Written]): Unit = NewFiles.remove(handle, bins.flatMap(_.adds))
+}
+
+private object OptimizeCommitter {
+
+  /** Delta resolves conflicts that do not touch our files by itself, so each attempt here loses bins. */
+  private val MaxAttempts = 10
+}

@@ -1,0 +1,41 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.optimize.{DataFile, MergedStats}
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * The files of a table's version that a predicate selects.
+ *
+ * The driver holds Delta's action for each of them: about 1 KB with statistics, so a gigabyte for a million files.
+ *
+ * @param predicate conditions on partition columns; none selects all files
+ */
+final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Seq[Expression]) {
+
+  private[upkeep] val ids = new FileIds(handle.snapshot)
+  private val partitions = new Partitions(handle.snapshot.metadata)
+
+  private lazy val byId: Map[DataFile.Id, AddFile] =
+    ActiveFiles.of(handle, predicate).iterator.map(add => ids.idOf(add) -> add).toMap
+
+  lazy val files: Seq[DataFile] = byId.values.map(dataFile).toSeq
+
+  /** The same as Delta has them. */
+  private[upkeep] def adds: Iterable[AddFile] = byId.values
+
+  private[upkeep] def actionOf(file: DataFile): AddFile = byId(file.id)
+
+  private[upkeep] def dataFile(add: AddFile): DataFile = DataFile(
+    path = ids.idOf(add).path,
+    deletionVector = add.getDeletionVectorUniqueId,
+    sizeInBytes = add.size,
+    modificationTime = add.modificationTime,
+    partition = partitions.of(add),
+    physicalRows = MergedStats.numRecords(add.stats),
+    deletedRows = add.numDeletedRecords,
+    optimizedFor = add.longTag(AddFile.Tags.OPTIMIZE_TARGET_SIZE)
+  )
+}

@@ -1,0 +1,102 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.optimize._
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.DeltaOperations
+import org.apache.spark.sql.delta.commands.OptimizeTableCommand
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+
+/**
+ * What an OPTIMIZE is asked for.
+ *
+ * @param predicate conditions on partition columns that choose the files
+ * @param isAuto    whether a commit asked for it, and not a user: the history says so
+ */
+final case class OptimizeRequest(layout: Layout, predicate: Seq[Expression], isAuto: Boolean = false)
+
+/** One OPTIMIZE: what it will do, and doing it. */
+final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, settings: OptimizeSettings) {
+  import request.{layout, predicate}
+
+  private val selected = new SelectedFiles(table, predicate)
+
+  /** @throws UpkeepException where Delta has no statistics or no order for a column of ZORDER BY */
+  lazy val plan: OptimizePlan = layout match {
+    case Layout.Compact =>
+      val needsRows = SpliceEligibility.rowsReason(table.session, table.snapshot)
+      OptimizePlanner.compact(selected.files, settings, needsRows)
+    case Layout.ZOrder(columns) =>
+      checkZOrderColumns(columns)
+      OptimizePlanner.zOrder(selected.files, settings, columns)
+    case cluster: Layout.Cluster =>
+      val groups = ClusteringGroups.of(table, selected, cluster)
+      OptimizePlanner.cluster(selected.files, groups, settings, cluster)
+  }
+
+  /** What a dry run says, with the tiers that the footers of the files ask for. Starts no transaction. */
+  def planned(): OptimizeResult = {
+    val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf).preview()
+    OptimizeResult.planned(table.path, tiered, rowGroups, System.currentTimeMillis())
+  }
+
+  def execute(): OptimizeResult = {
+    val startedAt = System.currentTimeMillis()
+    val outcome =
+      if (plan.isEmpty) CommitOutcome.nothingToDo
+      else {
+        table.requireWritableLog("OPTIMIZE")
+        run(plan, TableOptimize.MaxReplans)
+      }
+    OptimizeResult.executed(
+      table.path,
+      plan,
+      outcome,
+      settings.verify,
+      startedAt,
+      System.currentTimeMillis()
+    )
+  }
+
+  /**
+   * Bins that another writer overtook are planned anew on the table as it is then, a few times: a table that is
+   * rewritten faster than it can be compacted is better left alone.
+   */
+  private def run(plan: OptimizePlan, replans: Int): CommitOutcome = {
+    val outcome = runOnce(plan)
+    if (outcome.lost.isEmpty || replans == 0 || layout != Layout.Compact) outcome
+    else {
+      val partitions = outcome.lost.map(_.partition).toSet
+      val later = copy(table = table.updated("OPTIMIZE", Intent.Reorganize))
+      val again = later.plan.copy(bins = later.plan.bins.filter(bin => partitions(bin.partition)))
+      if (again.isEmpty) outcome else outcome ++ later.run(again, replans - 1)
+    }
+  }
+
+  /** Writes and commits the bins of a plan of this table's version. */
+  private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
+    val transaction = table.table.startTransaction(Some(table.snapshot))
+    val written = new BinWriter(table, transaction, plan, selected.actionOf).write()
+    try new OptimizeCommitter(table, selected, operation, settings).commit(written, transaction)
+    finally written.close()
+  }
+
+  private def operation: DeltaOperations.Operation = layout match {
+    case Layout.Compact => DeltaOperations.Optimize(predicate, auto = request.isAuto)
+    case Layout.ZOrder(columns) => DeltaOperations.Optimize(predicate, zOrderBy = columns)
+    case Layout.Cluster(columns, full) =>
+      DeltaOperations.Optimize(predicate, clusterBy = Some(columns), isFull = full)
+  }
+
+  /** Delta's own rules: of a type with an order, with statistics. */
+  private def checkZOrderColumns(columns: Seq[String]): Unit = {
+    val attributes = columns.map(UnresolvedAttribute.quotedString)
+    OptimizeTableCommand(Some(table.path), None, Nil)(attributes)
+      .validateZorderByColumns(table.session, table.snapshot, attributes)
+  }
+}
+
+object TableOptimize {
+  private val MaxReplans = 3
+}
