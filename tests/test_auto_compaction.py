@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -26,11 +27,15 @@ def last(t: Table) -> Row:
     return t.spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").first()
 
 
+def last_adds(log: Path) -> list[dict[str, Any]]:
+    """Add actions of the last commit."""
+    lines = max(log.glob("*.json")).read_text().splitlines()
+    return [json.loads(line)["add"] for line in lines if line.startswith('{"add"')]
+
+
 def added(t: Table) -> list[Path]:
     """Files that the last commit added."""
-    lines = (t.log / f"{t.version:020}.json").read_text().splitlines()
-    adds = [json.loads(line)["add"] for line in lines if line.startswith('{"add"')]
-    return [t.path / add["path"] for add in adds]
+    return [t.path / add["path"] for add in last_adds(t.log)]
 
 
 def is_spliced(file: Path) -> bool:
@@ -72,16 +77,23 @@ def test_rows_engine_leaves_it_to_delta(spark: SparkSession, table: TableFactory
 
 
 def test_clustered_tables_are_left_to_delta(spark: SparkSession, tmp_path: Path):
-    name = f"delta.`{tmp_path / 'clustered'}`"
+    """Only Delta clusters: our auto-compaction would merge the files without marking them."""
+    path = tmp_path / "clustered"
+    name = f"delta.`{path}`"
     spark.sql(
         f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id) "
         "TBLPROPERTIES ('delta.autoOptimize.autoCompact' = 'true')"
     )
     for i in range(3):
         spark.sql(f"INSERT INTO {name} VALUES ({i})")
-    assert spark.table(name).count() == 3
-    history = spark.sql(f"DESCRIBE HISTORY {name}").collect()
+    assert sorted(row.id for row in spark.table(name).collect()) == [0, 1, 2]
+    newest, *_ = history = spark.sql(f"DESCRIBE HISTORY {name}").collect()
     assert [row.operation for row in history].count("WRITE") == 3
+    assert newest.operation == "OPTIMIZE"
+    parameters = newest.operationParameters
+    assert (parameters["auto"], parameters["clusterBy"]) == ("true", '["id"]')
+    (add,) = last_adds(path / "_delta_log")
+    assert (add["clusteringProvider"], add["tags"]["ZCUBE_ZORDER_BY"]) == ("liquid", '["id"]')
 
 
 def test_failure_fails_the_write_only_where_asked_for(spark: SparkSession, table: TableFactory):
