@@ -98,6 +98,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     case List | Set => readList(() => skip())
     case Map => skipMap()
     case Struct => readStruct(_ => skip())
+    case Uuid => advance(16)
     case other => throw new MalformedPage(s"its metadata hold a field of kind $other")
   }
 
@@ -169,4 +170,5 @@ private[parquet] object CompactReader {
   private final val Set = 10
   private final val Map = 11
   private final val Struct = 12
+  private final val Uuid = 13
 }
