@@ -31,7 +31,7 @@ private[parquet] final class PageHead {
   def read(bytes: Array[Byte], from: Int, end: Int): Int = {
     val in = new CompactReader(bytes, from, end)
     forget()
-    in.readStruct {
+    in.readStruct(PageHead.Required) {
       case 1 => kind = PageType.findByValue(in.readInt())
       case 2 => uncompressedSize = in.readInt()
       case 3 => compressedSize = in.readInt()
@@ -89,4 +89,10 @@ private[parquet] final class PageHead {
     case 7 => isCompressed = in.readBoolean()
     case _ => in.skip()
   }
+}
+
+private object PageHead {
+
+  /** What the format requires of a header of any kind: its kind and its sizes. */
+  private val Required = CompactReader.fields(1, 2, 3)
 }
