@@ -1,2 +1,2 @@
-from delta_upkeep.fleet.cli import main
+from delta_upkeep.cli import main
 raise SystemExit(main())

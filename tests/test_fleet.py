@@ -19,7 +19,7 @@ from deltalake import write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep import UpkeepTable
-from delta_upkeep.fleet.cli import main
+from delta_upkeep.cli import main
 
 Summary = dict[str, Any]
 

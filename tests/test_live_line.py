@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from conftest import TableFactory
-from delta_upkeep import UpkeepTable, _progress
+from delta_upkeep import UpkeepTable
+from delta_upkeep._table import progress
 
 
 class Screen(io.StringIO):
@@ -27,8 +28,8 @@ def test_the_line(
     t = table()
     rows = spark.range(0, 3000, 1, 3).selectExpr("id", "CAST(id % 60 AS INT) AS p", "'x' AS text")
     rows.write.format("delta").mode("append").save(str(t.path))
-    monkeypatch.setattr(_progress, "_FIRST_SECONDS", 0)
-    monkeypatch.setattr(_progress, "_EVERY_SECONDS", 0.02)
+    monkeypatch.setattr(progress, "_FIRST_SECONDS", 0)
+    monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.02)
     monkeypatch.setattr(sys, "stderr", stream)
     UpkeepTable.forPath(spark, str(t.path)).optimize().executeCompaction()
     lines = stream.getvalue().split("\r")

@@ -1,6 +1,6 @@
 """Table maintenance for Delta Lake on Spark: compact, checkpoint, clean the log, see health."""
 
-from delta_upkeep._health_checks import HealthCheck, HealthDetail
+from delta_upkeep._report.checks import HealthCheck, HealthDetail
 from delta_upkeep.health import HealthReport
 from delta_upkeep.session import configure_spark_with_delta_upkeep
 from delta_upkeep.tables import UpkeepOptimizeBuilder, UpkeepTable

@@ -2,6 +2,6 @@
 
 import sys
 
-from delta_upkeep.fleet.cli import main
+from delta_upkeep.cli import main
 
 sys.exit(main())

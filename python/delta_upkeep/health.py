@@ -8,8 +8,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from delta_upkeep import _health_page, _health_text
-from delta_upkeep._health_checks import HealthCheck, HealthDetail, worst_first
+from delta_upkeep._report import page, text
+from delta_upkeep._report.checks import HealthCheck, HealthDetail, worst_first
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class HealthReport:
 
     def toHtml(self, path: str | Path) -> None:
         """Write one self-contained page, in UTF-8: it loads nothing and has no scripts."""
-        Path(path).write_text(_health_page.page(self.path, self.checks), encoding="utf-8")
+        Path(path).write_text(page.page(self.path, self.checks), encoding="utf-8")
 
     def plot(self) -> Any:
         """Draw the figures of the page with matplotlib, in a grid.
@@ -55,19 +55,19 @@ class HealthReport:
             ImportError: matplotlib is not installed.
         """
         try:
-            from delta_upkeep import _health_plot
+            from delta_upkeep._report import plot
         except ImportError as e:
             raise ImportError(
                 "HealthReport.plot needs matplotlib, which is not installed. "
                 "Install it with: pip install 'delta-upkeep[plot]'"
             ) from e
-        return _health_plot.draw(self.path, self.checks)
+        return plot.draw(self.path, self.checks)
 
     def __str__(self) -> str:
-        return _health_text.text(self.path, self.checks)
+        return text.text(self.path, self.checks)
 
     def _repr_html_(self) -> str:
-        return str(_health_page.fragment(self.path, self.checks))
+        return str(page.fragment(self.path, self.checks))
 
 
 def _check(row: dict[str, Any]) -> HealthCheck:

@@ -8,8 +8,8 @@ from typing import Any, cast
 from delta.tables import DeltaOptimizeBuilder, DeltaTable
 from pyspark.sql import SparkSession
 
-from delta_upkeep._jvm import JvmTable
-from delta_upkeep._methods import Gateway, OptimizeMethods, TableMethods
+from delta_upkeep._table.jvm import JvmTable
+from delta_upkeep._table.methods import Gateway, OptimizeMethods, TableMethods
 
 
 class UpkeepTable(TableMethods, DeltaTable):
@@ -42,7 +42,7 @@ class UpkeepTable(TableMethods, DeltaTable):
                 Spark Connect hears of it with the first statement.
         """
         if _is_connect(sparkSession):
-            from delta_upkeep._connect import ConnectUpkeepTable
+            from delta_upkeep._table.connect import ConnectUpkeepTable
 
             return cast(UpkeepTable, ConnectUpkeepTable.for_name(sparkSession, tableOrViewName))
         jvm_table = JvmTable.for_name(sparkSession, tableOrViewName)
@@ -70,7 +70,7 @@ class UpkeepTable(TableMethods, DeltaTable):
         """
         settings = dict(hadoopConf or {})
         if _is_connect(sparkSession):
-            from delta_upkeep._connect import ConnectUpkeepTable
+            from delta_upkeep._table.connect import ConnectUpkeepTable
 
             return cast(UpkeepTable, ConnectUpkeepTable.for_path(sparkSession, path, settings))
         jvm_table = JvmTable.for_path(sparkSession, path, settings)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 
 from delta_upkeep import HealthCheck, HealthDetail, HealthReport
-from delta_upkeep._health_page import page, summary
+from delta_upkeep._report.page import page, summary
 from health_sample import empty, sample
 
 MARK = "<script>'\"&"
@@ -275,7 +275,7 @@ def test_plot_draws_the_figures(report: HealthReport, tmp_path: Path):
 
 def test_plot_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "delta_upkeep._health_plot", raising=False)
-    monkeypatch.delattr("delta_upkeep._health_plot", raising=False)
+    monkeypatch.delitem(sys.modules, "delta_upkeep._report.plot", raising=False)
+    monkeypatch.delattr("delta_upkeep._report.plot", raising=False)
     with pytest.raises(ImportError, match=r"delta-upkeep\[plot\]"):
         sample().plot()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from delta_upkeep._svg import heat_steps
+from delta_upkeep._report.svg import heat_steps
 from delta_upkeep._units import amount_text, bytes_text, listed, name_text
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from delta_upkeep._progress import Notebook, Progress, Terminal
+from delta_upkeep._table.progress import Notebook, Progress, Terminal
 
 HALF = Progress("OPTIMIZE t: 840 files in 40 bins", 10, 40, 2 << 30, 4.0)
 

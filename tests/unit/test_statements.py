@@ -6,25 +6,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delta_upkeep import _statements
+from delta_upkeep._table import statements
 
 
 def test_each_clause_has_its_place():
-    text = _statements.optimize("`t`", ["a = 1 OR b", "c"], ["x", "y.z"], True, True, {"k": "5m"})
+    text = statements.optimize("`t`", ["a = 1 OR b", "c"], ["x", "y.z"], True, True, {"k": "5m"})
     assert text == (
         "OPTIMIZE `t` FULL WHERE (a = 1 OR b) AND (c) ZORDER BY (`x`, `y`.`z`) DRY RUN "
         "OPTIONS ('k' = '5m')"
     )
-    assert _statements.optimize("`t`", [], [], False, False, {}) == "OPTIMIZE `t`"
+    assert statements.optimize("`t`", [], [], False, False, {}) == "OPTIMIZE `t`"
     assert (
-        _statements.cleanup_log("`t`", 36.5, False, {}) == "CLEANUP LOG `t` RETAIN 36.500000 HOURS"
+        statements.cleanup_log("`t`", 36.5, False, {}) == "CLEANUP LOG `t` RETAIN 36.500000 HOURS"
     )
-    assert _statements.cleanup_log("`t`", None, True, {}) == "CLEANUP LOG `t` DRY RUN"
-    assert _statements.checkpoint("`t`", False, {"a": "b", "c": "d"}).endswith(
+    assert statements.cleanup_log("`t`", None, True, {}) == "CLEANUP LOG `t` DRY RUN"
+    assert statements.checkpoint("`t`", False, {"a": "b", "c": "d"}).endswith(
         "('a' = 'b', 'c' = 'd')"
     )
-    assert _statements.maintain("'/p'", True, {}) == "MAINTAIN '/p' DRY RUN"
-    assert _statements.health("'/p'") == "DESCRIBE HEALTH '/p'"
+    assert statements.maintain("'/p'", True, {}) == "MAINTAIN '/p' DRY RUN"
+    assert statements.health("'/p'") == "DESCRIBE HEALTH '/p'"
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_each_clause_has_its_place():
     ],
 )
 def test_a_name_is_quoted_part_by_part(text: str, quoted: str):
-    assert _statements.name(text) == quoted
+    assert statements.name(text) == quoted
 
 
 @pytest.mark.parametrize(
@@ -45,12 +45,12 @@ def test_a_name_is_quoted_part_by_part(text: str, quoted: str):
 )
 def test_what_is_no_name_is_refused(text: str):
     with pytest.raises(ValueError, match="is not a name"):
-        _statements.name(text)
+        statements.name(text)
 
 
 @given(st.text())
 def test_a_string_ends_where_it_ends(text: str):
-    literal = _statements.string(text)
+    literal = statements.string(text)
     inner = literal[1:-1]
     assert literal[0] == literal[-1] == "'" and "$" not in inner
     unescaped, i = "", 0

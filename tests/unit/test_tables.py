@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep import UpkeepOptimizeBuilder, UpkeepTable
-from delta_upkeep._jvm import JvmTable
+from delta_upkeep._table.jvm import JvmTable
 
 Call = tuple[Any, ...]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from delta_upkeep._options import OptionValue, option_texts
+from delta_upkeep._table.options import OptionValue, option_texts
 from delta_upkeep.fleet.keys import ConfigError, Key, KeyTable, of_type
 from delta_upkeep.fleet.patterns import NamePattern, PathPattern, PatternError, pattern_of
 from delta_upkeep.fleet.quantities import duration_of, size_of

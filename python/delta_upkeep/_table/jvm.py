@@ -8,7 +8,7 @@ from typing import Any
 from py4j.java_gateway import JavaClass
 from pyspark.sql import DataFrame, SparkSession
 
-from delta_upkeep import _progress
+from delta_upkeep._table import progress
 
 
 class JvmTable:
@@ -34,7 +34,7 @@ class JvmTable:
 
     def call(self, method: str, *arguments: Any) -> DataFrame:
         """Call a method that returns a data frame."""
-        with _progress.shown(self._spark):
+        with progress.shown(self._spark):
             rows = getattr(self._table, method)(*arguments)
         return DataFrame(rows, self._spark)
 

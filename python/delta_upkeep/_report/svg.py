@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from delta_upkeep._markup import Markup, joined, tag
+from delta_upkeep._report.markup import Markup, joined, tag
 from delta_upkeep._units import shortened
 
 _LABEL_WIDTH, _BARS_START, _BARS_WIDTH = 31.0, 32.0, 46.0

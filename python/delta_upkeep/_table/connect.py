@@ -8,15 +8,15 @@ from typing import Any
 from delta.connect.tables import DeltaOptimizeBuilder, DeltaTable
 from pyspark.sql import DataFrame
 
-from delta_upkeep import _statements
-from delta_upkeep._methods import OptimizeMethods, TableMethods
+from delta_upkeep._table import statements
+from delta_upkeep._table.methods import OptimizeMethods, TableMethods
 
 _STATEMENTS: dict[str, Callable[..., str]] = {
-    "optimize": _statements.optimize,
-    "checkpoint": _statements.checkpoint,
-    "cleanupLog": _statements.cleanup_log,
-    "health": _statements.health,
-    "maintain": _statements.maintain,
+    "optimize": statements.optimize,
+    "checkpoint": statements.checkpoint,
+    "cleanupLog": statements.cleanup_log,
+    "health": statements.health,
+    "maintain": statements.maintain,
 }
 
 
@@ -44,7 +44,7 @@ class ConnectUpkeepTable(TableMethods, DeltaTable):
     @classmethod
     def for_name(cls, spark: Any, name: str) -> ConnectUpkeepTable:
         """Open a table by its name."""
-        return cls(spark, SqlTable(spark, _statements.name(name)), tableOrViewName=name)
+        return cls(spark, SqlTable(spark, statements.name(name)), tableOrViewName=name)
 
     @classmethod
     def for_path(cls, spark: Any, path: str, hadoop_conf: Mapping[str, str]) -> ConnectUpkeepTable:
@@ -58,7 +58,7 @@ class ConnectUpkeepTable(TableMethods, DeltaTable):
                 "hadoopConf does not reach a Spark Connect server. Set the keys "
                 f"{sorted(hadoop_conf)} on the server, as spark.hadoop.<key>."
             )
-        return cls(spark, SqlTable(spark, _statements.string(path)), path=path)
+        return cls(spark, SqlTable(spark, statements.string(path)), path=path)
 
     def optimize(self) -> ConnectUpkeepOptimizeBuilder:
         """Start an OPTIMIZE: compaction, Z-order, or the table's own clustering."""

@@ -11,9 +11,9 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from delta_upkeep._jvm import JvmTable
+from delta_upkeep._table.jvm import JvmTable
+from delta_upkeep.cli.session import session
 from delta_upkeep.fleet.patterns import is_path
-from delta_upkeep.fleet.session import session
 from delta_upkeep.health import HealthReport
 
 Command = Callable[[Namespace], int]

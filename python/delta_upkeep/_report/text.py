@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from delta_upkeep._health_checks import HealthCheck, HealthDetail
+from delta_upkeep._report.checks import HealthCheck, HealthDetail
 from delta_upkeep._units import bytes_text, count_text
 
 _LISTED = 4

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from delta_upkeep import _svg
-from delta_upkeep._figures import (
+from delta_upkeep._report import svg
+from delta_upkeep._report.checks import HealthDetail
+from delta_upkeep._report.figures import (
     Bars,
     Figure,
     Heat,
@@ -15,8 +16,7 @@ from delta_upkeep._figures import (
     size,
     size_text,
 )
-from delta_upkeep._health_checks import HealthDetail
-from delta_upkeep._markup import Markup, tag
+from delta_upkeep._report.markup import Markup, tag
 from delta_upkeep._units import bytes_text, files_text, shortened
 
 _ROWS = 24
@@ -72,7 +72,7 @@ def _bars(figure: Bars) -> Markup:
         marks.append([_mark(d, figure.measure, when) for d in group.details[:_ROWS]])
         told.append(f"{figure.title}{when}: {_told(group.details, figure.measure)}")
     every = figure.groups[0].details
-    image = _svg.bars("; ".join(told), [detail.label for detail in every[:_ROWS]], marks)
+    image = svg.bars("; ".join(told), [detail.label for detail in every[:_ROWS]], marks)
     legend = _legend([(f"bar{i}", g.name) for i, g in enumerate(figure.groups)])
     more = len(every) - _ROWS
     rest = tag("p", f"{more} more in the data below", class_="soft small")
@@ -82,7 +82,7 @@ def _bars(figure: Bars) -> Markup:
 def _timeline(figure: Timeline) -> Markup:
     marks = [_mark(day, "bytes") for day in figure.days]
     name = f"{figure.title}: {_told(figure.days, 'bytes')}"
-    return _svg.timeline(name, [day.label for day in figure.days], figure.places, marks)
+    return svg.timeline(name, [day.label for day in figure.days], figure.places, marks)
 
 
 def _strips(figure: Heat) -> Markup:
@@ -97,7 +97,7 @@ def _strips(figure: Heat) -> Markup:
 def _strip(figure: Heat, measure: Measure, title: str, words: Callable[[float], str]) -> Markup:
     marks = [_mark(cell, measure) for cell in figure.cells]
     values = [mark.value for mark in marks]
-    steps = _svg.heat_steps(values)
+    steps = svg.heat_steps(values)
     ranges = [
         (
             f"cell heat{step}",
@@ -109,7 +109,7 @@ def _strip(figure: Heat, measure: Measure, title: str, words: Callable[[float], 
     return tag(
         "div",
         tag("p", title, class_="small"),
-        _svg.heat(f"{title} partition: {_told(figure.cells, measure)}", marks),
+        svg.heat(f"{title} partition: {_told(figure.cells, measure)}", marks),
         tag("div", *ends, class_="ends soft small"),
         _legend(ranges),
     )
@@ -133,9 +133,9 @@ def _swatch(class_: str) -> Markup:
     return tag("svg", box, aria_hidden="true")
 
 
-def _mark(detail: HealthDetail, measure: Measure, which: str = "") -> _svg.Mark:
+def _mark(detail: HealthDetail, measure: Measure, which: str = "") -> svg.Mark:
     value = float(size(detail, measure))
-    return _svg.Mark(value, size_text(detail, measure), detail_text(detail) + which)
+    return svg.Mark(value, size_text(detail, measure), detail_text(detail) + which)
 
 
 def _told(details: Sequence[HealthDetail], measure: Measure) -> str:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from delta_upkeep._figures import changes_of, figures_of, gain_texts, sizes_of
-from delta_upkeep._health_checks import (
+from delta_upkeep._report.checks import (
     SEVERITIES,
     SEVERITY_WORDS,
     HealthCheck,
@@ -13,10 +12,11 @@ from delta_upkeep._health_checks import (
     worst_first,
     worst_severity,
 )
-from delta_upkeep._health_drawings import drawing, severity_mark
-from delta_upkeep._health_style import CLASS, page_style, style
-from delta_upkeep._health_tiles import Tile, tiles_of
-from delta_upkeep._markup import Markup, joined, tag
+from delta_upkeep._report.drawings import drawing, severity_mark
+from delta_upkeep._report.figures import changes_of, figures_of, gain_texts, sizes_of
+from delta_upkeep._report.markup import Markup, joined, tag
+from delta_upkeep._report.style import CLASS, page_style, style
+from delta_upkeep._report.tiles import Tile, tiles_of
 from delta_upkeep._units import amount_text, bytes_text, count_text, listed, name_text
 from delta_upkeep.version import __version__
 

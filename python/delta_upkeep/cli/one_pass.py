@@ -14,6 +14,7 @@ from types import FrameType
 
 from pyspark.sql import SparkSession
 
+from delta_upkeep.cli.session import is_set_up, session
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.discovery import discover
 from delta_upkeep.fleet.keys import ConfigError
@@ -21,7 +22,6 @@ from delta_upkeep.fleet.listings import SparkListings
 from delta_upkeep.fleet.maintenance import SparkMaintainer
 from delta_upkeep.fleet.runner import FleetRunner, now
 from delta_upkeep.fleet.selection import choose, unmatched
-from delta_upkeep.fleet.session import is_set_up, session
 from delta_upkeep.fleet.summary import Summary, TableResult, complete_in
 
 _FIRST_EXIT_CODE_OF_SIGNALS = 128

@@ -7,7 +7,8 @@ from typing import Any
 from matplotlib import pyplot
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from delta_upkeep._figures import (
+from delta_upkeep._report.checks import HealthCheck, HealthDetail
+from delta_upkeep._report.figures import (
     Bars,
     Figure,
     Heat,
@@ -17,7 +18,6 @@ from delta_upkeep._figures import (
     size,
     sizes_of,
 )
-from delta_upkeep._health_checks import HealthCheck, HealthDetail
 from delta_upkeep._units import byte_unit, count_text, shortened
 
 _PAST, _ACCENT = "#98a4b1", "#0b7a75"

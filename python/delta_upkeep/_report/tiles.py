@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from delta_upkeep._figures import average_text, by_name, changes_of, series_of
-from delta_upkeep._health_checks import HealthCheck, HealthDetail
+from delta_upkeep._report.checks import HealthCheck, HealthDetail
+from delta_upkeep._report.figures import average_text, by_name, changes_of, series_of
 from delta_upkeep._units import amount_text, bytes_text, files_text
 
 

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Literal
 
-from delta_upkeep._health_checks import HealthCheck, HealthDetail
+from delta_upkeep._report.checks import HealthCheck, HealthDetail
 from delta_upkeep._units import bytes_text, count_text, files_text, name_text
 
 Measure = Literal["count", "bytes"]

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from pyspark.sql import DataFrame
 
-from delta_upkeep._options import OptionValue, option_texts
+from delta_upkeep._table.options import OptionValue, option_texts
 from delta_upkeep.health import HealthReport
 
 Builder = TypeVar("Builder", bound="OptimizeMethods")

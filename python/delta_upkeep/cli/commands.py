@@ -1,0 +1,130 @@
+"""The command line: ``delta-upkeep run`` for a fleet, and one command for each statement."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from delta_upkeep.cli import one_pass, one_table
+from delta_upkeep.cli.session import StartError
+from delta_upkeep.fleet.errors import error_of
+from delta_upkeep.fleet.keys import ConfigError
+from delta_upkeep.version import __version__
+
+FAILED = 1
+USAGE = 2
+
+_DESCRIPTION = """\
+Maintain Delta tables: compact data files, checkpoint the log, clean up the expired log.
+
+examples:
+  delta-upkeep run --config upkeep.toml --dry-run
+  delta-upkeep health sales.orders
+  delta-upkeep optimize s3a://lake/orders --where "day >= '2026-01-01'" --option targetFileSize=512m
+"""
+_EXIT = "exit codes: 0 all is well, 1 a table failed, 2 wrong configuration or usage, 130 and 143 \
+interrupted"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command, and return the exit code."""
+    parsed = _parser().parse_args(arguments)
+    try:
+        code: int = parsed.command(parsed)
+    except (ConfigError, StartError) as e:
+        return _fail(str(e), USAGE)
+    # An OSError is of a file that could not be written: the summary, or the page of --html.
+    except (PySparkException, Py4JError, OSError) as e:
+        return _fail(error_of(e).message, FAILED)
+    return code
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"delta-upkeep: {message}", file=sys.stderr)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="delta-upkeep",
+        description=_DESCRIPTION,
+        epilog=_EXIT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"delta-upkeep {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_run(commands)
+    _add_health(commands)
+    optimize = _add_statement(commands, "optimize", one_table.optimize, "make large files of small")
+    optimize.add_argument("--where", metavar="PREDICATE", help="on partition columns")
+    optimize.add_argument("--zorder", metavar="COLUMN,...", help="order rows along a Z-curve")
+    optimize.add_argument("--full", action="store_true", help="cluster every file anew")
+    _add_statement(commands, "checkpoint", one_table.checkpoint, "write a checkpoint of the log")
+    cleanup = _add_statement(commands, "cleanup", one_table.cleanup, "delete the expired log")
+    cleanup.add_argument("--retain", metavar="HOURS", type=float, help="history to keep")
+    _add_statement(commands, "maintain", one_table.maintain, "do what is due of the three")
+    return parser
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _add_run(commands: _Commands) -> None:
+    run = commands.add_parser(
+        "run",
+        help="maintain all tables of a configuration, most gain first",
+        description="Maintain all tables of a configuration, most gain first, in one pass. "
+        "Example: delta-upkeep run --config upkeep.toml",
+        epilog=_EXIT,
+    )
+    run.add_argument("--config", metavar="FILE", type=Path, required=True, help="a TOML file")
+    run.add_argument("--dry-run", action="store_true", help="say what would be done")
+    run.add_argument("--resume", metavar="SUMMARY", type=Path, help="skip what is done in it")
+    run.add_argument("--summary", metavar="FILE", type=Path, help="instead of run.summary")
+    run.add_argument("--json", action="store_true", help="print the summary on standard output")
+    run.set_defaults(command=one_pass.run)
+
+
+def _add_health(commands: _Commands) -> None:
+    health = _add_command(
+        commands, "health", one_table.health, "say what a table needs", "--html orders.html"
+    )
+    health.add_argument("--html", metavar="FILE", type=Path, help="write a page as well")
+
+
+def _add_statement(
+    commands: _Commands, name: str, command: one_table.Command, help_text: str
+) -> argparse.ArgumentParser:
+    parser = _add_command(commands, name, command, help_text, "--dry-run")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument(
+        "--option",
+        metavar="NAME=VALUE",
+        dest="options",
+        type=one_table.option,
+        action="append",
+        default=[],
+        help="of the statement; may be given several times",
+    )
+    return parser
+
+
+def _add_command(
+    commands: _Commands, name: str, command: one_table.Command, help_text: str, example: str
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(
+        name,
+        help=help_text,
+        description=f"{help_text.capitalize()}. "
+        f"Example: delta-upkeep {name} sales.orders {example}",
+    )
+    parser.add_argument("table", metavar="TABLE", help="name of one to three parts, or path")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.set_defaults(command=command)
+    return parser
