@@ -30,7 +30,7 @@ PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.
 SCALA_SOURCES := $(shell find scala/src/main) build.sbt project/plugins.sbt project/build.properties
-PYTHON_FILES := $(shell find python/delta_upkeep -name '*.py' -o -name py.typed) python/pyproject.toml
+PYTHON_FILES := $(shell find python/delta_upkeep -name '*.py' -o -name '*.css' -o -name py.typed) python/pyproject.toml
 PYTHON_SOURCES := python/delta_upkeep $(PYTHON_FILES)
 
 .PHONY: help

@@ -62,7 +62,7 @@ lazy val upkeep = (project in file("scala"))
     // Spark puts the jars of --packages on Python's path too.
     Compile / packageBin / mappings ++= {
       val python = (LocalRootProject / baseDirectory).value / "python"
-      ((python / "delta_upkeep") ** "*.py").get().pair(Path.relativeTo(python))
+      ((python / "delta_upkeep") ** ("*.py" || "*.css")).get().pair(Path.relativeTo(python))
     },
     Compile / doc / scalacOptions -= "-Werror",
     Test / fork := true,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import sys
 import tarfile
 from pathlib import Path
 from zipfile import ZipFile
@@ -11,11 +12,17 @@ from zipfile import ZipFile
 import pytest
 
 from delta_upkeep import __version__
-from processes import ROOT
+from processes import ROOT, run
 
 DIST = ROOT / "dist"
 MAVEN = DIST / f"maven/io/deltaupkeep/delta-upkeep_2.13/{__version__}"
 JAR = f"delta-upkeep_2.13-{__version__}.jar"
+PYTHON = ROOT / "python"
+SOURCES = {
+    str(file.relative_to(PYTHON))
+    for file in (PYTHON / "delta_upkeep").rglob("*")
+    if file.suffix in (".py", ".css")
+}
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +38,14 @@ def names(archive: bytes) -> set[str]:
 def test_the_wheel_and_the_source_distribution_carry_the_jar(jar: bytes):
     with ZipFile(DIST / f"delta_upkeep-{__version__}-py3-none-any.whl") as wheel:
         assert names(wheel.read(f"delta_upkeep/jars/{JAR}")) == names(jar)
-        modules = {name for name in wheel.namelist() if name.endswith(".py")}
+        assert set(wheel.namelist()) >= SOURCES
     with tarfile.open(DIST / f"delta_upkeep-{__version__}.tar.gz") as source:
         found = {str(Path(*Path(name).parts[1:])) for name in source.getnames()}
-    assert modules | {f"delta_upkeep/jars/{JAR}", "pyproject.toml"} <= found
+    assert SOURCES | {f"delta_upkeep/jars/{JAR}", "pyproject.toml"} <= found
 
 
 def test_the_jar_has_the_python_package_and_nothing_of_others(jar: bytes):
-    assert {"delta_upkeep/__init__.py", "delta_upkeep/tables.py"} <= names(jar)
+    assert {"delta_upkeep/tables.py", "delta_upkeep/_report/style.css"} <= SOURCES <= names(jar)
     ours = ("META-INF/", "delta_upkeep/", "io/", "io/deltaupkeep/", "org/")
     others = {name for name in names(jar) if not name.startswith(ours)}
     assert others == set()
@@ -46,6 +53,13 @@ def test_the_jar_has_the_python_package_and_nothing_of_others(jar: bytes):
     assert all(
         adapter.startswith(n) or n.startswith(adapter) for n in names(jar) if n[:4] == "org/"
     )
+
+
+def test_the_report_is_styled_from_within_the_jar():
+    python = f"import sys; sys.path.insert(0, {str(MAVEN / JAR)!r})"
+    script = "from delta_upkeep._report import style; print(style.__file__, style.style())"
+    output = run([sys.executable, "-c", f"{python}; {script}"], ROOT)
+    assert f"{JAR}/delta_upkeep/_report/style.py .delta-upkeep-health" in output
 
 
 def test_the_artifact_has_sources_documentation_and_a_pom():

@@ -159,6 +159,15 @@ def test_rules_are_all_below_the_class_of_the_report():
     assert [s for s in selectors if ".delta-upkeep-health.delta-upkeep-health" not in s] == []
 
 
+def test_each_theme_has_one_palette():
+    rules = re.findall(r"<style>(.*?)</style>", page("/t", ()))
+    palettes = re.findall(r"{(color-scheme:[^{}]*--page[^{}]*)}", rules[1])
+    light, *dark = [dict(re.findall(r"([\w-]+): ([^;]+);", palette)) for palette in palettes]
+    assert dark[0] == dark[1] and dark[0].keys() == light.keys()
+    bodies = re.findall(r"color-scheme: (\w+); background: (#\w+)", rules[0])
+    assert bodies == [(theme["color-scheme"], theme["--page"]) for theme in (light, dark[0])]
+
+
 @settings(deadline=None)
 @given(st.text())
 def test_every_text_is_escaped(text: str):
