@@ -176,7 +176,7 @@ CHECKS = (
         "warning",
         2418.0,
         "files",
-        "2418 files of 52 MiB have expired.",
+        "2418 files of 52.0 MiB have expired.",
         "Expired files make every listing longer.",
         f"CLEANUP LOG {NAME}",
         EXPIRED,

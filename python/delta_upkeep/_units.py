@@ -5,23 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _UNPLURAL = {"files": "file", "commits": "commit", "rows": "row"}
 
 
 def byte_unit(count: float) -> tuple[int, str]:
-    """The largest unit that leaves a number of at least 1: its bytes and its name."""
+    """Choose the unit to write a size in, and return its bytes and its name.
+
+    It is the smallest in which the rounded number is below 1024: 1048575 is 1.0 MiB, and not
+    1024.0 KiB.
+    """
+    size = abs(round(count))
     power = 0
-    while abs(count) >= 1023.5 * 1024**power and power < len(_BYTE_UNITS) - 1:
+    while _tenths(size, 1024**power) >= 10240 and power < len(_BYTE_UNITS) - 1:
         power += 1
     return 1024**power, _BYTE_UNITS[power]
 
 
 def bytes_text(count: float) -> str:
-    """Write bytes in their unit: 1288490188 as 1.2 GiB."""
-    size, unit = byte_unit(count)
-    digits = 1 if size > 1 and abs(count / size) < 99.95 else 0
-    return f"{count / size:,.{digits}f} {unit}"
+    """Write bytes in their unit, as the statements do: 1288490188 as 1.2 GiB."""
+    size = abs(round(count))
+    unit, name = byte_unit(count)
+    if unit == 1:
+        return f"{round(count)} {name}"
+    whole, tenth = divmod(_tenths(size, unit), 10)
+    return f"{'-' if count < 0 else ''}{whole}.{tenth} {name}"
+
+
+def _tenths(size: int, unit: int) -> int:
+    """Round half up to tenths of a unit: 1280 bytes are 13 tenths of a KiB."""
+    return (10 * size + unit // 2) // unit
 
 
 def count_text(count: float) -> str:

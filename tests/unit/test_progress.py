@@ -15,7 +15,7 @@ HALF = Progress("OPTIMIZE t: 840 files in 40 bins", 10, 40, 2 << 30, 4.0)
 @pytest.mark.parametrize(
     ("progress", "text"),
     [
-        (HALF, "10 of 40 done, 2.0 GiB, 512 MiB/s, 12 s left | OPTIMIZE t: 840 files in 40 bins"),
+        (HALF, "10 of 40 done, 2.0 GiB, 512.0 MiB/s, 12 s left | OPTIMIZE t: 840 files in 40 bins"),
         (Progress("x", 0, 4, 0, 9.0), "0 of 4 done | x"),
         (Progress("x", 4, 4, 0, 9.0), "4 of 4 done | x"),
         (Progress("x", 1, 31, 0, 3.0), "1 of 31 done, 1 min 30 s left | x"),

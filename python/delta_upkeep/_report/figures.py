@@ -168,7 +168,7 @@ def gain_texts(checks: tuple[HealthCheck, ...]) -> tuple[str, ...]:
 
 def average_text(details: tuple[HealthDetail, ...]) -> str:
     """The average size of the files of a series."""
-    return bytes_text(sum(d.bytes for d in details) / max(1, sum(d.count for d in details)))
+    return bytes_text(sum(d.bytes for d in details) // max(1, sum(d.count for d in details)))
 
 
 _FILE_SERIES = {"size", "sizeAfter", "partition", "otherPartitions", "load", "day", "expired"}
