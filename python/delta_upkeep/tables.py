@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, cast
 
 from delta.tables import DeltaOptimizeBuilder, DeltaTable
+from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
+from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.jvm import JvmTable
-from delta_upkeep._table.methods import Gateway, OptimizeMethods, TableMethods
+from delta_upkeep._table.methods import OptimizeMethods, TableMethods
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+    from pyspark.sql.connect.session import SparkSession as ConnectSession
 
 
 class UpkeepTable(TableMethods, DeltaTable):
@@ -29,7 +36,7 @@ class UpkeepTable(TableMethods, DeltaTable):
         >>> table.cleanupLog(dryRun=True).show()
     """
 
-    def __init__(self, spark: SparkSession, jdt: Any, gateway: Gateway) -> None:
+    def __init__(self, spark: SparkSession, jdt: JavaObject, gateway: Gateway) -> None:
         DeltaTable.__init__(self, spark, jdt)
         self._gateway = gateway
 
@@ -85,11 +92,11 @@ class UpkeepTable(TableMethods, DeltaTable):
 class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
     """An OPTIMIZE to be: conditions and options first, then one of the methods that run it."""
 
-    def __init__(self, spark: SparkSession, jbuilder: Any, gateway: Gateway) -> None:
+    def __init__(self, spark: SparkSession, jbuilder: JavaObject, gateway: Gateway) -> None:
         DeltaOptimizeBuilder.__init__(self, spark, jbuilder)
         OptimizeMethods.__init__(self, gateway)
 
 
-def _is_connect(spark: SparkSession) -> bool:
-    # Of its module alone: to import the class takes packages that a classic session needs not have.
+def _is_connect(spark: SparkSession) -> TypeGuard[ConnectSession]:
+    # Importing the class takes packages that a classic session does without.
     return type(spark).__module__.startswith("pyspark.sql.connect.")

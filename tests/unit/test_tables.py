@@ -6,19 +6,29 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep import UpkeepOptimizeBuilder, UpkeepTable
-from delta_upkeep._table.jvm import JvmTable
 
 Call = tuple[Any, ...]
 
 
-class Gateway(JvmTable):
-    """Returns the call in the place of its rows."""
+class Recorder:
+    """A gateway that returns the call in the place of its rows."""
 
-    def __init__(self) -> None:
-        pass
+    def optimize(
+        self, where: Any, z_order_by: Any, full: bool, dry_run: bool, options: Any
+    ) -> DataFrame:
+        return cast(DataFrame, ("optimize", where, z_order_by, full, dry_run, options))
 
-    def call(self, method: str, *arguments: Any) -> DataFrame:
-        return cast(DataFrame, (method, *arguments))
+    def checkpoint(self, dry_run: bool, options: Any) -> DataFrame:
+        return cast(DataFrame, ("checkpoint", dry_run, options))
+
+    def cleanup_log(self, retention_hours: Any, dry_run: bool, options: Any) -> DataFrame:
+        return cast(DataFrame, ("cleanupLog", retention_hours, dry_run, options))
+
+    def health(self) -> DataFrame:
+        return cast(DataFrame, ("health",))
+
+    def maintain(self, dry_run: bool, options: Any) -> DataFrame:
+        return cast(DataFrame, ("maintain", dry_run, options))
 
 
 NO_SESSION = cast(SparkSession, None)
@@ -26,12 +36,12 @@ NO_SESSION = cast(SparkSession, None)
 
 @pytest.fixture
 def table() -> UpkeepTable:
-    return UpkeepTable(NO_SESSION, None, Gateway())
+    return UpkeepTable(NO_SESSION, None, Recorder())
 
 
 @pytest.fixture
 def optimize() -> UpkeepOptimizeBuilder:
-    return UpkeepOptimizeBuilder(NO_SESSION, None, Gateway())
+    return UpkeepOptimizeBuilder(NO_SESSION, None, Recorder())
 
 
 def test_checkpoint_leaves_defaults_to_the_statement(table: UpkeepTable):

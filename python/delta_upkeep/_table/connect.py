@@ -2,52 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from delta.connect.tables import DeltaOptimizeBuilder, DeltaTable
 from pyspark.sql import DataFrame
+from pyspark.sql.connect.session import SparkSession
 
 from delta_upkeep._table import statements
 from delta_upkeep._table.methods import OptimizeMethods, TableMethods
 
-_STATEMENTS: dict[str, Callable[..., str]] = {
-    "optimize": statements.optimize,
-    "checkpoint": statements.checkpoint,
-    "cleanupLog": statements.cleanup_log,
-    "health": statements.health,
-    "maintain": statements.maintain,
-}
-
 
 class SqlTable:
-    """A table as SQL names it, and the session that sends it there."""
+    """A `Gateway` to a table that the server opens by the name or the path in the statement."""
 
-    def __init__(self, spark: Any, target: str) -> None:
+    def __init__(self, spark: SparkSession, target: str) -> None:
         self._spark = spark
         self._target = target
 
-    def call(self, method: str, *arguments: Any) -> DataFrame:
-        """Run a statement on the server."""
-        text = _STATEMENTS[method](self._target, *arguments)
-        rows: DataFrame = self._spark.sql(text)
-        return rows
+    def optimize(
+        self,
+        where: Sequence[str],
+        z_order_by: Sequence[str],
+        full: bool,
+        dry_run: bool,
+        options: Mapping[str, str],
+    ) -> DataFrame:
+        """Run OPTIMIZE on the files that meet all the conditions."""
+        return self._spark.sql(
+            statements.optimize(self._target, where, z_order_by, full, dry_run, options)
+        )
+
+    def checkpoint(self, dry_run: bool, options: Mapping[str, str]) -> DataFrame:
+        """Run CHECKPOINT."""
+        return self._spark.sql(statements.checkpoint(self._target, dry_run, options))
+
+    def cleanup_log(
+        self, retention_hours: float | None, dry_run: bool, options: Mapping[str, str]
+    ) -> DataFrame:
+        """Run CLEANUP LOG; None stands for the table's own retention."""
+        return self._spark.sql(
+            statements.cleanup_log(self._target, retention_hours, dry_run, options)
+        )
+
+    def health(self) -> DataFrame:
+        """Run DESCRIBE HEALTH."""
+        return self._spark.sql(statements.health(self._target))
+
+    def maintain(self, dry_run: bool, options: Mapping[str, str]) -> DataFrame:
+        """Run MAINTAIN."""
+        return self._spark.sql(statements.maintain(self._target, dry_run, options))
 
 
 class ConnectUpkeepTable(TableMethods, DeltaTable):
     """`UpkeepTable` for Spark Connect."""
 
-    def __init__(self, spark: Any, gateway: SqlTable, **place: Any) -> None:
-        DeltaTable.__init__(self, spark, **place)
+    def __init__(
+        self,
+        spark: SparkSession,
+        gateway: SqlTable,
+        *,
+        name: str | None = None,
+        path: str | None = None,
+    ) -> None:
+        DeltaTable.__init__(self, spark, path=path, tableOrViewName=name)
         self._gateway = gateway
 
     @classmethod
-    def for_name(cls, spark: Any, name: str) -> ConnectUpkeepTable:
+    def for_name(cls, spark: SparkSession, name: str) -> ConnectUpkeepTable:
         """Open a table by its name."""
-        return cls(spark, SqlTable(spark, statements.name(name)), tableOrViewName=name)
+        return cls(spark, SqlTable(spark, statements.name(name)), name=name)
 
     @classmethod
-    def for_path(cls, spark: Any, path: str, hadoop_conf: Mapping[str, str]) -> ConnectUpkeepTable:
+    def for_path(
+        cls, spark: SparkSession, path: str, hadoop_conf: Mapping[str, str]
+    ) -> ConnectUpkeepTable:
         """Open a table by its path.
 
         Raises:

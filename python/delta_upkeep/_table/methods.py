@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeVar
 
 from pyspark.sql import DataFrame
 
+from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.options import OptionValue, option_texts
 from delta_upkeep.health import HealthReport
 
 Builder = TypeVar("Builder", bound="OptimizeMethods")
-
-
-class Gateway(Protocol):
-    """Runs the statements of one table."""
-
-    def call(self, method: str, *arguments: Any) -> DataFrame:
-        """Run the statement that a method of the JVM's API stands for."""
 
 
 class TableMethods:
@@ -58,7 +52,7 @@ class TableMethods:
         """
         options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
         chosen = {key: value for key, value in options.items() if value is not None}
-        return self._gateway.call("checkpoint", dryRun, option_texts(chosen))
+        return self._gateway.checkpoint(dryRun, option_texts(chosen))
 
     def cleanupLog(
         self,
@@ -87,11 +81,11 @@ class TableMethods:
                 table's features forbid it.
         """
         hours = None if retentionHours is None else float(retentionHours)
-        return self._gateway.call("cleanupLog", hours, dryRun, option_texts(options or {}))
+        return self._gateway.cleanup_log(hours, dryRun, option_texts(options or {}))
 
     def health(self) -> HealthReport:
         """Look at files, checkpoints and log, and say what needs mending and how."""
-        return HealthReport.of(self._gateway.call("health"))
+        return HealthReport.of(self._gateway.health())
 
     def maintain(
         self, *, dryRun: bool = False, options: Mapping[str, OptionValue] | None = None
@@ -105,7 +99,7 @@ class TableMethods:
         Returns:
             One row a step: path, step, due, dryRun, status, reason, and the step's own result.
         """
-        return self._gateway.call("maintain", dryRun, option_texts(options or {}))
+        return self._gateway.maintain(dryRun, option_texts(options or {}))
 
 
 class OptimizeMethods:
@@ -173,16 +167,19 @@ class OptimizeMethods:
 
     def _run(self, z_order_by: list[str], dry_run: bool) -> DataFrame:
         options = option_texts(self._options)
-        return self._gateway.call("optimize", self._where, z_order_by, self._full, dry_run, options)
+        return self._gateway.optimize(self._where, z_order_by, self._full, dry_run, options)
 
 
-def _names(cols: tuple[Any, ...]) -> list[str]:
+def _names(cols: Sequence[str | list[str] | tuple[str, ...]]) -> list[str]:
     flat = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
-    for col in flat:
-        if not isinstance(col, str):
-            raise TypeError(
-                f"A column to order by cannot be a {type(col).__name__}. Give its name as a str."
-            )
     if not flat:
         raise ValueError("A Z-order needs at least one column. Name one, or compact instead.")
-    return list(flat)
+    return [_column(each) for each in flat]
+
+
+def _column(col: object) -> str:
+    if isinstance(col, str):
+        return col
+    raise TypeError(
+        f"A column to order by cannot be a {type(col).__name__}. Give its name as a str."
+    )

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from html import escape
 from shutil import get_terminal_size
 from threading import Event, Thread, current_thread, main_thread
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
 from pyspark.sql import SparkSession
 
+from delta_upkeep._table.java import api_of
 from delta_upkeep._units import bytes_text
 
 _FIRST_SECONDS = 1.0
@@ -71,7 +72,7 @@ class Display(Protocol):
 class Terminal:
     """The last line of a terminal."""
 
-    def __init__(self, stream: Any, width: int) -> None:
+    def __init__(self, stream: TextIO, width: int) -> None:
         self._stream = stream
         self._width = width
 
@@ -133,8 +134,7 @@ def _watch(spark: SparkSession, tag: str, make: Callable[[], Display], ended: Ev
     display = make()
     begun: dict[str, float] = {}
     while not ended.wait(_EVERY_SECONDS):
-        jvm: Any = spark._jvm
-        job = jvm.io.deltaupkeep.api.UpkeepTable.progress(spark._jsparkSession, tag)
+        job = api_of(spark).progress(spark._jsparkSession, tag)
         if job is not None:
             description = str(job.description())
             seconds = time.monotonic() - begun.setdefault(description, time.monotonic())

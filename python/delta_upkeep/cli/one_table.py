@@ -11,6 +11,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.jvm import JvmTable
 from delta_upkeep.cli.session import session
 from delta_upkeep.fleet.patterns import is_path
@@ -30,7 +31,7 @@ def option(text: str) -> tuple[str, str]:
 def health(arguments: Namespace) -> int:
     """DESCRIBE HEALTH."""
     with session({}) as spark:
-        report = HealthReport.of(_open(spark, arguments.table).call("health"))
+        report = HealthReport.of(_open(spark, arguments.table).health())
     if arguments.html:
         report.toHtml(arguments.html)
     print(_json(report.toDict()) if arguments.json else report)
@@ -41,36 +42,43 @@ def optimize(arguments: Namespace) -> int:
     """OPTIMIZE."""
     where = [arguments.where] if arguments.where else []
     columns = [column.strip() for column in (arguments.zorder or "").split(",") if column.strip()]
-    return _statement(arguments, "optimize", where, columns, arguments.full)
+    clauses = where, columns, arguments.full, arguments.dry_run, _options(arguments)
+    return _statement(arguments, lambda table: table.optimize(*clauses))
 
 
 def checkpoint(arguments: Namespace) -> int:
     """CHECKPOINT."""
-    return _statement(arguments, "checkpoint")
+    clauses = arguments.dry_run, _options(arguments)
+    return _statement(arguments, lambda table: table.checkpoint(*clauses))
 
 
 def cleanup(arguments: Namespace) -> int:
     """CLEANUP LOG."""
-    return _statement(arguments, "cleanupLog", arguments.retain)
+    clauses = arguments.retain, arguments.dry_run, _options(arguments)
+    return _statement(arguments, lambda table: table.cleanup_log(*clauses))
 
 
 def maintain(arguments: Namespace) -> int:
     """MAINTAIN."""
-    return _statement(arguments, "maintain")
+    clauses = arguments.dry_run, _options(arguments)
+    return _statement(arguments, lambda table: table.maintain(*clauses))
 
 
-def _statement(arguments: Namespace, method: str, *clauses: Any) -> int:
+def _statement(arguments: Namespace, statement: Callable[[Gateway], DataFrame]) -> int:
     with session({}) as spark:
-        table = _open(spark, arguments.table)
-        rows = _values(table.call(method, *clauses, arguments.dry_run, dict(arguments.options)))
+        rows = _values(statement(_open(spark, arguments.table)))
     print(_json(rows) if arguments.json else "\n".join(_text(row) for row in rows))
     return 0
 
 
-def _open(spark: SparkSession, table: str) -> JvmTable:
-    return (
-        JvmTable.for_path(spark, table, {}) if is_path(table) else JvmTable.for_name(spark, table)
-    )
+def _options(arguments: Namespace) -> dict[str, str]:
+    return dict(arguments.options)
+
+
+def _open(spark: SparkSession, table: str) -> Gateway:
+    if is_path(table):
+        return JvmTable.for_path(spark, table, {})
+    return JvmTable.for_name(spark, table)
 
 
 def _values(rows: DataFrame) -> list[dict[str, Any]]:

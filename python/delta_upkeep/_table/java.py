@@ -1,0 +1,87 @@
+"""The classes of the JVM that Python calls, as Py4J shows them."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from py4j.java_gateway import JavaClass, JavaObject
+from pyspark.sql import SparkSession
+
+
+class JavaTable(Protocol):
+    """An `io.deltaupkeep.api.UpkeepTable`; each method returns a `DataFrame` of the JVM."""
+
+    def optimize(
+        self,
+        where: list[str],
+        zOrderBy: list[str],
+        full: bool,
+        dryRun: bool,
+        options: dict[str, str],
+        /,
+    ) -> JavaObject:
+        """Run OPTIMIZE."""
+
+    def checkpoint(self, dryRun: bool, options: dict[str, str], /) -> JavaObject:
+        """Run CHECKPOINT."""
+
+    def cleanupLog(
+        self, retentionHours: float | None, dryRun: bool, options: dict[str, str], /
+    ) -> JavaObject:
+        """Run CLEANUP LOG."""
+
+    def health(self) -> JavaObject:
+        """Run DESCRIBE HEALTH."""
+
+    def maintain(self, dryRun: bool, options: dict[str, str], /) -> JavaObject:
+        """Run MAINTAIN."""
+
+
+class JavaProgress(Protocol):
+    """A `JobProgress`: how far a Spark job is."""
+
+    def description(self) -> str:
+        """Say what the job does."""
+
+    def tasksDone(self) -> int:
+        """Count the tasks that have ended."""
+
+    def tasks(self) -> int:
+        """Count all tasks."""
+
+    def bytesRead(self) -> int:
+        """Count the bytes that the tasks have read."""
+
+
+class JavaApi(Protocol):
+    """The static methods of `io.deltaupkeep.api.UpkeepTable`."""
+
+    def forName(self, session: JavaObject, name: str, /) -> JavaTable:
+        """Open a table by its name."""
+
+    def forPath(
+        self, session: JavaObject, path: str, fileSystemOptions: dict[str, str], /
+    ) -> JavaTable:
+        """Open a table by its path."""
+
+    def progress(self, session: JavaObject, tag: str, /) -> JavaProgress | None:
+        """Tell how far the newest running job with a tag is."""
+
+
+def api_of(spark: SparkSession) -> JavaApi:
+    """Find the JVM's API.
+
+    Raises:
+        RuntimeError: The jar of Delta Upkeep is not on the session's class path.
+    """
+    jvm: Any = spark._jvm
+    found = jvm.io.deltaupkeep.api.UpkeepTable
+    # Py4J returns a package for a class that it cannot find.
+    if not isinstance(found, JavaClass):
+        raise RuntimeError(
+            "This Spark session has no Delta Upkeep: its jar is not on the class path. Build the "
+            "session with configure_spark_with_delta_upkeep(builder), or pass "
+            "--packages io.deltaupkeep:delta-upkeep_2.13 to spark-submit."
+        )
+    api: JavaApi = found
+    return api
