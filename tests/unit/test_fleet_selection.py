@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from delta_upkeep._table.names import quoted, unquoted
 from delta_upkeep.fleet import FleetConfig
 from delta_upkeep.fleet.discovery import Discovery, Entry, Kind, discover
 from delta_upkeep.fleet.listings import kind_of, location_of
-from delta_upkeep.fleet.patterns import PatternError, pattern_of, quoted, unquoted
+from delta_upkeep.fleet.patterns import PatternError, pattern_of
 from delta_upkeep.fleet.selection import Found, choose, options_of, unmatched
 
 ORDERS = Found("file:/w/sales.db/orders", ("spark_catalog", "sales", "orders"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-_PART = r"`(?:[^`]|``)+`|\w+"
-_NAME = re.compile(rf"(?:{_PART})(?:\.(?:{_PART}))*")
+from delta_upkeep._table.names import MalformedName, parts_of, quoted
+
+_WORD = re.compile(r"\w+")
 
 
 def name(text: str) -> str:
@@ -15,13 +16,20 @@ def name(text: str) -> str:
     Raises:
         ValueError: It is not such a name.
     """
-    if not _NAME.fullmatch(text.strip()):
-        raise ValueError(
-            f"'{text}' is not a name. Give parts of letters, digits and underscores with dots "
-            "between them, and put parts with other characters in backquotes."
-        )
-    parts = re.findall(_PART, text)
-    return ".".join(part if part.startswith("`") else f"`{part}`" for part in parts)
+    try:
+        parts = parts_of(text.strip())
+    except MalformedName as e:
+        raise _not_a_name(text) from e
+    if not all(part.is_quoted or _WORD.fullmatch(part.text) for part in parts):
+        raise _not_a_name(text)
+    return ".".join(quoted(part.text) for part in parts)
+
+
+def _not_a_name(text: str) -> ValueError:
+    return ValueError(
+        f"'{text}' is not a name. Give parts of letters, digits and underscores with dots "
+        "between them, and put parts with other characters in backquotes."
+    )
 
 
 def string(text: str) -> str:

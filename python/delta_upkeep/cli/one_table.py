@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.jvm import JvmTable
+from delta_upkeep._table.names import is_path
 from delta_upkeep.cli.session import session
-from delta_upkeep.fleet.patterns import is_path
 from delta_upkeep.health import HealthReport
 
 Command = Callable[[Namespace], int]

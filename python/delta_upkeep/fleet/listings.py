@@ -6,8 +6,8 @@ from typing import Any
 
 from pyspark.sql import Row, SparkSession
 
+from delta_upkeep._table.names import quoted, unquoted
 from delta_upkeep.fleet.discovery import Entry, Kind
-from delta_upkeep.fleet.patterns import quoted, unquoted
 from delta_upkeep.fleet.selection import Found
 
 

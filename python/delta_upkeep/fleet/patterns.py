@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-_NAME_PART = re.compile(r"`(?:[^`]|``)+`|[^.`]+")
+from delta_upkeep._table.names import MalformedName, Part, is_path, parts_of, quoted
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(?://([^/]*))?(/.*)")
 
 
 class PatternError(ValueError):
     """A text that is no pattern."""
-
-
-def is_path(text: str) -> bool:
-    """Tell a path from a name: it has a slash, and is not ``delta.`/path```."""
-    return "/" in text and "`" not in text
 
 
 @dataclass(frozen=True)
@@ -33,12 +28,12 @@ class NamePattern:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """The globs, from the catalog, or what comes after it, on."""
-        return tuple(glob for glob, _ in self._split)
+        return tuple(part.text for part in self._parts)
 
     @cached_property
     def literal(self) -> bool:
         """Whether it names one table."""
-        return not any(_has_glob(glob) and not as_is for glob, as_is in self._split)
+        return not any(_has_glob(part.text) and not part.is_quoted for part in self._parts)
 
     def padded(self, catalog: str, schema: str) -> NamePattern:
         """Put the session's catalog and schema where the pattern names none."""
@@ -57,13 +52,20 @@ class NamePattern:
     @cached_property
     def _regexes(self) -> tuple[re.Pattern[str], ...]:
         return tuple(
-            _compiled(re.escape(glob) if as_is else glob_regex(glob, "."), self.text, re.IGNORECASE)
-            for glob, as_is in self._split
+            _compiled(
+                re.escape(part.text) if part.is_quoted else glob_regex(part.text, "."),
+                self.text,
+                re.IGNORECASE,
+            )
+            for part in self._parts
         )
 
     @cached_property
-    def _split(self) -> tuple[tuple[str, bool], ...]:
-        return tuple(_name_parts(self.text))
+    def _parts(self) -> tuple[Part, ...]:
+        try:
+            return parts_of(self.text)
+        except MalformedName as e:
+            raise PatternError(str(e)) from e
 
 
 @dataclass(frozen=True)
@@ -168,32 +170,6 @@ def _char_class(content: str) -> str:
 
 def _has_glob(text: str) -> bool:
     return any(char in text for char in "*?[{")
-
-
-def quoted(part: str) -> str:
-    """Write a part of a name in backquotes."""
-    return f"`{part.replace('`', '``')}`"
-
-
-def unquoted(part: str) -> str:
-    """Read a part of a name that may be in backquotes."""
-    return part[1:-1].replace("``", "`") if part.startswith("`") else part
-
-
-def _name_parts(text: str) -> Iterator[tuple[str, bool]]:
-    position = 0
-    while True:
-        match = _NAME_PART.match(text, position)
-        if match is None:
-            raise PatternError(f"'{text}' has an empty part, or a backquote that is not closed.")
-        is_quoted = match[0].startswith("`")
-        yield unquoted(match[0]), is_quoted
-        position = match.end()
-        if position == len(text):
-            return
-        if text[position] != ".":
-            raise PatternError(f"'{text}' has a backquote within a part.")
-        position += 1
 
 
 def _split_scheme(uri: str) -> tuple[str, str]:

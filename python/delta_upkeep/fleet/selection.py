@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from delta_upkeep._table.names import label_of
 from delta_upkeep.fleet.config import FleetConfig, Pattern
-from delta_upkeep.fleet.patterns import NamePattern, quoted
+from delta_upkeep.fleet.patterns import NamePattern
 
 
 @dataclass(frozen=True)
@@ -24,9 +25,7 @@ class Found:
     @property
     def label(self) -> str:
         """What a user calls it: the name, or else the path."""
-        if self.name is None:
-            return self.location
-        return ".".join(part if _is_plain(part) else quoted(part) for part in self.name)
+        return self.location if self.name is None else label_of(self.name)
 
     def matches(self, pattern: Pattern) -> bool:
         """Match the name with patterns of names, and the location with those of paths."""
@@ -77,7 +76,3 @@ def unmatched(found: Iterable[Found], config: FleetConfig) -> tuple[str, ...]:
     tables = list(found)
     patterns = [pattern for override in config.overrides for pattern in override.match]
     return tuple(p.text for p in patterns if not any(table.matches(p) for table in tables))
-
-
-def _is_plain(part: str) -> bool:
-    return part.replace("_", "a").isalnum() and part.isascii()
