@@ -1,22 +1,20 @@
-"""One pass over the tables of a fleet: plan all, then maintain those that gain most first."""
+"""One pass over the tables of a fleet: plan all, then maintain them, highest gain first."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
 from threading import Event
-from typing import TypeVar
 
 from delta_upkeep.fleet.budget import ByteBudget
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.errors import error_of
 from delta_upkeep.fleet.maintenance import Maintainer
-from delta_upkeep.fleet.plan import Planned, Work, most_gain_first
+from delta_upkeep.fleet.plan import Planned, Size, Work, most_gain_first
 from delta_upkeep.fleet.selection import Chosen
 from delta_upkeep.fleet.summary import (
     BYTE_BUDGET,
@@ -27,16 +25,12 @@ from delta_upkeep.fleet.summary import (
     Summary,
     TableResult,
 )
-
-T = TypeVar("T")
-R = TypeVar("R")
-
-_POLL_SECONDS = 0.5
+from delta_upkeep.fleet.workers import Finish, Start, Wait, Workers
 
 
 @dataclass(frozen=True)
-class _Ended:
-    """A table that was worked on, and the bytes of its grant that it left."""
+class _Maintained:
+    """The result of a table, and the bytes of its grant that it did not rewrite."""
 
     result: TableResult
     unused: int = 0
@@ -49,10 +43,10 @@ class FleetRunner:
         maintainer: Does the work.
         config: Concurrency and budgets.
         dry_run: Whether to plan only.
-        stop: Set from outside, it ends the pass: what runs is cancelled, nothing else starts.
+        stop: Ends the pass when it is set: running jobs are cancelled, and no table is started.
         save: Called with the summary as it grows.
         tell: Called with each result.
-        clock: Seconds that never go back.
+        clock: Returns seconds that never go back.
     """
 
     def __init__(
@@ -80,109 +74,113 @@ class FleetRunner:
         """Plan and maintain the tables.
 
         Args:
-            tables: Those of the fleet that are still to be looked at.
-            before: The summary to go on from: of discovery, and of a run that is resumed.
+            tables: The tables to plan.
+            before: The summary to add to. It holds the failures of discovery, and the results of
+                the run that this one resumes.
 
         Returns:
             The summary of the whole pass.
         """
         summary = before
-        # A run that is killed while it plans is not to leave the summary of the one before.
+        # If the run is killed while it plans, the summary of an earlier run must not remain.
         self._save(summary)
-        with ThreadPoolExecutor(self._config.concurrency) as pool:
-            due: list[Planned] = []
-            for planned in self._each(pool, tables, self._planning):
-                if isinstance(planned, Planned) and planned.is_due:
-                    due.append(planned)
-                else:
-                    summary = self._with(summary, _undue(planned))
+        with ThreadPoolExecutor(self._config.concurrency) as executor:
+            summary, due = self._plan_all(executor, tables, summary)
             self._save(summary)
-            for ended in self._each(pool, most_gain_first(due), self._maintenance):
-                self._budget.give_back(ended.unused)
-                summary = self._with(summary, ended.result)
-                self._save(summary)
+            summary = self._maintain_all(executor, due, summary)
         state: State = "interrupted" if self._stop.is_set() else "finished"
         summary = replace(summary, state=state, ended=now())
         self._save(summary)
+        return summary
+
+    def _plan_all(
+        self, executor: Executor, tables: Sequence[Chosen], summary: Summary
+    ) -> tuple[Summary, list[Planned]]:
+        """Plan the tables; add those to the summary that need no maintenance."""
+        limit = self._config.concurrency
+        workers = Workers(executor, limit, self._decide_planning, self._cancel_if_stopped)
+        due: list[Planned] = []
+        for planned in workers.results(tables):
+            if isinstance(planned, TableResult):
+                summary = self._with(summary, planned)
+            elif planned.is_due:
+                due.append(planned)
+            else:
+                summary = self._with(summary, _untouched(planned))
+        return summary, due
+
+    def _maintain_all(self, executor: Executor, due: list[Planned], summary: Summary) -> Summary:
+        """Maintain the tables and add their results to the summary."""
+        limit = self._config.concurrency
+        workers = Workers(executor, limit, self._decide_maintenance, self._cancel_if_stopped)
+        for maintained in workers.results(most_gain_first(due)):
+            self._budget.give_back(maintained.unused)
+            summary = self._with(summary, maintained.result)
+            self._save(summary)
         return summary
 
     def _with(self, summary: Summary, result: TableResult) -> Summary:
         self._tell(result)
         return replace(summary, tables=(*summary.tables, result))
 
-    def _each(
-        self,
-        pool: ThreadPoolExecutor,
-        items: Iterable[T],
-        begin: Callable[[T, bool], Callable[[], R] | None],
-    ) -> Iterator[R]:
-        """Work on items in their order, some at a time.
+    def _cancel_if_stopped(self) -> None:
+        # Once is not enough: a statement may start its next job after the cancellation.
+        if self._stop.is_set():
+            self._maintainer.cancel()
 
-        ``begin`` gets an item, and whether others are being worked on; it returns the work, or
-        None to be asked again when one of the others has ended.
-        """
-        pending = deque(items)
-        running: set[Future[R]] = set()
-        while pending or running:
-            while pending and len(running) < self._config.concurrency:
-                work = begin(pending[0], bool(running))
-                if work is None:
-                    break
-                pending.popleft()
-                running.add(pool.submit(work))
-            ended, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
-            yield from (future.result() for future in ended)
-            if running and self._stop.is_set():
-                # Again and again: a statement that goes on to its next job is not to begin it.
-                self._maintainer.cancel()
-
-    def _planning(self, chosen: Chosen, others: bool) -> Callable[[], Planned | TableResult]:
+    def _decide_planning(
+        self, chosen: Chosen, others_run: bool
+    ) -> Start[Planned | TableResult] | Finish[Planned | TableResult] | Wait:
         reason = self._reason_to_stop()
         if reason is not None:
-            return partial(TableResult, chosen.table.label, "skipped", reason)
-        return partial(self._plan, chosen)
+            return Finish(TableResult(chosen.table.label, "skipped", reason))
+        return Start(partial(self._plan, chosen))
 
     def _plan(self, chosen: Chosen) -> Planned | TableResult:
         try:
             return self._maintainer.plan(chosen)
-        # Whatever it is, it is of this table, and the summary has it.
+        # Any error becomes the result of this table, and the other tables still run.
         except Exception as e:
             return self._failed(TableResult(chosen.table.label, "failed", ""), e)
 
-    def _maintenance(self, planned: Planned, others: bool) -> Callable[[], _Ended] | None:
+    def _decide_maintenance(
+        self, planned: Planned, others_run: bool
+    ) -> Start[_Maintained] | Finish[_Maintained] | Wait:
         reason = self._reason_to_stop()
-        wanted = planned.work.bytes_rewritten
         if reason is None and self._budget.is_spent:
-            if others:
-                # They may leave some of what they were granted.
-                return None
+            if others_run:
+                # They may give a part of their grants back.
+                return Wait()
             reason = BYTE_BUDGET
         if reason is not None:
-            skipped = replace(_looked_at(planned), status="skipped", reason=reason)
-            return partial(_Ended, skipped)
+            skipped = replace(_untouched(planned), status="skipped", reason=reason)
+            return Finish(_Maintained(skipped))
+        wanted = planned.work.bytes_rewritten
         granted = self._budget.grant(wanted)
         if self._dry_run and granted == wanted:
-            return partial(_Ended, _with_work(_looked_at(planned), planned.work, "planned"))
-        return partial(self._maintain, planned, granted)
+            # The plan is the result.
+            return Finish(_Maintained(_with_work(_untouched(planned), planned.work, "planned")))
+        return Start(partial(self._maintain, planned, granted))
 
-    def _maintain(self, planned: Planned, granted: int) -> _Ended:
-        result = replace(_looked_at(planned), started=now())
+    def _maintain(self, planned: Planned, granted: int) -> _Maintained:
         begun = self._clock()
+        before = replace(_untouched(planned), started=now())
         max_bytes = granted if self._budget.is_bounded else None
+        size: Size | None = None
         try:
             work = self._maintainer.maintain(planned.chosen, max_bytes, self._dry_run)
-            size = None if self._dry_run else self._maintainer.size_of(planned.chosen)
-        # What a table that failed has rewritten is not known: its grant counts as spent.
+            if not self._dry_run:
+                size = self._maintainer.size_of(planned.chosen)
+        # Nobody knows how much a failed table has rewritten, so its whole grant counts as spent.
         except Exception as e:
-            return _Ended(self._timed(self._failed(result, e), begun))
-        result = _with_work(result, work, "planned" if self._dry_run else "done")
+            return _Maintained(self._timed(self._failed(before, e), begun))
+        result = _with_work(before, work, "planned" if self._dry_run else "done")
         if granted < planned.work.bytes_rewritten:
-            happened = result.status in ("done", "planned")
-            status: Status = result.status if happened else "skipped"
-            result = replace(result, status=status, reason=BYTE_BUDGET)
+            result = _cut_short(result)
         if size is not None:
             result = replace(result, files_after=size.files, bytes_after=size.bytes)
-        return _Ended(self._timed(result, begun), max(0, granted - work.bytes_rewritten))
+        unused = max(0, granted - work.bytes_rewritten)
+        return _Maintained(self._timed(result, begun), unused)
 
     def _timed(self, result: TableResult, begun: float) -> TableResult:
         return replace(result, duration_ms=round((self._clock() - begun) * 1000))
@@ -202,16 +200,12 @@ class FleetRunner:
 
 
 def now() -> str:
-    """Return the time in UTC, as a summary has it."""
+    """Return the time in UTC as a summary writes it."""
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds")
 
 
-def _undue(planned: Planned | TableResult) -> TableResult:
-    return planned if isinstance(planned, TableResult) else _looked_at(planned)
-
-
-def _looked_at(planned: Planned) -> TableResult:
-    """The result of a table in which nothing has been done."""
+def _untouched(planned: Planned) -> TableResult:
+    """Make the result of a table to which nothing was done."""
     return TableResult(
         planned.chosen.table.label,
         "not due",
@@ -224,8 +218,14 @@ def _looked_at(planned: Planned) -> TableResult:
     )
 
 
+def _cut_short(result: TableResult) -> TableResult:
+    """Say that the byte budget left a table files to rewrite, or left it out."""
+    happened = result.status in ("done", "planned")
+    return replace(result, status=result.status if happened else "skipped", reason=BYTE_BUDGET)
+
+
 def _with_work(result: TableResult, work: Work, status: Status) -> TableResult:
-    """Say what has been done, if anything has; sizes after it are those that the work tells."""
+    """Add the work to a result, if there was any; the number of files follows from it."""
     reason = work.in_status(status)
     if not reason:
         return replace(result, steps=work.steps)
