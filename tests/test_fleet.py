@@ -240,7 +240,7 @@ def test_what_fails_says_so_and_has_its_code(fleet: Fleet):
     file = fleet.directory / "upkeep.toml"
     file.write_text('tables.include = ["a.*"]')
     assert main(["run", "--config", str(file), "--summary", str(nowhere)]) == 2
-    assert "Make it, or name another place" in capsys.readouterr().err
+    assert "Create it, or name another file" in capsys.readouterr().err
     for wrong in (["optimize", name, "--option", "x"], ["polish", name], []):
         with pytest.raises(SystemExit) as exit_code:
             main(wrong)

@@ -11,7 +11,8 @@ from typing import TypeAlias
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from delta_upkeep.cli import one_pass, one_table
+from delta_upkeep.cli import one_table
+from delta_upkeep.cli.run import run
 from delta_upkeep.cli.session import StartError
 from delta_upkeep.fleet.errors import error_of
 from delta_upkeep.fleet.keys import ConfigError
@@ -76,19 +77,19 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_run(commands: _Commands) -> None:
-    run = commands.add_parser(
+    parser = commands.add_parser(
         "run",
         help="maintain all tables of a configuration, most gain first",
         description="Maintain all tables of a configuration, most gain first, in one pass. "
         "Example: delta-upkeep run --config upkeep.toml",
         epilog=_EXIT,
     )
-    run.add_argument("--config", metavar="FILE", type=Path, required=True, help="a TOML file")
-    run.add_argument("--dry-run", action="store_true", help="say what would be done")
-    run.add_argument("--resume", metavar="SUMMARY", type=Path, help="skip what is done in it")
-    run.add_argument("--summary", metavar="FILE", type=Path, help="instead of run.summary")
-    run.add_argument("--json", action="store_true", help="print the summary on standard output")
-    run.set_defaults(command=one_pass.run)
+    parser.add_argument("--config", metavar="FILE", type=Path, required=True, help="a TOML file")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--resume", metavar="SUMMARY", type=Path, help="skip what is done in it")
+    parser.add_argument("--summary", metavar="FILE", type=Path, help="instead of run.summary")
+    parser.add_argument("--json", action="store_true", help="print the summary on standard output")
+    parser.set_defaults(command=run)
 
 
 def _add_health(commands: _Commands) -> None:

@@ -1,0 +1,78 @@
+"""One pass over a fleet in a session: from the configuration to the summary."""
+
+from __future__ import annotations
+
+import sys
+from threading import Event
+
+from pyspark.sql import SparkSession
+
+from delta_upkeep.fleet.config import FleetConfig
+from delta_upkeep.fleet.discovery import discover
+from delta_upkeep.fleet.listings import SparkListings
+from delta_upkeep.fleet.maintenance import SparkMaintainer
+from delta_upkeep.fleet.runner import FleetRunner, now
+from delta_upkeep.fleet.selection import choose, unmatched
+from delta_upkeep.fleet.summary import Summary, TableResult
+
+
+def run_fleet(
+    spark: SparkSession,
+    config: FleetConfig,
+    *,
+    dry_run: bool = False,
+    earlier: tuple[TableResult, ...] = (),
+    stop: Event | None = None,
+) -> Summary:
+    """Find the tables of a configuration and maintain them.
+
+    Args:
+        spark: The session.
+        config: The tables, the budgets and the options.
+        dry_run: Whether to plan only.
+        earlier: Results of the run that this one resumes. Their tables are left alone.
+        stop: Ends the pass when it is set.
+
+    Returns:
+        The summary. It is also written to ``config.summary``, if that names a file.
+    """
+
+    def save(summary: Summary) -> None:
+        if config.summary is not None:
+            summary.write(config.summary)
+
+    runner = FleetRunner(
+        SparkMaintainer(spark), config, dry_run=dry_run, stop=stop, save=save, tell=_tell
+    )
+    found = discover(config.include, SparkListings(spark))
+    chosen = choose(found.tables, config)
+    known = {result.table for result in earlier}
+    before = Summary(
+        state="running",
+        dry_run=dry_run,
+        started=now(),
+        tables=(*earlier, *found.failures),
+        not_delta=found.not_delta,
+        unmatched=(*found.unmatched, *unmatched(found.tables, config)),
+    )
+    for failure in found.failures:
+        _tell(failure)
+    for pattern in before.unmatched:
+        _say(f"no table matches {pattern}")
+    summary = runner.run([each for each in chosen if each.table.label not in known], before)
+    _say(_totals(summary))
+    return summary
+
+
+def _tell(result: TableResult) -> None:
+    detail = result.error.message if result.error else result.reason
+    _say(f"{result.status:<8} {result.table}: {detail}")
+
+
+def _totals(summary: Summary) -> str:
+    counts = summary.to_dict()["totals"]
+    return ", ".join(f"{value} {name}" for name, value in counts.items() if value) or "no tables"
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
