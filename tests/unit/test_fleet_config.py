@@ -59,28 +59,28 @@ def test_dotted_settings_are_settings():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"jobs": 3}, r"not known: jobs\. Known here: tables, run, options, overrides, spark"),
-        ({"run": {"treads": 3}}, r"not known: run\.treads\. Known here: concurrency, time_budget"),
-        ({"overrides": [{"match": "a", "x": 1}]}, r"not known: overrides\[0\]\.x"),
+        ({"jobs": 3}, r"unknown key jobs\. Use one of: tables, run, options, overrides, spark"),
+        ({"run": {"treads": 3}}, r"unknown key run\.treads\. Use one of: concurrency, time_budget"),
+        ({"overrides": [{"match": "a", "x": 1}]}, r"unknown key overrides\[0\]\.x"),
         ({"tables": {}}, r"tables\.include is missing or empty"),
         ({"tables": {"include": []}}, r"tables\.include is missing or empty"),
-        ({"tables": {"include": [3]}}, r"tables\.include cannot be \[3\]\. Give patterns"),
+        ({"tables": {"include": [3]}}, r"tables\.include cannot be \[3\]\. Use patterns"),
         ({"tables": {"include": "a.b.c.d"}}, r"tables\.include: 'a.b.c.d' has 4 parts"),
-        ({"tables": {"include": "*.b.c"}}, "leaves the catalog open"),
+        ({"tables": {"include": "*.b.c"}}, "has a glob for the catalog"),
         ({"tables": {"include": "a..b"}}, "has an empty part"),
-        ({"tables": {"include": "a[b.c"}}, r"opens a \["),
-        ({"tables": {"include": "/a/{b,c"}}, r"opens a \{"),
-        ({"tables": {"include": "/a/[z-a]"}}, "is no glob"),
+        ({"tables": {"include": "a[b.c"}}, r"has a \[ without a \]"),
+        ({"tables": {"include": "/a/{b,c"}}, r"has a \{ without a \}"),
+        ({"tables": {"include": "/a/[z-a]"}}, "is not a valid glob"),
         ({"tables": {"include": "a/b"}}, "is relative"),
-        ({"run": {"concurrency": 0}}, r"run\.concurrency cannot be 0\. Give a whole number"),
+        ({"run": {"concurrency": 0}}, r"run\.concurrency cannot be 0\. Use a whole number"),
         ({"run": {"concurrency": True}}, r"run\.concurrency cannot be True"),
         ({"run": {"concurrency": "2"}}, r"run\.concurrency cannot be '2'"),
-        ({"run": {"time_budget": "2 days"}}, r"run\.time_budget cannot be '2 days'\. Give a dur"),
-        ({"run": {"byte_budget": 1.5}}, r"run\.byte_budget cannot be 1\.5\. Give a size"),
-        ({"run": 3}, "run cannot be 3. Give a table"),
+        ({"run": {"time_budget": "2 days"}}, r"run\.time_budget cannot be '2 days'\. Use a dur"),
+        ({"run": {"byte_budget": 1.5}}, r"run\.byte_budget cannot be 1\.5\. Use a size"),
+        ({"run": 3}, "run cannot be 3. Use a table"),
         ({"options": {"a": [1]}}, r"options cannot be \{'a': \[1\]\}"),
         ({"overrides": {"match": "a"}}, r"Write \[\[overrides\]\]"),
-        ({"overrides": [{"options": {}}]}, r"overrides\[0\]\.match is missing\. Give patterns"),
+        ({"overrides": [{"options": {}}]}, r"overrides\[0\]\.match is missing\. Add patterns"),
         ({"overrides": [{"match": "a"}]}, r"overrides\[0\]\.options is missing"),
         ({"spark": {"driver.memory": "1g"}}, r"Write 'spark\.driver\.memory'"),
     ],
@@ -95,7 +95,7 @@ def test_a_file_that_is_none(tmp_path: Path):
         FleetConfig.load(tmp_path / "none.toml")
     bad = tmp_path / "bad.toml"
     bad.write_text("[tables\n")
-    with pytest.raises(ConfigError, match=r"is no TOML.*line 1"):
+    with pytest.raises(ConfigError, match=r"is not valid TOML.*line 1"):
         FleetConfig.load(bad)
 
 

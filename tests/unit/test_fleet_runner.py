@@ -333,7 +333,7 @@ def test_a_killed_run_is_resumed_where_it_was(tmp_path: Path):
 def test_what_is_no_summary_is_refused(tmp_path: Path, text: str):
     file = tmp_path / "summary.json"
     file.write_text(text)
-    with pytest.raises(ConfigError, match="is no summary of delta-upkeep run"):
+    with pytest.raises(ConfigError, match="is not a summary of delta-upkeep run"):
         complete_in(file)
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
         complete_in(tmp_path / "none.json")

@@ -22,25 +22,25 @@ FAILED = 1
 USAGE = 2
 
 _DESCRIPTION = """\
-Maintain Delta tables: compact data files, checkpoint the log, clean up the expired log.
+Maintain Delta tables: compact data files, write checkpoints, delete expired files of the log.
 
 examples:
   delta-upkeep run --config upkeep.toml --dry-run
   delta-upkeep health sales.orders
   delta-upkeep optimize s3a://lake/orders --where "day >= '2026-01-01'" --option targetFileSize=512m
 """
-_EXIT = "exit codes: 0 all is well, 1 a table failed, 2 wrong configuration or usage, 130 and 143 \
+_EXIT = "exit codes: 0 success, 1 a table failed, 2 invalid configuration or usage, 130 and 143 \
 interrupted"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, and return the exit code."""
+    """Run a command and return its exit code."""
     parsed = _parser().parse_args(arguments)
     try:
         code: int = parsed.command(parsed)
     except (ConfigError, StartError) as e:
         return _fail(str(e), USAGE)
-    # An OSError is of a file that could not be written: the summary, or the page of --html.
+    # An OSError means that the summary, or the page of --html, could not be written.
     except (PySparkException, Py4JError, OSError) as e:
         return _fail(error_of(e).message, FAILED)
     return code
@@ -62,14 +62,18 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_run(commands)
     _add_health(commands)
-    optimize = _add_statement(commands, "optimize", one_table.optimize, "make large files of small")
-    optimize.add_argument("--where", metavar="PREDICATE", help="on partition columns")
-    optimize.add_argument("--zorder", metavar="COLUMN,...", help="order rows along a Z-curve")
-    optimize.add_argument("--full", action="store_true", help="cluster every file anew")
-    _add_statement(commands, "checkpoint", one_table.checkpoint, "write a checkpoint of the log")
-    cleanup = _add_statement(commands, "cleanup", one_table.cleanup, "delete the expired log")
-    cleanup.add_argument("--retain", metavar="HOURS", type=float, help="history to keep")
-    _add_statement(commands, "maintain", one_table.maintain, "do what is due of the three")
+    optimize = _add_statement(commands, "optimize", one_table.optimize, "compact small files")
+    optimize.add_argument("--where", metavar="PREDICATE", help="only in partitions that meet it")
+    optimize.add_argument("--zorder", metavar="COLUMN,...", help="sort rows along a Z-curve")
+    optimize.add_argument("--full", action="store_true", help="recluster every file")
+    _add_statement(commands, "checkpoint", one_table.checkpoint, "write a checkpoint")
+    cleanup = _add_statement(
+        commands, "cleanup", one_table.cleanup, "delete expired files of the log"
+    )
+    cleanup.add_argument("--retain", metavar="HOURS", type=float, help="hours of history to keep")
+    _add_statement(
+        commands, "maintain", one_table.maintain, "compact, checkpoint and clean up, if due"
+    )
     return parser
 
 
@@ -79,31 +83,39 @@ _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def _add_run(commands: _Commands) -> None:
     parser = commands.add_parser(
         "run",
-        help="maintain all tables of a configuration, most gain first",
-        description="Maintain all tables of a configuration, most gain first, in one pass. "
+        help="maintain the tables of a configuration, highest gain first",
+        description="Maintain the tables of a configuration in one pass, highest gain first. "
         "Example: delta-upkeep run --config upkeep.toml",
         epilog=_EXIT,
     )
     parser.add_argument("--config", metavar="FILE", type=Path, required=True, help="a TOML file")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
-    parser.add_argument("--resume", metavar="SUMMARY", type=Path, help="skip what is done in it")
-    parser.add_argument("--summary", metavar="FILE", type=Path, help="instead of run.summary")
+    parser.add_argument("--dry-run", action="store_true", help="plan only, and change nothing")
+    parser.add_argument(
+        "--resume", metavar="SUMMARY", type=Path, help="skip tables that this summary has as done"
+    )
+    parser.add_argument(
+        "--summary", metavar="FILE", type=Path, help="write the summary here, not to run.summary"
+    )
     parser.add_argument("--json", action="store_true", help="print the summary on standard output")
     parser.set_defaults(command=run)
 
 
 def _add_health(commands: _Commands) -> None:
     health = _add_command(
-        commands, "health", one_table.health, "say what a table needs", "--html orders.html"
+        commands,
+        "health",
+        one_table.health,
+        "check a table and suggest fixes",
+        "--html orders.html",
     )
-    health.add_argument("--html", metavar="FILE", type=Path, help="write a page as well")
+    health.add_argument("--html", metavar="FILE", type=Path, help="also write a page")
 
 
 def _add_statement(
     commands: _Commands, name: str, command: one_table.Command, help_text: str
 ) -> argparse.ArgumentParser:
     parser = _add_command(commands, name, command, help_text, "--dry-run")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="plan only, and change nothing")
     parser.add_argument(
         "--option",
         metavar="NAME=VALUE",
@@ -111,7 +123,7 @@ def _add_statement(
         type=one_table.option,
         action="append",
         default=[],
-        help="of the statement; may be given several times",
+        help="option of the statement; can be repeated",
     )
     return parser
 
@@ -125,7 +137,7 @@ def _add_command(
         description=f"{help_text.capitalize()}. "
         f"Example: delta-upkeep {name} sales.orders {example}",
     )
-    parser.add_argument("table", metavar="TABLE", help="name of one to three parts, or path")
+    parser.add_argument("table", metavar="TABLE", help="a name of one to three parts, or a path")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(command=command)
     return parser

@@ -1,4 +1,4 @@
-"""One statement on one table, from the command line."""
+"""The commands for one table: each runs one statement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def option(text: str) -> tuple[str, str]:
     """Read ``name=value``."""
     name, equals, value = text.partition("=")
     if not (name and equals):
-        raise argparse.ArgumentTypeError(f"'{text}' is no NAME=VALUE, such as targetFileSize=512m")
+        raise argparse.ArgumentTypeError(f"'{text}' is not NAME=VALUE, such as targetFileSize=512m")
     return name, value
 
 
@@ -86,7 +86,7 @@ def _values(rows: DataFrame) -> list[dict[str, Any]]:
 
 
 def _text(row: dict[str, Any]) -> str:
-    """Write a row as lines of a name and a value, without what is null."""
+    """Write a row as lines of names and values; leave nulls out."""
     width = max(len(name) for name in row)
     lines = (f"{name:<{width}}  {_plain(v)}" for name, v in row.items() if v is not None)
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""The Spark session that the command line works in."""
+"""The Spark session of the command line."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from delta_upkeep.session import configure_spark_with_delta_upkeep
 
 
 class StartError(RuntimeError):
-    """No session: the problem, the cause and the fix."""
+    """Spark did not start."""
 
 
 def is_set_up() -> bool:
-    """Whether spark-submit, or the program that calls us, has decided on the session."""
+    """Whether spark-submit or the calling program has set the session up."""
     return "PYSPARK_GATEWAY_PORT" in os.environ or _is_running()
 
 
 @contextmanager
 def session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
-    """Take the session that is set up as it is, or else start one with these settings.
+    """Use the session that is set up, or start one with these settings.
 
-    One that was running before is left running.
+    A session that was already running is not stopped.
 
     Raises:
         StartError: Spark did not start.
@@ -36,7 +36,7 @@ def session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     builder = SparkSession.builder
     try:
         if not is_set_up():
-            # The line that shows how far a statement is stands in the place of Spark's.
+            # Delta Upkeep shows a progress line of its own.
             builder.appName("delta-upkeep").config("spark.ui.showConsoleProgress", "false")
             for key, value in settings.items():
                 builder.config(key, value)
@@ -52,5 +52,5 @@ def session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
 
 
 def _is_running() -> bool:
-    # A session that another thread has started is not active in this one.
+    # getActiveSession would miss a session that another thread started.
     return SparkContext._active_spark_context is not None

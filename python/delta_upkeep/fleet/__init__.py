@@ -1,4 +1,4 @@
-"""One pass of maintenance over many tables: which, in what order, within what budget."""
+"""Maintains many tables in one pass: which tables, in which order, within which budgets."""
 
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.keys import ConfigError

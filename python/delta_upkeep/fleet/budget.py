@@ -4,18 +4,18 @@ from __future__ import annotations
 
 
 class ByteBudget:
-    """What is left of a bound; each table is granted a part before it starts."""
+    """The bytes that are left. Each table is granted a part of them before it starts."""
 
     def __init__(self, limit: int | None) -> None:
         self._left = limit
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there is a bound at all."""
+        """Whether there is a limit."""
         return self._left is not None
 
     def grant(self, wanted: int) -> int:
-        """Set aside what is wanted, or as much as is left."""
+        """Take the bytes that a table wants, or all that are left if there are fewer."""
         if self._left is None:
             return wanted
         granted = min(wanted, self._left)
@@ -23,7 +23,7 @@ class ByteBudget:
         return granted
 
     def give_back(self, unused: int) -> None:
-        """Return what a table was granted and did not rewrite."""
+        """Return the granted bytes that a table did not rewrite."""
         if self._left is not None:
             self._left += unused
 

@@ -1,4 +1,4 @@
-"""The configuration of a fleet: a TOML file, and what it says."""
+"""The configuration of a fleet, and how it is read from a TOML file."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class Override:
 
 @dataclass(frozen=True)
 class FleetConfig:
-    """What a fleet is and how it is run.
+    """Which tables a fleet has, and how a pass maintains them.
 
     Attributes:
-        include: Patterns of the tables.
-        exclude: Patterns of tables to leave out.
-        concurrency: Tables at a time.
-        time_budget: Seconds after which no table is started; None for no end.
-        byte_budget: Bytes of data files that the pass rewrites at most; None for no bound.
-        summary: Where the JSON goes.
-        options: Of MAINTAIN, for every table.
-        overrides: Options for some tables; of those that match, a later one wins.
-        spark: Settings of a session that the runner starts itself.
+        include: Patterns that select tables.
+        exclude: Patterns that leave tables out.
+        concurrency: The number of tables to maintain at a time.
+        time_budget: Seconds after which no further table is started; None for no limit.
+        byte_budget: Bytes of data files that the pass may rewrite; None for no limit.
+        summary: The file to which the summary is written as JSON.
+        options: Options of MAINTAIN for every table.
+        overrides: Options for some tables. If several match a table, the last one wins.
+        spark: Settings of Spark, used if the command line starts the session.
     """
 
     include: tuple[Pattern, ...]
@@ -60,7 +60,7 @@ class FleetConfig:
         """Read a file.
 
         Raises:
-            ConfigError: The file cannot be read, is no TOML, or says what cannot be followed.
+            ConfigError: The file cannot be read, is not TOML, or has an invalid key or value.
         """
         try:
             with path.open("rb") as file:
@@ -71,8 +71,7 @@ class FleetConfig:
             ) from e
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as e:
             raise ConfigError(
-                f"The configuration {path} is no TOML: {e}. Mend that line; conf/upkeep.toml is "
-                "an example."
+                f"The configuration {path} is not valid TOML: {e}. Correct that line."
             ) from e
         return cls.of(values)
 
@@ -81,7 +80,7 @@ class FleetConfig:
         """Read the values of a file.
 
         Raises:
-            ConfigError: A key is unknown, missing, or has a value that it cannot have.
+            ConfigError: A key is unknown or missing, or has an invalid value.
         """
         root = KeyTable("", values, ("tables", "run", "options", "overrides", "spark"))
         tables = root.table("tables", (_INCLUDE, _EXCLUDE))
@@ -89,8 +88,8 @@ class FleetConfig:
         include = tables.get(_INCLUDE)
         if not include:
             raise ConfigError(
-                "The configuration chooses no table: tables.include is missing or empty. "
-                'Name some, such as include = ["sales.*", "/data/lake/*"].'
+                "The configuration selects no tables: tables.include is missing or empty. "
+                'Add patterns, such as include = ["sales.*", "/data/lake/*"].'
             )
         return cls(
             include=include,
@@ -130,11 +129,11 @@ def _options(value: Mapping[str, OptionValue]) -> Mapping[str, str]:
 
 
 def _settings(value: Mapping[str, Any]) -> Mapping[str, str]:
-    """Read Spark's settings: dotted keys are tables within tables for TOML."""
+    """Read Spark's settings. To TOML, dotted keys without quotes are nested tables."""
     texts = option_texts(dict(_flat("", value)))
     for key in texts:
         if not key.startswith("spark."):
-            raise PatternError(f"'{key}' is no setting of Spark. Write 'spark.{key}'.")
+            raise PatternError(f"'{key}' is not a Spark setting. Write 'spark.{key}'.")
     return texts
 
 

@@ -1,4 +1,4 @@
-"""Finds the tables of a fleet: by the listings of catalogs, and by paths that Hadoop globs."""
+"""Finds the tables of a fleet, in catalogs and in directories."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Kind = Literal["delta", "view", "other"]
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that a listing has."""
+    """An entry of a listing."""
 
     table: Found
     kind: Kind
 
 
 class Listings(Protocol):
-    """Where tables are looked for."""
+    """Lists what is in catalogs and directories."""
 
     def current(self) -> tuple[str, str]:
         """Return the catalog and the schema of the session."""
@@ -36,18 +36,18 @@ class Listings(Protocol):
         """List the tables and views of a schema."""
 
     def directories(self, glob: str) -> list[Entry]:
-        """List the directories that a glob leads to; ``other`` are those without a Delta log."""
+        """List the directories that match a glob; one without a Delta log is ``other``."""
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """What all patterns led to.
+    """What the patterns matched.
 
     Attributes:
-        tables: Delta tables, and whatever a pattern names without a glob: MAINTAIN tells what is
-            wrong with one that is none.
-        not_delta: Counts of the rest.
-        unmatched: Patterns that led to no Delta table.
+        tables: The Delta tables, and everything that a pattern names without a glob. If that is
+            not a Delta table, MAINTAIN reports the error.
+        not_delta: Counts of everything else.
+        unmatched: Patterns that matched no Delta table.
         failures: Patterns whose listing failed.
     """
 
@@ -58,14 +58,14 @@ class Discovery:
 
 
 def discover(patterns: tuple[Pattern, ...], listings: Listings) -> Discovery:
-    """Follow each pattern; the listing of one that fails does not keep the others."""
+    """Find the tables of each pattern. If one listing fails, the other patterns still count."""
     entries: dict[Found, Kind] = {}
     unmatched: list[str] = []
     failures: list[TableResult] = []
     for pattern in patterns:
         try:
             matches = _follow(pattern, listings)
-        # Whatever it is, it is of this pattern, and the summary has it.
+        # Any error becomes the result of this pattern, and the others still count.
         except Exception as e:
             error = error_of(e)
             failures.append(TableResult(pattern.text, "failed", error.condition, error=error))

@@ -1,4 +1,4 @@
-"""An error of one table, as the summary records it."""
+"""Turns the error of one table into an entry of the summary."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from delta_upkeep.fleet.summary import TableError
 
 
 def error_of(error: Exception) -> TableError:
-    """Name the condition of an error, or else its class, and say its message in short."""
+    """Return the condition of an error, or else its class, and its message without the stack."""
     if isinstance(error, PySparkException):
         return TableError(error.getCondition() or type(error).__name__, _first_part(str(error)))
     if isinstance(error, Py4JJavaError):
@@ -24,11 +24,11 @@ def error_of(error: Exception) -> TableError:
 
 
 def _condition_of(thrown: Any) -> str | None:
-    """PySpark leaves errors of Spark as they come, unless it knows their class."""
+    """Read the condition of an error whose class PySpark does not convert."""
     has_one = is_instance_of(SparkContext._gateway, thrown, "org.apache.spark.SparkThrowable")
     return thrown.getCondition() if has_one else None
 
 
 def _first_part(message: str) -> str:
-    """Leave out the plan and the stack of the JVM, which Spark puts after the message."""
+    """Cut off the plan and the JVM's stack, which Spark appends to the message."""
     return message.split("\n\nJVM stacktrace:")[0].split(";\n")[0].strip()

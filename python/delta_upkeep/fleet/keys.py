@@ -1,4 +1,4 @@
-"""Keys of a TOML file: each declared once, and everything else refused."""
+"""Keys of a TOML file. Each is declared once, and all others are refused."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ T = TypeVar("T")
 
 
 class ConfigError(ValueError):
-    """A configuration that cannot be followed: the problem, the cause and the fix."""
+    """An invalid configuration: the problem, the cause and the fix."""
 
 
 @dataclass(frozen=True)
 class Key(Generic[T]):
-    """A key, declared once: its name, what a value looks like, and how one is read."""
+    """A key: its name, a description of its values, and the function that reads one."""
 
     name: str
     expected: str
@@ -26,7 +26,7 @@ class Key(Generic[T]):
 
 @dataclass(frozen=True)
 class KeyTable:
-    """A table of the file that knows its path and its keys."""
+    """A table of the file, with its path and the keys that it may have."""
 
     path: str
     values: Mapping[str, Any]
@@ -36,12 +36,12 @@ class KeyTable:
         for name in self.values:
             if name not in self.known:
                 raise ConfigError(
-                    f"The configuration has a key that is not known: {self.path}{name}. "
-                    f"Known here: {', '.join(self.known)}."
+                    f"The configuration has the unknown key {self.path}{name}. "
+                    f"Use one of: {', '.join(self.known)}."
                 )
 
     def get(self, key: Key[T]) -> T | None:
-        """Read a key, None where it is not there."""
+        """Read a key; None if it is missing."""
         if key.name not in self.values:
             return None
         value = self.values[key.name]
@@ -51,40 +51,40 @@ class KeyTable:
             raise ConfigError(f"{self.path}{key.name}: {e}") from e
         except (TypeError, ValueError) as e:
             raise ConfigError(
-                f"{self.path}{key.name} cannot be {value!r}. Give {key.expected}."
+                f"{self.path}{key.name} cannot be {value!r}. Use {key.expected}."
             ) from e
 
     def need(self, key: Key[T]) -> T:
-        """Read a key that has to be there."""
+        """Read a required key."""
         value = self.get(key)
         if value is None:
-            raise ConfigError(f"{self.path}{key.name} is missing. Give {key.expected}.")
+            raise ConfigError(f"{self.path}{key.name} is missing. Add {key.expected}.")
         return value
 
     def table(self, name: str, keys: tuple[Key[Any], ...]) -> KeyTable:
-        """Go into a table, an empty one where it is not there."""
+        """Return a table; an empty one if it is missing."""
         return self._child(f"{self.path}{name}", self.values.get(name, {}), keys)
 
     def tables(self, name: str, keys: tuple[Key[Any], ...]) -> list[KeyTable]:
-        """Go into each of a list of tables."""
+        """Return each table of a list."""
         found = self.values.get(name, [])
         if not isinstance(found, list):
-            raise ConfigError(f"{self.path}{name} is no list of tables. Write [[{name}]].")
+            raise ConfigError(f"{self.path}{name} is not a list of tables. Write [[{name}]].")
         path = f"{self.path}{name}"
         return [self._child(f"{path}[{i}]", each, keys) for i, each in enumerate(found)]
 
     @staticmethod
     def _child(path: str, values: Any, keys: tuple[Key[Any], ...]) -> KeyTable:
         if not isinstance(values, dict):
-            raise ConfigError(f"{path} cannot be {values!r}. Give a table.")
+            raise ConfigError(f"{path} cannot be {values!r}. Use a table.")
         return KeyTable(f"{path}.", values, tuple(key.name for key in keys))
 
 
 def of_type(kind: type | tuple[type, ...], read: Callable[[Any], T]) -> Callable[[Any], T]:
-    """Let a key be read from values of some types alone."""
+    """Refuse values of other types, then read the value."""
 
     def checked(value: Any) -> T:
-        # For Python true is the number 1, and for TOML it is not.
+        # In Python, True is an int; in TOML, true is not a number.
         if not isinstance(value, kind) or isinstance(value, bool):
             raise TypeError(value)
         return read(value)

@@ -1,4 +1,4 @@
-"""The listings of a Spark session: SHOW statements, and Hadoop's file systems."""
+"""Lists the catalogs of a Spark session, and the directories of Hadoop's file systems."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from delta_upkeep.fleet.selection import Found
 
 
 class SparkListings:
-    """Lists each schema once, however many patterns ask."""
+    """The listings of a session. Each schema is listed once, even if several patterns need it."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
@@ -38,12 +38,12 @@ class SparkListings:
         return self._tables[key]
 
     def directories(self, glob: str) -> list[Entry]:
-        """List the directories that a glob leads to; ``other`` are those without a Delta log."""
+        """List the directories that match a glob; one without a Delta log is ``other``."""
         jvm: Any = self._spark._jvm
         path = jvm.org.apache.hadoop.fs.Path(glob)
         state = self._spark._jsparkSession.sessionState()
         files = path.getFileSystem(state.newHadoopConf())
-        # Null where a path without a glob is not there.
+        # Hadoop returns null if a path without a glob does not exist.
         found = files.globStatus(path) or []
         directories = [status.getPath() for status in found if status.isDirectory()]
         entries = []
@@ -60,9 +60,10 @@ def _entry(schema: tuple[str, str], row: Row) -> Entry:
 
 
 def kind_of(information: str) -> Kind:
-    """Tell what an entry of a catalog is, by the column ``information`` of SHOW TABLE EXTENDED.
+    """Read the kind of a table from the column ``information`` of SHOW TABLE EXTENDED.
 
-    The first line of a name counts: comments, which may look like others, come after these.
+    If a name is on several lines, the first one counts: a comment comes later, and may contain
+    lines that look the same.
     """
     kind, provider = (_values(information, name)[:1] for name in ("Type", "Provider"))
     if any(value.endswith("VIEW") for value in kind):
@@ -71,7 +72,7 @@ def kind_of(information: str) -> Kind:
 
 
 def location_of(information: str) -> str:
-    """Tell where a table is; empty where a comment or a property has a line that may be it."""
+    """Read a table's location; empty if several lines look like one, as a comment may."""
     found = _values(information, "Location")
     return found[0].rstrip("/") if len(found) == 1 else ""
 

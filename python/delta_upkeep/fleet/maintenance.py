@@ -1,4 +1,4 @@
-"""MAINTAIN on the tables of a fleet, in a Spark session."""
+"""Runs MAINTAIN on the tables of a fleet."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from delta_upkeep.tables import UpkeepTable
 
 
 class Maintainer(Protocol):
-    """What a runner needs of Spark; the methods are called from several threads."""
+    """Plans and maintains tables. Several threads call the methods."""
 
     def plan(self, chosen: Chosen) -> Planned:
-        """Find out what is due, and change nothing."""
+        """Find out what is due without changing anything."""
 
     def maintain(self, chosen: Chosen, max_bytes: int | None, dry_run: bool) -> Work:
-        """Do what is due, rewriting so many bytes at most."""
+        """Do what is due, and rewrite at most this many bytes."""
 
     def size_of(self, chosen: Chosen) -> Size:
         """Count the data files."""
 
     def cancel(self) -> None:
-        """Cancel the Spark jobs of all that is being done."""
+        """Cancel all running Spark jobs of this pass."""
 
 
 class SparkMaintainer:
-    """The maintainer of a session. Its jobs have a tag, so that it cancels no others."""
+    """Maintains tables in a session. Its jobs have a tag, so it can cancel them and no others."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
         self._tag = f"delta-upkeep-{uuid.uuid4()}"
 
     def plan(self, chosen: Chosen) -> Planned:
-        """Find out what is due, and change nothing."""
+        """Find out what is due without changing anything."""
         work = self.maintain(chosen, max_bytes=None, dry_run=True)
         return Planned(chosen, self.size_of(chosen), work)
 
     def maintain(self, chosen: Chosen, max_bytes: int | None, dry_run: bool) -> Work:
-        """Do what is due, rewriting so many bytes at most."""
+        """Do what is due, and rewrite at most this many bytes."""
         options = bounded(chosen.options, max_bytes)
         return work_of(self._open(chosen.table).maintain(dryRun=dry_run, options=options).collect())
 
@@ -53,11 +53,11 @@ class SparkMaintainer:
         return Size(row.numFiles, row.sizeInBytes)
 
     def cancel(self) -> None:
-        """Cancel the Spark jobs of all that is being done."""
+        """Cancel all running Spark jobs of this pass."""
         self._spark.sparkContext.cancelJobsWithTag(self._tag)
 
     def _open(self, table: Found) -> UpkeepTable:
-        # Tags are of the thread.
+        # A tag holds for one thread.
         self._spark.sparkContext.addJobTag(self._tag)
         if table.name is None:
             return UpkeepTable.forPath(self._spark, table.location)
@@ -65,7 +65,10 @@ class SparkMaintainer:
 
 
 def bounded(options: Mapping[str, str], max_bytes: int | None) -> dict[str, str]:
-    """Put a bound in the place of ``maxBytes``; 1, the least that it can be, holds no file."""
+    """Replace ``maxBytes`` by the bytes that the budget grants.
+
+    The option has to be at least 1, which is less than any data file.
+    """
     if max_bytes is None:
         return dict(options)
     others = {name: value for name, value in options.items() if name.lower() != "maxbytes"}

@@ -1,4 +1,4 @@
-"""Patterns of tables: by their name in the catalog, or by their path."""
+"""Patterns that select tables by name or by path."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(?://([^/]*))?(/.*)")
 
 
 class PatternError(ValueError):
-    """A text that is no pattern."""
+    """An invalid pattern."""
 
 
 @dataclass(frozen=True)
 class NamePattern:
     """A name of one to three parts, each of which may be a glob: ``sales.*``, ``*.events_*``.
 
-    Names match in any case. A part in backquotes is taken as it is. Parts that are not there are
-    those of the session: its catalog, and its schema.
+    Case does not matter. A part in backquotes is not a glob. If the catalog or the schema is
+    missing, the session's current one is meant.
     """
 
     text: str
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """The globs, from the catalog, or what comes after it, on."""
+        """The parts without backquotes, in the order in which they are written."""
         return tuple(part.text for part in self._parts)
 
     @cached_property
     def literal(self) -> bool:
-        """Whether it names one table."""
+        """Whether it names one table, without a glob."""
         return not any(_has_glob(part.text) and not part.is_quoted for part in self._parts)
 
     def padded(self, catalog: str, schema: str) -> NamePattern:
-        """Put the session's catalog and schema where the pattern names none."""
+        """Add the session's catalog and schema if the pattern names none."""
         missing = [quoted(part) for part in (catalog, schema)][: 3 - len(self.parts)]
         return NamePattern(".".join([*missing, self.text]))
 
     def matches_part(self, position: int, name: str) -> bool:
-        """Match a part by its position."""
+        """Match the part of a name at a position."""
         return self._regexes[position].fullmatch(name) is not None
 
     def matches(self, name: tuple[str, ...]) -> bool:
-        """Match a name by its last parts, so that ``sales.*`` is of every catalog."""
+        """Match the last parts of a name: ``sales.*`` matches in every catalog."""
         last = name[-len(self.parts) :]
         return all(self.matches_part(i, part) for i, part in enumerate(last))
 
@@ -72,18 +72,18 @@ class NamePattern:
 class PathPattern:
     """A path as Hadoop globs it: ``/data/*``, ``s3a://b/{raw,clean}/*``; ``*`` stops at a slash.
 
-    One without a scheme matches the path in any file system.
+    A pattern without a scheme matches in every file system.
     """
 
     text: str
 
     @cached_property
     def literal(self) -> bool:
-        """Whether it names one directory."""
+        """Whether it names one directory, without a glob."""
         return not _has_glob(self.text)
 
     def matches(self, path: str) -> bool:
-        """Match the path of a table, with its scheme."""
+        """Match the path of a table; the path has its scheme."""
         scheme, _ = _split_scheme(self.text)
         own, rest = _split_scheme(path)
         return scheme in ("", own) and self._regex.fullmatch(rest.rstrip("/")) is not None
@@ -92,7 +92,7 @@ class PathPattern:
     def _regex(self) -> re.Pattern[str]:
         _, glob = _split_scheme(self.text)
         if not glob.startswith("/"):
-            raise PatternError(f"'{self.text}' is relative. Write the path from the root on.")
+            raise PatternError(f"The path '{self.text}' is relative. Write an absolute path.")
         return _compiled(glob_regex(glob.rstrip("/"), "[^/]"), self.text, re.RegexFlag(0))
 
 
@@ -100,7 +100,7 @@ def pattern_of(text: str) -> NamePattern | PathPattern:
     """Read a pattern.
 
     Raises:
-        PatternError: A name has more than three parts, a path is relative, a glob is broken.
+        PatternError: A name has more than three parts, a path is relative, or a glob is invalid.
     """
     if is_path(text):
         path = PathPattern(text)
@@ -108,19 +108,21 @@ def pattern_of(text: str) -> NamePattern | PathPattern:
         return path
     pattern = NamePattern(text)
     if len(pattern.parts) > 3:
-        raise PatternError(f"'{text}' has {len(pattern.parts)} parts, and a name has one to three.")
+        raise PatternError(f"'{text}' has {len(pattern.parts)} parts. A name has one to three.")
     pattern.matches(pattern.parts)
     if len(pattern.parts) == 3 and _has_glob(pattern.parts[0]):
-        raise PatternError(f"'{text}' leaves the catalog open. Name it, and list each one.")
+        raise PatternError(
+            f"'{text}' has a glob for the catalog. Write one pattern for each catalog."
+        )
     return pattern
 
 
 def glob_regex(glob: str, any_char: str) -> str:
-    r"""Translate a glob: ``*``, ``?``, ``[a-c]``, ``[^a]``, ``{a,b}`` and ``\*``, as Hadoop's.
+    r"""Translate one of Hadoop's globs: ``*``, ``?``, ``[a-c]``, ``[^a]``, ``{a,b}`` and ``\*``.
 
     Args:
         glob: The glob.
-        any_char: The expression of a character that ``*`` and ``?`` stand for.
+        any_char: The regular expression of the characters that ``*`` and ``?`` match.
 
     Example:
         >>> glob_regex("/data/{a,b}*", "[^/]")
@@ -133,7 +135,9 @@ def glob_regex(glob: str, any_char: str) -> str:
         if char == "[":
             end = glob.find("]", i + 2)
             if end < 0:
-                raise PatternError(f"'{glob}' opens a [ that it does not close.")
+                raise PatternError(
+                    f"'{glob}' has a [ without a ]. Close it, or write \\[ for the character."
+                )
             texts.append(_char_class(glob[i + 1 : end]))
             i = end
         elif char == "\\" and i + 1 < len(glob):
@@ -151,7 +155,9 @@ def glob_regex(glob: str, any_char: str) -> str:
             texts.append({"*": f"{any_char}*", "?": any_char}.get(char) or re.escape(char))
         i += 1
     if depth:
-        raise PatternError(f"'{glob}' opens a {{ that it does not close.")
+        raise PatternError(
+            f"'{glob}' has a {{ without a }}. Close it, or write \\{{ for the character."
+        )
     return "".join(texts)
 
 
@@ -159,7 +165,7 @@ def _compiled(regex: str, text: str, flags: re.RegexFlag) -> re.Pattern[str]:
     try:
         return re.compile(regex, flags | re.DOTALL)
     except re.error as e:
-        raise PatternError(f"'{text}' is no glob: {e}.") from e
+        raise PatternError(f"'{text}' is not a valid glob: {e}. Correct it.") from e
 
 
 def _char_class(content: str) -> str:
@@ -173,7 +179,7 @@ def _has_glob(text: str) -> bool:
 
 
 def _split_scheme(uri: str) -> tuple[str, str]:
-    """Take ``s3a://b/x`` apart into ``s3a://b`` and ``/x``; ``file:///x`` is ``file:/x``."""
+    """Split ``s3a://b/x`` into ``s3a://b`` and ``/x``; ``file:///x`` is the same as ``file:/x``."""
     match = _SCHEME.fullmatch(uri)
     if match is None:
         return "", uri

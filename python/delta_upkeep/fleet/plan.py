@@ -1,4 +1,4 @@
-"""What a table of the fleet needs, and which one comes first: values in, values out."""
+"""What is due in the tables of a fleet, and which table comes first. All functions are pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from delta_upkeep.fleet.summary import Step
 
 @dataclass(frozen=True)
 class Size:
-    """A table's data files and their bytes."""
+    """The number of a table's data files, and their bytes."""
 
     files: int
     bytes: int
@@ -19,13 +19,13 @@ class Size:
 
 @dataclass(frozen=True)
 class Work:
-    """What MAINTAIN did, or in a dry run would do.
+    """What MAINTAIN did, or would do in a dry run.
 
     Attributes:
         steps: Each step with its status.
-        files_removed: Data files that OPTIMIZE replaced.
-        files_added: Those that it wrote in their place.
-        bytes_rewritten: Of the files that it replaced.
+        files_removed: The number of data files that OPTIMIZE replaced.
+        files_added: The number of files that it wrote instead.
+        bytes_rewritten: The size of the replaced files.
     """
 
     steps: tuple[Step, ...]
@@ -34,14 +34,14 @@ class Work:
     bytes_rewritten: int = 0
 
     def in_status(self, status: str) -> str:
-        """Say which steps are in a status, and why; empty where none is."""
+        """Name the steps that have a status, and why; empty if there are none."""
         found = (step for step in self.steps if step.status == status)
         return "; ".join(f"{step.step}: {step.reason}" for step in found)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A table with what is due in it."""
+    """A table and what is due in it."""
 
     chosen: Chosen
     size: Size
@@ -49,15 +49,15 @@ class Planned:
 
     @property
     def is_due(self) -> bool:
-        """Whether some step is."""
+        """Whether at least one step is due."""
         return bool(self.work.in_status("planned"))
 
     @property
     def gain(self) -> float:
-        """Files taken away for each byte rewritten: the order of OPTIMIZE itself.
+        """The number of files that go away for each rewritten byte, by which OPTIMIZE sorts too.
 
-        Endless where a checkpoint or a cleanup is due and no byte is rewritten for it. Of a plan
-        that makes 1 file of 5 with 1000 bytes, 0.004.
+        If 5 files of 1000 bytes in all become 1 file, the gain is 0.004. If only a checkpoint or a
+        cleanup is due, no byte is rewritten and the gain is infinite.
         """
         if self.work.bytes_rewritten == 0:
             return math.inf
@@ -65,5 +65,5 @@ class Planned:
 
 
 def most_gain_first(tables: list[Planned]) -> list[Planned]:
-    """Order tables by their gain, and by name where it is equal."""
+    """Sort tables by gain, and by name if the gain is equal."""
     return sorted(tables, key=lambda each: (-each.gain, each.chosen.table.label))

@@ -10,10 +10,10 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def size_of(value: str | int) -> int:
-    """Read a size in bytes: ``500g`` is 536870912000, as in Spark, where a unit is 1024 times one.
+    """Read a size in bytes: ``500g`` is 536870912000, with units of 1024 as in Spark.
 
     Raises:
-        ValueError: It is no size, or it is zero.
+        ValueError: The value is not a size, or it is zero.
     """
     if isinstance(value, int):
         number, unit = value, ""
@@ -24,10 +24,10 @@ def size_of(value: str | int) -> int:
 
 
 def duration_of(value: str | int) -> float:
-    """Read a duration in seconds: ``2h`` is 7200, and a plain number is seconds.
+    """Read a duration in seconds: ``2h`` is 7200. A number without a unit is in seconds.
 
     Raises:
-        ValueError: It is no duration, or it is zero.
+        ValueError: The value is not a duration, or it is zero.
     """
     if isinstance(value, int):
         return float(_positive(value))

@@ -1,4 +1,4 @@
-"""Which tables a fleet is, and which options each gets: values in, values out."""
+"""Selects the tables of a fleet, and the options of each. All functions are pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from delta_upkeep.fleet.patterns import NamePattern
 
 @dataclass(frozen=True)
 class Found:
-    """A Delta table that a pattern led to.
+    """A table that a pattern matched.
 
     Attributes:
-        location: Its path, with the scheme; empty where the catalog does not tell.
-        name: Its parts from the catalog on; None for a table found by its path.
+        location: Its path with the scheme; empty if the listing does not give it.
+        name: Catalog, schema and table; None for a table found by its path.
     """
 
     location: str
@@ -24,11 +24,11 @@ class Found:
 
     @property
     def label(self) -> str:
-        """What a user calls it: the name, or else the path."""
+        """The name, or else the path, as a user writes it."""
         return self.location if self.name is None else label_of(self.name)
 
     def matches(self, pattern: Pattern) -> bool:
-        """Match the name with patterns of names, and the location with those of paths."""
+        """Match the name against a pattern of names, or the location against one of paths."""
         if isinstance(pattern, NamePattern):
             return self.name is not None and pattern.matches(self.name)
         return pattern.matches(self.location)
@@ -36,16 +36,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A table of the fleet, and its options of MAINTAIN."""
+    """A table of the fleet, with its options for MAINTAIN."""
 
     table: Found
     options: Mapping[str, str]
 
 
 def choose(found: Iterable[Found], config: FleetConfig) -> tuple[Chosen, ...]:
-    """Leave out what is excluded or found twice, and give each table its options.
+    """Leave out excluded tables and duplicates, and add the options of each table.
 
-    A table that has a name goes by it, however else it was found.
+    A table that was found by its name and by its path is known by its name.
     """
     ordered = sorted(found, key=lambda table: (table.name is None, table.label))
     taken: dict[str, Found] = {}
@@ -59,9 +59,9 @@ def choose(found: Iterable[Found], config: FleetConfig) -> tuple[Chosen, ...]:
 
 
 def options_of(table: Found, config: FleetConfig) -> dict[str, str]:
-    """Merge the options of every table with those of each override that matches, in order.
+    """Merge the options for all tables with those of each matching override, in order.
 
-    Names of options are matched in any case; the last value wins.
+    The last value of an option wins. The case of its name does not matter.
     """
     layers = [config.options]
     layers += [o.options for o in config.overrides if any(table.matches(p) for p in o.match)]
@@ -72,7 +72,7 @@ def options_of(table: Found, config: FleetConfig) -> dict[str, str]:
 
 
 def unmatched(found: Iterable[Found], config: FleetConfig) -> tuple[str, ...]:
-    """Name the patterns of overrides that match no table: often a slip of the pen."""
+    """Return the patterns of overrides that match no table; they are often misspelled."""
     tables = list(found)
     patterns = [pattern for override in config.overrides for pattern in override.match]
     return tuple(p.text for p in patterns if not any(table.matches(p) for table in tables))

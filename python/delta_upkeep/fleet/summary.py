@@ -1,4 +1,4 @@
-"""What a pass did, table by table, as one JSON file."""
+"""The results of a pass, table by table, as one JSON file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TableError:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of MAINTAIN, as its row tells it."""
+    """A step of MAINTAIN, as in its row."""
 
     step: str
     status: str
@@ -39,23 +39,24 @@ class Step:
 
 @dataclass(frozen=True)
 class TableResult:
-    """What became of one table.
+    """The result of one table.
 
     Attributes:
         table: Its name, or its path.
         status: ``done``, ``planned`` (a dry run), ``not due``, ``skipped`` or ``failed``.
-        reason: Of the status; ``byte budget`` of one that is done says that files are left.
-        started: When its maintenance began, in UTC; None where it did not.
-        duration_ms: Of its maintenance.
-        files_before: Data files before the pass, None where the table could not be read.
-        files_after: Data files after it, None of a table that failed; in a dry run, as they would
-            be.
-        bytes_before: Of all data files.
-        bytes_after: Of all data files; None of a table that failed, and in a dry run.
-        bytes_rewritten: Of the files that OPTIMIZE replaced, or would.
-        steps: Of MAINTAIN; of a table that failed, or was skipped, as they were planned.
-        error: Of a table that failed.
-        earlier: Whether it is of the run that this one resumes.
+        reason: Why it has this status. ``done`` with the reason ``byte budget`` means that the
+            budget left some files for a later run.
+        started: When its maintenance began, in UTC; None if it did not begin.
+        duration_ms: How long its maintenance took.
+        files_before: Data files before the pass; None if the table could not be read.
+        files_after: Data files after the pass, as planned in a dry run; None if the table failed.
+        bytes_before: Bytes of the data files before the pass.
+        bytes_after: Bytes of the data files after the pass; None in a dry run, or if the table
+            failed.
+        bytes_rewritten: Bytes of the files that OPTIMIZE replaced, or would replace.
+        steps: The steps of MAINTAIN; as they were planned if the table failed or was skipped.
+        error: Why the table failed; None if it did not.
+        earlier: Whether the result is from the run that this one resumes.
     """
 
     table: str
@@ -74,20 +75,20 @@ class TableResult:
 
     @property
     def files_taken_away(self) -> int:
-        """How many data files fewer there are; 0 where one of the counts is not known."""
+        """How many data files went away; 0 if that is unknown."""
         if self.files_before is None or self.files_after is None:
             return 0
         return self.files_before - self.files_after
 
     @property
     def is_complete(self) -> bool:
-        """Whether a run that resumes this one may leave the table alone."""
+        """Whether a run that resumes this one can skip the table."""
         return self.status in ("done", "not due") and self.reason != BYTE_BUDGET
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """What patterns led to and is none of the fleet's: counted, never touched."""
+    """Counts of views and tables of other formats that patterns matched. They are left alone."""
 
     views: int = 0
     other_formats: int = 0
@@ -98,11 +99,11 @@ class Summary:
     """One pass over a fleet.
 
     Attributes:
-        state: ``running`` in a file whose run was killed.
-        dry_run: Whether it only planned.
+        state: ``running`` until the pass ends. A run that was killed leaves a file in this state.
+        dry_run: Whether the pass only planned.
         started: In UTC.
         ended: In UTC; None while it runs.
-        tables: In the order in which they came to an end.
+        tables: The results, in the order in which they were complete.
         not_delta: Views and tables of other formats that patterns matched.
         unmatched: Patterns that matched no table.
     """
@@ -117,11 +118,11 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """0 where all is well, 1 where some table failed."""
+        """1 if a table failed, 0 otherwise."""
         return int(any(table.status == "failed" for table in self.tables))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON, with the totals."""
+        """Return plain values for JSON, with the totals."""
         return {"version": __version__, **_camel(asdict(self)), "totals": self._totals()}
 
     def to_json(self) -> str:
@@ -129,7 +130,7 @@ class Summary:
         return json.dumps(self.to_dict(), indent=2) + "\n"
 
     def write(self, path: Path) -> None:
-        """Write the file, at no moment half of it."""
+        """Write the file; a reader never sees half of it."""
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
         temporary.write_text(self.to_json(), encoding="utf-8")
         temporary.replace(path)
@@ -150,23 +151,23 @@ class Summary:
 
 
 def complete_in(path: Path) -> tuple[TableResult, ...]:
-    """Read from a summary the tables that need no further run.
+    """Read the results of a summary that a resumed run can skip.
 
     Raises:
-        ConfigError: The file cannot be read, or is no summary.
+        ConfigError: The file cannot be read, or is not a summary.
     """
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
         results = tuple(_result(table) for table in values["tables"])
     except OSError as e:
         raise ConfigError(
-            f"The summary {path} cannot be read: {e.strerror}. Check the path, or leave --resume "
-            "out to begin anew."
+            f"The summary {path} cannot be read: {e.strerror}. Check the path, or start "
+            "over without --resume."
         ) from e
     except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise ConfigError(
-            f"The file {path} is no summary of delta-upkeep run: {e!r}. Give one, or leave "
-            "--resume out to begin anew."
+            f"The file {path} is not a summary of delta-upkeep run: {e!r}. Name a summary, or "
+            "start over without --resume."
         ) from e
     return tuple(result for result in results if result.is_complete)
 
