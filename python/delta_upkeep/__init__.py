@@ -1,4 +1,4 @@
-"""Table maintenance for Delta Lake on Spark: compact, checkpoint, clean the log, see health."""
+"""Table maintenance for Delta Lake on Spark: compaction, checkpoints, log cleanup and health."""
 
 from delta_upkeep._report.checks import HealthCheck, HealthDetail
 from delta_upkeep.health import HealthReport

@@ -1,4 +1,4 @@
-"""Numbers and names as people write them."""
+"""Writes numbers and names for people."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def count_text(count: float) -> str:
 
 
 def amount_text(value: float | None, unit: str) -> str:
-    """Write a number with its unit; a dash where there is none."""
+    """Write a number with its unit; a dash if there is no number."""
     if value is None:
         return "–"  # noqa: RUF001
     if unit == "bytes":
@@ -61,7 +61,7 @@ def files_text(count: int) -> str:
 
 
 def name_text(name: str) -> str:
-    """Write a name of the code as words: rowGroups as Row groups."""
+    """Write an identifier as words: rowGroups as Row groups."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()
     return words[:1].upper() + words[1:]
 
@@ -72,7 +72,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """Cut a text that is too long for its place."""
+    """Cut a text that is longer than this."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 

@@ -1,4 +1,4 @@
-"""What DESCRIBE HEALTH says of a table, as an object that shows itself."""
+"""The result of DESCRIBE HEALTH, as text, as a page and as figures."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from delta_upkeep._report.checks import HealthCheck, HealthDetail, worst_first
 class HealthReport:
     """The checks of one table, in the order of the statement.
 
-    The last expression of a notebook's cell shows itself: findings, key figures and charts.
+    A notebook shows it as a page, with findings, key figures and charts.
 
     Attributes:
-        path: Root of the table.
-        checks: All of them; ``findings`` are those that ask for attention.
+        path: The root directory of the table.
+        checks: All checks. ``findings`` has those that need attention.
     """
 
     path: str
@@ -38,18 +38,18 @@ class HealthReport:
         return worst_first(self.checks)
 
     def toDict(self) -> dict[str, Any]:
-        """Return plain values, ready for JSON."""
+        """Return plain values for JSON."""
         return asdict(self)
 
     def toHtml(self, path: str | Path) -> None:
-        """Write one self-contained page, in UTF-8: it loads nothing and has no scripts."""
+        """Write one self-contained page in UTF-8. It loads nothing and has no scripts."""
         Path(path).write_text(page.page(self.path, self.checks), encoding="utf-8")
 
     def plot(self) -> Any:
         """Draw the figures of the page with matplotlib, in a grid.
 
         Returns:
-            The matplotlib axes in a tuple, one for each figure; ``plot()[0].figure`` is the whole.
+            A tuple of matplotlib axes, one for each figure. ``plot()[0].figure`` is the whole plot.
 
         Raises:
             ImportError: matplotlib is not installed.

@@ -23,10 +23,10 @@ def configure_spark_with_delta_upkeep(
     spark_session_builder: SparkSession.Builder,
     extra_packages: Sequence[str] | None = None,
 ) -> SparkSession.Builder:
-    """Make the session of this builder understand Delta tables and their maintenance.
+    """Add Delta Lake and Delta Upkeep to the session of this builder.
 
-    Sets both SQL extensions, the Delta catalog, Delta's package and the jar that this package
-    carries. What the builder already has for extensions, packages and jars is kept.
+    It sets the Delta catalog, and adds both SQL extensions, Delta's package and the jar of this
+    package. Extensions, packages and jars that the builder already has are kept.
 
     Args:
         spark_session_builder: The builder, before ``getOrCreate()``.
@@ -38,7 +38,7 @@ def configure_spark_with_delta_upkeep(
     Raises:
         TypeError: The first argument is not a ``SparkSession.Builder``, or ``extra_packages`` is
             one string.
-        RuntimeError: PySpark is of another version than 4.2, or the package carries no jar.
+        RuntimeError: PySpark is not of version 4.2, or this package has no jar.
 
     Example:
         >>> builder = SparkSession.builder.master("local[*]")
@@ -46,22 +46,22 @@ def configure_spark_with_delta_upkeep(
     """
     if not isinstance(spark_session_builder, SparkSession.Builder):
         raise TypeError(
-            "configure_spark_with_delta_upkeep needs a SparkSession.Builder, and got "
+            "configure_spark_with_delta_upkeep needs a SparkSession.Builder but got "
             f"{type(spark_session_builder)}. Pass SparkSession.builder before getOrCreate()."
         )
     if isinstance(extra_packages, str):
         raise TypeError(
-            f"extra_packages needs a list of coordinates, and got the string '{extra_packages}'. "
+            f"extra_packages needs a list of coordinates but got the string '{extra_packages}'. "
             f"Pass ['{extra_packages}']."
         )
     if pyspark.__version__.split(".")[:2] != ["4", "2"]:
         raise RuntimeError(
-            f"Delta Upkeep {__version__} is built for PySpark 4.2, and this is PySpark "
-            f"{pyspark.__version__}. Install pyspark 4.2."
+            f"Delta Upkeep {__version__} needs PySpark 4.2, but PySpark {pyspark.__version__} is "
+            "installed. Install pyspark 4.2."
         )
     if not _JAR.is_file():
         raise RuntimeError(
-            f"The jar of Delta Upkeep is not at {_JAR}: this is not an installed wheel. "
+            f"The jar of Delta Upkeep is missing: {_JAR} does not exist. "
             "Install the wheel, or build one with `make wheel`."
         )
     set_before = _options_of(spark_session_builder)
@@ -77,7 +77,7 @@ def configure_spark_with_delta_upkeep(
 
 def _append(present: str, values: Sequence[str]) -> str:
     """Add values to a comma-separated list, each once."""
-    # Spark trims the entries, so one after a space is the same entry.
+    # Spark trims the entries, so spaces do not make an entry another one.
     kept = (value.strip() for value in present.split(","))
     return ",".join(dict.fromkeys([*filter(None, kept), *values]))
 

@@ -1,4 +1,4 @@
-"""A `DeltaTable` that is also compacted, checkpointed, cleaned up and looked at."""
+"""A `DeltaTable` with the statements of Delta Upkeep as methods."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 class UpkeepTable(TableMethods, DeltaTable):
     """A Delta table with the statements of Delta Upkeep as methods.
 
-    Every method of :class:`delta.tables.DeltaTable` is there too. The methods below run their
-    statement at once and return its result rows; errors are PySpark exceptions whose
-    ``getCondition()`` is ``DELTA_UPKEEP.<NAME>``.
+    It also has every method of :class:`delta.tables.DeltaTable`. The methods below run their
+    statement at once and return its rows. Errors are PySpark exceptions whose ``getCondition()``
+    is ``DELTA_UPKEEP.<NAME>``.
 
-    A session of Spark Connect gets a subclass of :class:`delta.connect.tables.DeltaTable` with
-    the same methods, as with ``DeltaTable``; its server has to have the extension.
+    In a session of Spark Connect, the table is a :class:`delta.connect.tables.DeltaTable` with the
+    same methods. The server needs the extension.
 
     Example:
         >>> table = UpkeepTable.forName(spark, "events")
@@ -45,8 +45,8 @@ class UpkeepTable(TableMethods, DeltaTable):
         """Open a table by its name of one to three parts, or as ``delta.`/path```.
 
         Raises:
-            AnalysisException: There is no such table, or it is not a Delta table. A client of
-                Spark Connect hears of it with the first statement.
+            AnalysisException: The table does not exist, or is not a Delta table. With Spark
+                Connect, the first statement raises it.
         """
         if _is_connect(sparkSession):
             from delta_upkeep._table.connect import ConnectUpkeepTable
@@ -67,13 +67,13 @@ class UpkeepTable(TableMethods, DeltaTable):
 
         Args:
             sparkSession: The session.
-            path: Of the directory that holds ``_delta_log``.
-            hadoopConf: Hadoop settings for this table alone, such as the keys of a store; not
-                with Spark Connect.
+            path: The directory that contains ``_delta_log``.
+            hadoopConf: Hadoop settings for this table alone, such as the keys of an object store.
+                Spark Connect does not support them.
 
         Raises:
-            AnalysisException: There is no Delta table at the path. A client of Spark Connect
-                hears of it with the first statement.
+            AnalysisException: There is no Delta table at the path. With Spark Connect, the first
+                statement raises it.
         """
         settings = dict(hadoopConf or {})
         if _is_connect(sparkSession):
@@ -90,7 +90,7 @@ class UpkeepTable(TableMethods, DeltaTable):
 
 
 class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
-    """An OPTIMIZE to be: conditions and options first, then one of the methods that run it."""
+    """Builds an OPTIMIZE: set conditions and options first, then call a method that runs it."""
 
     def __init__(self, spark: SparkSession, jbuilder: JavaObject, gateway: Gateway) -> None:
         DeltaOptimizeBuilder.__init__(self, spark, jbuilder)

@@ -40,7 +40,7 @@ ORDER BY l_returnflag, l_linestatus
 def main() -> None:
     """Run the demo and fail if a row was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--scale-factor", default="0.1", help="of TPC-H; 1 is 6 million rows")
+    parser.add_argument("--scale-factor", default="0.1", help="of TPC-H; 1 makes 6 million rows")
     scale_factor = parser.parse_args().scale_factor
 
     shutil.rmtree(WORK, ignore_errors=True)
@@ -106,7 +106,7 @@ def write_table(spark: SparkSession, parquet: Path) -> None:
 
 
 def age_log() -> None:
-    """Date the log back, a minute a version, but for its last three versions."""
+    """Backdate the log, a minute for each version, except for its last three versions."""
     log = TABLE / "_delta_log"
     files = [file for file in log.iterdir() if file.name[:20].isdigit()]
     newest = max(int(file.name[:20]) for file in files)
@@ -116,7 +116,7 @@ def age_log() -> None:
         if version <= newest - 3:
             os.utime(file, (start + 60 * version, start + 60 * version))
     print(
-        f"The log up to version {newest - 3} is dated {AGED_DAYS} days back, so some has expired."
+        f"The log up to version {newest - 3} is backdated by {AGED_DAYS} days: a part has expired."
     )
 
 
@@ -184,7 +184,7 @@ def timed_query(spark: SparkSession) -> tuple[list[Row], float]:
 
 
 def show_health(report: HealthReport) -> None:
-    """Print what asks for attention."""
+    """Print the checks and their remedies."""
     title("Health")
     for check in report.checks:
         remedy = f"  -> {check.remedy.split(' delta.')[0]}" if check.remedy else ""

@@ -69,7 +69,7 @@ def test_option_is_written_as_in_sql(optimize: UpkeepOptimizeBuilder, value: Any
 
 @pytest.mark.parametrize("value", [None, [1], b"x"])
 def test_option_of_another_type_is_refused(optimize: UpkeepOptimizeBuilder, value: Any):
-    with pytest.raises(TypeError, match=r"'k' cannot be a .* Give a str, int, float or bool"):
+    with pytest.raises(TypeError, match=r"'k' cannot be a .* Use a str, int, float or bool"):
         optimize.option("k", value).dryRun()
 
 
@@ -77,7 +77,7 @@ def test_dry_run_takes_columns_as_the_run_does(optimize: UpkeepOptimizeBuilder):
     for run in (optimize.executeZOrderBy, optimize.dryRun):
         assert cast(Call, run("a", "b"))[2] == ["a", "b"]
         assert cast(Call, run(["a", "b"]))[2] == ["a", "b"]
-        with pytest.raises(TypeError, match="Give its name as a str"):
+        with pytest.raises(TypeError, match="Pass its name as a str"):
             run(cast(str, 3))
         with pytest.raises(ValueError, match="needs at least one column"):
             run([])

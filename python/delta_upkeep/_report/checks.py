@@ -1,4 +1,4 @@
-"""The rows of DESCRIBE HEALTH as values, and what their severities are called."""
+"""The rows of DESCRIBE HEALTH as values, and the names of their severities."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class HealthDetail:
     """One number behind a check, such as a bucket of a histogram.
 
     Attributes:
-        series: What it belongs to, such as ``size`` or ``partition``.
+        series: The series it belongs to, such as ``size`` or ``partition``.
         label: Its place in the series, such as ``1 to 4 MiB`` or ``day=2026-01-01``.
-        count: Of files, for most series.
-        bytes: Of the same files.
+        count: A number of files in most series.
+        bytes: The size of these files.
     """
 
     series: str
@@ -31,14 +31,14 @@ class HealthCheck:
     """One check of a table.
 
     Attributes:
-        check: Its name, stable between versions.
+        check: Its name. It does not change between versions.
         severity: ``ok``, ``info``, ``warning`` or ``critical``.
-        value: The number behind it, None where there is none.
-        unit: Of the number.
+        value: What was measured; None if there is no number.
+        unit: The unit of the value.
         message: What was found.
         why: Why it matters to readers and writers.
-        remedy: The statement that mends it, None where nothing needs mending.
-        details: The numbers behind it, series by series.
+        remedy: The statement that fixes it; None if nothing needs fixing.
+        details: More numbers, series by series.
     """
 
     check: str
@@ -52,11 +52,11 @@ class HealthCheck:
 
     @property
     def series_names(self) -> tuple[str, ...]:
-        """The series of its details, in their order."""
+        """The names of its series, in the order of the details."""
         return tuple(dict.fromkeys(detail.series for detail in self.details))
 
     def series(self, name: str) -> tuple[HealthDetail, ...]:
-        """The details of one series; none where there is no such series."""
+        """The details of one series; empty if there is no such series."""
         return tuple(detail for detail in self.details if detail.series == name)
 
 
@@ -66,7 +66,7 @@ def badness(check: HealthCheck) -> int:
 
 
 def worst_severity(checks: Iterable[HealthCheck]) -> str:
-    """The severity of the check that is in the worst order."""
+    """The worst severity of the checks; ``ok`` if there are none."""
     return SEVERITIES[max(map(badness, checks), default=0)]
 
 

@@ -1,4 +1,4 @@
-"""The figures of the page, each with its title, legend and image."""
+"""Draws the figures of the page, each with its title, legend and image."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from delta_upkeep._report.markup import Markup, tag
 from delta_upkeep._units import bytes_text, files_text, shortened
 
 _ROWS = 24
-# A shape for each severity, so that colour is not all that tells them apart.
+# Each severity has its own shape, for readers who cannot tell the colours apart.
 _SHAPES = {
     "ok": ("M8 1a7 7 0 1 0 0 14A7 7 0 1 0 8 1z", "M4.8 8.3l2.2 2.2 4.2-4.6"),
     "info": (
@@ -36,7 +36,7 @@ _SHAPES = {
 
 
 def severity_mark(severity: str) -> Markup:
-    """Draw the shape of a severity; a word stands beside it."""
+    """Draw the shape of a severity."""
     shape, sign = _SHAPES[severity]
     return tag(
         "svg",
@@ -139,7 +139,7 @@ def _mark(detail: HealthDetail, measure: Measure, which: str = "") -> svg.Mark:
 
 
 def _told(details: Sequence[HealthDetail], measure: Measure) -> str:
-    """What an image shows in words: its first numbers; the tables below it have them all."""
+    """Describe an image by its first numbers. The tables of the page have all of them."""
     said = [f"{d.label} {size_text(d, measure)}" for d in details[:12]]
     more = len(details) - len(said)
     return ", ".join(said) + (f" and {more} more" if more > 0 else "")

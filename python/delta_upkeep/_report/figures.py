@@ -1,4 +1,4 @@
-"""Which figures a table's checks make, and their data: for the page and for matplotlib alike."""
+"""Chooses the figures and their data, for the page and for matplotlib."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Measure = Literal["count", "bytes"]
 
 @dataclass(frozen=True)
 class Group:
-    """Bars of one colour: a detail for each of the figure's labels."""
+    """Bars of one colour, with a detail for each label of the figure."""
 
     name: str
     details: tuple[HealthDetail, ...]
@@ -34,7 +34,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Timeline:
-    """A bar for each day that has something."""
+    """A bar for each day that has files."""
 
     title: str
     note: str
@@ -42,7 +42,7 @@ class Timeline:
 
     @property
     def places(self) -> list[int]:
-        """Where the days lie on the axis: even steps where they are no ascending dates."""
+        """The positions of the days; evenly spaced unless the labels are ascending dates."""
         evenly = list(range(len(self.days)))
         try:
             places = [date.fromisoformat(day.label).toordinal() for day in self.days]
@@ -73,23 +73,23 @@ class Change:
 
 
 def size(detail: HealthDetail, measure: Measure) -> int:
-    """The number of a detail that a figure draws."""
+    """The number that a figure draws for a detail."""
     return detail.count if measure == "count" else detail.bytes
 
 
 def size_text(detail: HealthDetail, measure: Measure) -> str:
-    """The same number in words."""
+    """The number that a figure draws, as text."""
     return count_text(detail.count) if measure == "count" else bytes_text(detail.bytes)
 
 
 def detail_text(detail: HealthDetail) -> str:
-    """All of a detail in words."""
+    """A whole detail as text."""
     count = files_text(detail.count) if counts_files(detail) else count_text(detail.count)
     return f"{detail.label}: {count}, {bytes_text(detail.bytes)}"
 
 
 def counts_files(detail: HealthDetail) -> bool:
-    """Whether it is files that are counted, as in most series that are known."""
+    """Whether a detail counts files, as most known series do."""
     return detail.series in _FILE_SERIES
 
 
@@ -101,12 +101,12 @@ def by_name(checks: Iterable[HealthCheck]) -> dict[str, HealthCheck]:
 def series_of(
     checks: Mapping[str, HealthCheck], check: str, series: str
 ) -> tuple[HealthDetail, ...]:
-    """The details of a series; none where the check or the series is missing."""
+    """The details of a series; empty if the check or the series is missing."""
     return checks[check].series(series) if check in checks else ()
 
 
 def sizes_of(checks: tuple[HealthCheck, ...]) -> tuple[Bars, ...]:
-    """How many files and bytes there are of each size; and after OPTIMIZE, if that changes it."""
+    """Files and bytes by size; also after OPTIMIZE, if it changes them."""
     known = by_name(checks)
     now, after = series_of(known, "files", "size"), series_of(known, "files", "sizeAfter")
     if not any(d.count for d in now):
@@ -118,20 +118,20 @@ def sizes_of(checks: tuple[HealthCheck, ...]) -> tuple[Bars, ...]:
         groups = (Group("now", _at(labels, now)), Group("after OPTIMIZE", _at(labels, after)))
         when = ", now and after OPTIMIZE"
     return (
-        Bars("Files by size", f"How many files there are{when}", groups, "count"),
-        Bars("Data by size", f"How much is in them{when}", groups, "bytes"),
+        Bars("Files by size", f"Number of files{when}", groups, "count"),
+        Bars("Data by size", f"Bytes in these files{when}", groups, "bytes"),
     )
 
 
 def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
-    """The other figures that have something to show, known ones first."""
+    """The other figures that have data; figures of unknown series come last."""
     known = by_name(checks)
     load = series_of(known, "checkpoint", "load")
     row_groups = series_of(known, "rowGroups", "rowGroup")
     expired = series_of(known, "expiredLog", "expired")
     figures = (
         _log(series_of(known, "log", "day")),
-        _bars("What a reader loads", f"Of the log: {_total(load)}", load, "bytes"),
+        _bars("What a reader loads", f"From the log: {_total(load)}", load, "bytes"),
         _partitions(
             series_of(known, "files", "partition"), series_of(known, "files", "otherPartitions")
         ),
@@ -143,7 +143,7 @@ def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
 
 
 def changes_of(checks: tuple[HealthCheck, ...]) -> tuple[Change, ...]:
-    """What OPTIMIZE would change in the files; nothing where it would change nothing."""
+    """What OPTIMIZE would change in the files; empty if nothing would change."""
     known = by_name(checks)
     now, after = series_of(known, "files", "size"), series_of(known, "files", "sizeAfter")
     if not now or not after or _numbers(now) == _numbers(after):

@@ -1,4 +1,4 @@
-"""Builds HTML and SVG; text is escaped unless it is markup already."""
+"""Builds HTML and SVG. Text is escaped, unless it already is markup."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from html import escape
 
 
 class Markup(str):
-    """A text that is HTML: it goes in as it is."""
+    """A text that is HTML, and is not escaped again."""
 
     __slots__ = ()
 
@@ -16,9 +16,10 @@ def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
     """Make an element: ``tag("p", "a < b", class_="note")``.
 
     Args:
-        name: Of the element.
+        name: The name of the element.
         children: Markup, or texts to escape.
-        attributes: A trailing underscore goes, others become hyphens; None leaves one out.
+        attributes: A trailing underscore is dropped, and other underscores become hyphens. None
+            leaves the attribute out.
     """
     pairs = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
@@ -29,7 +30,7 @@ def tag(name: str, *children: str, **attributes: str | float | None) -> Markup:
 
 
 def joined(children: Iterable[str]) -> Markup:
-    """Put one after the other, with texts escaped."""
+    """Join the children, and escape the texts among them."""
     return Markup("".join(c if isinstance(c, Markup) else escape(c) for c in children))
 
 

@@ -1,4 +1,4 @@
-"""The report as HTML: what matters first, then the figures, then every number."""
+"""Writes the report as HTML: findings first, then the figures, then every number."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS = {"Number", "Count", "Bytes"}
 
 
 def page(path: str, checks: Checks) -> str:
-    """Return a page of its own that loads nothing."""
+    """Return a self-contained page, which loads nothing."""
     head = (
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width,initial-scale=1">'),
@@ -39,7 +39,7 @@ def page(path: str, checks: Checks) -> str:
 
 
 def fragment(path: str, checks: Checks) -> Markup:
-    """Return the report as a part of a page, such as a notebook's."""
+    """Return the report as a part of another page, such as a notebook."""
     parts = (
         tag("style", Markup(style())),
         _header(path, checks),
@@ -55,7 +55,7 @@ def fragment(path: str, checks: Checks) -> Markup:
 
 
 def summary(checks: Checks) -> str:
-    """Say in a sentence how the table is."""
+    """Sum the checks up in a sentence."""
     number = Counter(check.severity for check in checks)
     total = f"{len(checks)} checks" if len(checks) != 1 else "1 check"
     worst = worst_first(checks)
@@ -180,7 +180,7 @@ def _data(checks: Checks) -> Markup:
     ]
     if not tables:
         return _NOTHING
-    details = tag("details", tag("summary", "Data of the figures"), *tables, class_="card")
+    details = tag("details", tag("summary", "Data behind the figures"), *tables, class_="card")
     return tag("section", tag("h2", "Data"), details)
 
 

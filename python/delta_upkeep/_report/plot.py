@@ -1,4 +1,4 @@
-"""The report's figures with matplotlib."""
+"""Draws the figures with matplotlib."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from delta_upkeep._units import byte_unit, count_text, shortened
 
 _PAST, _ACCENT = "#98a4b1", "#0b7a75"
 _COLUMNS, _ROWS, _LABEL_LENGTH = 2, 24, 24
-# Of fewer rows the bars would be as thick as beams.
+# With fewer rows the bars would be too thick.
 _LEAST_ROWS = 4
 
 
@@ -33,7 +33,7 @@ def draw(path: str, checks: tuple[HealthCheck, ...]) -> tuple[Any, ...]:
     whole, grid = pyplot.subplots(
         rows, _COLUMNS, figsize=(11, 3.2 * rows), layout="constrained", squeeze=False
     )
-    # Dollar signs of a path are no formula.
+    # A path may contain dollar signs, which matplotlib would read as a formula.
     whole.suptitle(f"Health of {path}", parse_math=False, fontsize=11)
     axes = tuple(grid.flat)
     for place in axes:
@@ -58,7 +58,7 @@ def _draw_one(axes: Any, figure: Figure) -> None:
 
 
 def _is_paired(figure: Figure) -> bool:
-    """A legend says what the note would say, and takes its place."""
+    """Whether the figure has a legend, which replaces its note."""
     return isinstance(figure, Bars) and len(figure.groups) > 1
 
 
@@ -91,7 +91,7 @@ def _upright(
 
 
 def _scale(axis: Any, details: list[HealthDetail], measure: Measure) -> int:
-    """Name the axis, and return how many of what is counted one step of it is."""
+    """Label the axis with its unit, and return the size of that unit."""
     scale, unit = 1, "files"
     if measure == "bytes":
         scale, unit = byte_unit(max(d.bytes for d in details))

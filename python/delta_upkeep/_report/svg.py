@@ -1,4 +1,4 @@
-"""Charts as inline SVG: widths are in percent, so that they stretch while their text does not."""
+"""Charts as inline SVG. Widths are in percent, so that a chart stretches and its text does not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STEPS = 5
 
 @dataclass(frozen=True)
 class Mark:
-    """One bar or cell: its number, the number in words, what a pointer on it is told."""
+    """One bar or cell: its number, the number as text, and its tooltip."""
 
     value: float
     text: str
@@ -27,14 +27,14 @@ class Mark:
 
 
 def chart(name: str, height: float, *parts: Markup) -> Markup:
-    """Make an image with a name, as wide as its place."""
-    # A notebook's rules for images yield to a style, not to attributes.
+    """Make an image with a name. It is as wide as its place."""
+    # A style overrides a notebook's rules for images; attributes do not.
     size = f"width:100%;height:{height:g}px"
     return tag("svg", *parts, style=size, role="img", aria_label=name, class_="chart")
 
 
 def bars(name: str, labels: Sequence[str], groups: Sequence[Sequence[Mark]]) -> Markup:
-    """Draw rows of bars that lie, one of each group for a label."""
+    """Draw horizontal bars: a row for each label, with one bar of each group."""
     top = max((mark.value for group in groups for mark in group), default=0) or 1
     thick = 16 if len(groups) == 1 else 14
     step = thick * len(groups) + 10
@@ -64,7 +64,7 @@ def bars(name: str, labels: Sequence[str], groups: Sequence[Sequence[Mark]]) -> 
 def timeline(
     name: str, days: Sequence[str], places: Sequence[int], marks: Sequence[Mark]
 ) -> Markup:
-    """Draw upright bars, each at its place, and name the first and the last day."""
+    """Draw a vertical bar at each place, and label the first and the last day."""
     gaps = [after - before for before, after in pairwise(places)]
     unit = min(gaps, default=1)
     span = places[-1] - places[0] + unit
@@ -122,7 +122,7 @@ def heat_steps(values: Sequence[float]) -> list[int]:
 
 
 def _label(label: str, y: float, height: float) -> Markup:
-    # A nested image cuts off what is too wide, whatever the font.
+    # A nested image clips a label that is too wide in the reader's font.
     words = tag("text", shortened(label, _LABEL_LENGTH), x="100%", y=height / 2, dy="0.35em")
     inner = joined([tag("title", label), words])
     return tag("svg", inner, y=y, height=height, width=f"{_LABEL_WIDTH}%", class_="label")

@@ -1,4 +1,4 @@
-"""The report as plain text."""
+"""Writes the report as plain text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LISTED = 4
 
 
 def text(path: str, checks: tuple[HealthCheck, ...]) -> str:
-    """Write a line for each check, and below it one for its details."""
+    """Write a line for each check, followed by a line for its details."""
     width = max((len(check.check) for check in checks), default=0)
     lines = [f"Health of {path}"]
     for check in checks:
@@ -21,7 +21,7 @@ def text(path: str, checks: tuple[HealthCheck, ...]) -> str:
 
 
 def _series(name: str, details: tuple[HealthDetail, ...]) -> str:
-    """List a few, as 'load: checkpoint 1 (2.0 KiB)', or sum up many."""
+    """List a few details, as 'load: checkpoint 1 (2.0 KiB)', or sum up many."""
     if len(details) <= _LISTED:
         said = ", ".join(f"{d.label} {_numbers(d.count, d.bytes)}".lstrip() for d in details)
         return f"{name}: {said}"

@@ -12,7 +12,7 @@ from delta_upkeep._units import amount_text, bytes_text, files_text
 
 @dataclass(frozen=True)
 class Tile:
-    """A key figure, and a note that puts it in proportion."""
+    """A key figure, and a note that explains it."""
 
     name: str
     number: str
@@ -21,7 +21,7 @@ class Tile:
 
 
 def tiles_of(checks: tuple[HealthCheck, ...]) -> tuple[Tile, ...]:
-    """The key figures of those checks that are there."""
+    """The key figures; a check that is missing has none."""
     known = by_name(checks)
     tiles = (
         _tile(known, "files", "Data files", _after(checks)),

@@ -1,4 +1,4 @@
-"""What Delta Upkeep adds to a table of Delta's, classic or of Spark Connect."""
+"""The methods that Delta Upkeep adds to a `DeltaTable`, classic or of Spark Connect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Builder = TypeVar("Builder", bound="OptimizeMethods")
 
 
 class TableMethods:
-    """The statements but OPTIMIZE."""
+    """All statements except OPTIMIZE."""
 
     _gateway: Gateway
 
@@ -30,15 +30,15 @@ class TableMethods:
     ) -> DataFrame:
         """Write a checkpoint of the newest version (protocol, 'Checkpoints').
 
-        A no-op, with ``status = 'exists'``, where a complete one of that version and policy is
-        there. What is None follows the statement's default.
+        If a complete checkpoint of that version and policy exists, nothing is written, and
+        ``status`` is ``exists``. For arguments that are None, the statement's defaults hold.
 
         Args:
-            policy: Layout; the table property ``delta.checkpointPolicy`` otherwise.
-            format: Of the top-level file of a v2 checkpoint.
-            partSize: File actions in one part (classic) or one sidecar (v2).
-            mode: ``full`` builds it from the whole state of the table; ``auto`` builds it on the
-                last one where that is possible.
+            policy: The layout. The default is the table property ``delta.checkpointPolicy``.
+            format: The format of the top-level file of a v2 checkpoint.
+            partSize: The number of file actions in one part (classic) or one sidecar (v2).
+            mode: ``full`` reads the whole state of the table; ``auto`` reuses the last checkpoint
+                if that is possible.
             dryRun: Return the plan and write nothing.
 
         Returns:
@@ -48,7 +48,7 @@ class TableMethods:
         Raises:
             AnalysisException: ``V2_CHECKPOINT_NOT_ENABLED``, ``MULTI_PART_ON_V2_TABLE``,
                 ``FORMAT_NEEDS_V2``, ``LOG_NOT_WRITABLE``, ``CHECKPOINT_MISMATCH``,
-                ``CHECKPOINT_DAMAGED``, or the table's features forbid it.
+                ``CHECKPOINT_DAMAGED``, or a table feature that is not supported.
         """
         options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
         chosen = {key: value for key, value in options.items() if value is not None}
@@ -63,47 +63,49 @@ class TableMethods:
     ) -> DataFrame:
         """Delete expired files of the log (protocol, 'Metadata Cleanup').
 
-        Every version inside retention stays readable: what goes is older than the newest
-        checkpoint at or before the cutoff.
+        Every version inside the retention stays readable: only files older than the newest
+        checkpoint at or before the cutoff are deleted.
 
         Args:
-            retentionHours: Hours of history to keep; the table property
-                ``delta.logRetentionDuration`` otherwise.
+            retentionHours: Hours of history to keep. The default is the table property
+                ``delta.logRetentionDuration``.
             dryRun: Return each file with its verdict and reason, and delete nothing.
-            options: ``granularity``: ``day``, ``hour`` or ``minute``.
+            options: ``granularity``, which is ``day``, ``hour`` or ``minute``.
 
         Returns:
-            One row of totals, with ``file`` null; a dry run puts a row for each file before it.
+            One row of totals, in which ``file`` is null. A dry run also returns a row for each
+            file.
 
         Raises:
             AnalysisException: ``NEGATIVE_RETENTION``, ``RETENTION_TOO_SHORT``,
-                ``LOG_NOT_WRITABLE``, ``LOG_FILE_NOT_DELETED``, ``LOG_DIRECTORY_IS_LINK``, or the
-                table's features forbid it.
+                ``LOG_NOT_WRITABLE``, ``LOG_FILE_NOT_DELETED``, ``LOG_DIRECTORY_IS_LINK``, or a
+                table feature that is not supported.
         """
         hours = None if retentionHours is None else float(retentionHours)
         return self._gateway.cleanup_log(hours, dryRun, option_texts(options or {}))
 
     def health(self) -> HealthReport:
-        """Look at files, checkpoints and log, and say what needs mending and how."""
+        """Check the files, the checkpoints and the log, and suggest fixes."""
         return HealthReport.of(self._gateway.health())
 
     def maintain(
         self, *, dryRun: bool = False, options: Mapping[str, OptionValue] | None = None
     ) -> DataFrame:
-        """Compact, checkpoint and clean up, each where it is due.
+        """Compact, checkpoint and clean up the log, if they are due.
 
         Args:
             dryRun: Return what would be done, and do nothing.
-            options: Those of OPTIMIZE, CHECKPOINT and CLEANUP LOG.
+            options: Options of OPTIMIZE, CHECKPOINT and CLEANUP LOG.
 
         Returns:
-            One row a step: path, step, due, dryRun, status, reason, and the step's own result.
+            One row for each step: path, step, due, dryRun, status, reason, and the step's own
+            result.
         """
         return self._gateway.maintain(dryRun, option_texts(options or {}))
 
 
 class OptimizeMethods:
-    """An OPTIMIZE to be: conditions and options first, then one of the methods that run it."""
+    """Builds an OPTIMIZE: set conditions and options first, then call a method that runs it."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -112,12 +114,12 @@ class OptimizeMethods:
         self._options: dict[str, OptionValue] = {}
 
     def where(self: Builder, partitionFilter: str) -> Builder:
-        """Choose files by a condition on partition columns; a second one narrows the first."""
+        """Select files by a condition on partition columns; all conditions have to hold."""
         self._where.append(partitionFilter)
         return self
 
     def full(self: Builder) -> Builder:
-        """Cluster every file anew; for tables with clustering columns only."""
+        """Recluster every file; only for tables with clustering columns."""
         self._full = True
         return self
 
@@ -126,8 +128,9 @@ class OptimizeMethods:
 
         Args:
             key: ``targetFileSize``, ``minFileSize``, ``maxBytes``, ``maxBytesPerCommit`` (bytes),
-                ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles`` or ``order``, in any case.
-            value: As in SQL: ``'128m'`` and ``134217728`` are one size.
+                ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles`` or ``order``.
+                Case does not matter.
+            value: The value as in SQL: ``'128m'`` and ``134217728`` are the same size.
         """
         self._options[key] = value
         return self
@@ -138,19 +141,20 @@ class OptimizeMethods:
         return self
 
     def executeCompaction(self) -> DataFrame:
-        """Make large files of small ones, and drop rows that deletion vectors hide.
+        """Compact small files, and drop the rows that deletion vectors hide.
 
         Returns:
-            One row: path, metrics (as Delta's OPTIMIZE), dryRun, version, bins, verified.
+            One row: path, metrics (as in Delta's OPTIMIZE), dryRun, version, bins, verified.
 
         Raises:
             AnalysisException: ``MISSING_COLUMN``, ``NON_PARTITION_COLUMN``, ``UNKNOWN_OPTION``,
-                ``INVALID_OPTION``, ``OPTIMIZE_CONFLICT``, or the table's features forbid it.
+                ``INVALID_OPTION``, ``OPTIMIZE_CONFLICT``, or a table feature that is not
+                supported.
         """
         return self._run([], dry_run=False)
 
     def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Order the rows of each partition along a Z-curve over these columns.
+        """Sort the rows of each partition along a Z-curve over these columns.
 
         Args:
             cols: Names of columns, or one list of them.
@@ -158,10 +162,11 @@ class OptimizeMethods:
         return self._run(_names(cols), dry_run=False)
 
     def dryRun(self, *zOrderBy: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Return what the OPTIMIZE would do, bin by bin with the reason, and do nothing.
+        """Return what the OPTIMIZE would do to each bin and why, and do nothing.
 
         Args:
-            zOrderBy: The columns of a Z-order, or one list of them; a compaction otherwise.
+            zOrderBy: The columns of a Z-order, or one list of them. Without any, the plan is of a
+                compaction.
         """
         return self._run(_names(zOrderBy) if zOrderBy else [], dry_run=True)
 
@@ -173,13 +178,13 @@ class OptimizeMethods:
 def _names(cols: Sequence[str | list[str] | tuple[str, ...]]) -> list[str]:
     flat = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
     if not flat:
-        raise ValueError("A Z-order needs at least one column. Name one, or compact instead.")
+        raise ValueError(
+            "A Z-order needs at least one column. Name a column, or use executeCompaction()."
+        )
     return [_column(each) for each in flat]
 
 
 def _column(col: object) -> str:
     if isinstance(col, str):
         return col
-    raise TypeError(
-        f"A column to order by cannot be a {type(col).__name__}. Give its name as a str."
-    )
+    raise TypeError(f"A Z-order column cannot be a {type(col).__name__}. Pass its name as a str.")

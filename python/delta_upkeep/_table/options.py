@@ -1,4 +1,4 @@
-"""Options of the statements, as Python gives them."""
+"""The options of the statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ OptionValue = str | int | float | bool
 
 
 def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:
-    """Write options as SQL would."""
+    """Write the values of options as in SQL."""
     return {key: _text(key, value) for key, value in options.items()}
 
 
@@ -18,5 +18,5 @@ def _text(key: str, value: OptionValue) -> str:
     if isinstance(value, (str, int, float)):
         return str(value)
     raise TypeError(
-        f"The option '{key}' cannot be a {type(value).__name__}. Give a str, int, float or bool."
+        f"The option '{key}' cannot be a {type(value).__name__}. Use a str, int, float or bool."
     )

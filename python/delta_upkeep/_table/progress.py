@@ -1,4 +1,4 @@
-"""One live line while a statement works: in a terminal, or in a notebook."""
+"""Shows a live line in a terminal or a notebook while a statement runs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Progress:
     """How far a Spark job is.
 
     Attributes:
-        description: What it does.
-        done: Tasks that are done; of a compaction each makes a file of a bin.
-        tasks: All of them.
-        bytes: That they have read.
-        seconds: Since it was first seen.
+        description: What the job does.
+        done: Tasks that have ended. In a compaction, a task rewrites a bin.
+        tasks: All tasks.
+        bytes: Bytes that the tasks have read.
+        seconds: Seconds since the job was first seen.
     """
 
     description: str
@@ -42,7 +42,7 @@ class Progress:
 
     @property
     def text(self) -> str:
-        """What is shown of it."""
+        """The line that is shown."""
         parts = [f"{self.done} of {self.tasks} done"]
         if self.bytes and self.seconds > 0:
             rate = bytes_text(round(self.bytes / self.seconds))
@@ -50,7 +50,7 @@ class Progress:
         if 0 < self.done < self.tasks:
             left = self.seconds / self.done * (self.tasks - self.done)
             parts.append(f"{_duration(left)} left")
-        # A terminal cuts the end.
+        # The description goes last, because a terminal may cut the end of the line.
         return ", ".join(parts) + f" | {self.description}"
 
 
@@ -60,13 +60,13 @@ def _duration(seconds: float) -> str:
 
 
 class Display(Protocol):
-    """Where progress is shown."""
+    """A place that shows progress."""
 
     def show(self, progress: Progress) -> None:
-        """Show it in the place of what was shown before."""
+        """Replace what was shown before."""
 
     def clear(self) -> None:
-        """Leave nothing."""
+        """Show nothing any more."""
 
 
 class Terminal:
@@ -77,21 +77,21 @@ class Terminal:
         self._width = width
 
     def show(self, progress: Progress) -> None:
-        """Write over the line."""
+        """Overwrite the line."""
         self._write(progress.text[: self._width - 1])
 
     def clear(self) -> None:
-        """Empty the line."""
+        """Clear the line."""
         self._write("")
 
     def _write(self, text: str) -> None:
-        # To the start of the line, the text, and nothing behind it.
+        # Go to the start of the line, write the text, and erase the rest of the line.
         self._stream.write(f"\r{text}\x1b[K")
         self._stream.flush()
 
 
 class Notebook:
-    """An output of the cell that runs."""
+    """An output of the running cell."""
 
     def __init__(self, display: Callable[..., Any], html: Callable[[str], Any]) -> None:
         self._html = html
@@ -103,13 +103,13 @@ class Notebook:
         self._handle.update(self._html(f"{bar} {escape(progress.text)}"))
 
     def clear(self) -> None:
-        """Leave an empty output."""
+        """Clear the output."""
         self._handle.update(self._html(""))
 
 
 @contextmanager
 def shown(spark: SparkSession) -> Iterator[None]:
-    """Show how far the Spark jobs of this thread are, where somebody looks."""
+    """Show the progress of this thread's Spark jobs, in a terminal or a notebook."""
     make = _display(spark)
     if make is None:
         yield
@@ -144,9 +144,9 @@ def _watch(spark: SparkSession, tag: str, make: Callable[[], Display], ended: Ev
 
 
 def _display(spark: SparkSession) -> Callable[[], Display] | None:
-    """Choose where to show it; None where nobody looks, or Spark shows a line of its own.
+    """Choose where to show progress; None if there is no place, or if Spark shows its own line.
 
-    There is one line, so other threads than the main one have none.
+    There is only one line, and it belongs to the main thread.
     """
     if current_thread() is not main_thread():
         return None

@@ -1,4 +1,4 @@
-"""The statements as SQL text, for sessions that have no JVM of their own. Values are quoted."""
+"""Writes the statements as SQL, for sessions without a JVM. All values are quoted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def name(text: str) -> str:
     """Quote a name of several parts.
 
     Raises:
-        ValueError: It is not such a name.
+        ValueError: The text is not a name.
     """
     try:
         parts = parts_of(text.strip())
@@ -33,8 +33,8 @@ def _not_a_name(text: str) -> ValueError:
 
 
 def string(text: str) -> str:
-    """Write a text as a literal of SQL."""
-    # A dollar sign may begin a variable, which Spark puts in before it parses.
+    """Write a text as an SQL literal."""
+    # Spark substitutes variables, such as ${a}, before it parses a statement.
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("$", "\\u0024")
     return f"'{escaped}'"
 
@@ -47,7 +47,7 @@ def optimize(
     dry_run: bool,
     options: Mapping[str, str],
 ) -> str:
-    """OPTIMIZE; all conditions have to hold."""
+    """Write OPTIMIZE; all conditions have to hold."""
     columns = ", ".join(map(name, z_order_by))
     return _joined(
         f"OPTIMIZE {target}",
@@ -59,25 +59,25 @@ def optimize(
 
 
 def checkpoint(target: str, dry_run: bool, options: Mapping[str, str]) -> str:
-    """CHECKPOINT."""
+    """Write CHECKPOINT."""
     return _joined(f"CHECKPOINT {target}", _end(dry_run, options))
 
 
 def cleanup_log(
     target: str, retention_hours: float | None, dry_run: bool, options: Mapping[str, str]
 ) -> str:
-    """CLEANUP LOG; None for the table's own retention."""
+    """Write CLEANUP LOG; None stands for the table's own retention."""
     retain = "" if retention_hours is None else f"RETAIN {retention_hours:f} HOURS"
     return _joined(f"CLEANUP LOG {target}", retain, _end(dry_run, options))
 
 
 def health(target: str) -> str:
-    """DESCRIBE HEALTH."""
+    """Write DESCRIBE HEALTH."""
     return f"DESCRIBE HEALTH {target}"
 
 
 def maintain(target: str, dry_run: bool, options: Mapping[str, str]) -> str:
-    """MAINTAIN."""
+    """Write MAINTAIN."""
     return _joined(f"MAINTAIN {target}", _end(dry_run, options))
 
 
