@@ -77,7 +77,7 @@ def configure_spark_with_delta_upkeep(
 
 def _append(present: str, values: Sequence[str]) -> str:
     """Add values to a comma-separated list, each once."""
-    # Spark trims the entries, so spaces do not make an entry another one.
+    # Spark trims the entries, so an entry with spaces around it is the same entry.
     kept = (value.strip() for value in present.split(","))
     return ",".join(dict.fromkeys([*filter(None, kept), *values]))
 
