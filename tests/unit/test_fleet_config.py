@@ -77,7 +77,7 @@ def test_dotted_settings_are_settings():
         ({"run": {"concurrency": "2"}}, r"run\.concurrency cannot be '2'"),
         ({"run": {"time_budget": "2 days"}}, r"run\.time_budget cannot be '2 days'\. Use a dur"),
         ({"run": {"byte_budget": 1.5}}, r"run\.byte_budget cannot be 1\.5\. Use a size"),
-        ({"run": 3}, "run cannot be 3. Use a table"),
+        ({"run": 3}, "run cannot be 3. Use a TOML table"),
         ({"options": {"a": [1]}}, r"options cannot be \{'a': \[1\]\}"),
         ({"overrides": {"match": "a"}}, r"Write \[\[overrides\]\]"),
         ({"overrides": [{"options": {}}]}, r"overrides\[0\]\.match is missing\. Add patterns"),

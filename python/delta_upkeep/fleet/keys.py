@@ -76,7 +76,7 @@ class KeyTable:
     @staticmethod
     def _child(path: str, values: Any, keys: tuple[Key[Any], ...]) -> KeyTable:
         if not isinstance(values, dict):
-            raise ConfigError(f"{path} cannot be {values!r}. Use a table.")
+            raise ConfigError(f"{path} cannot be {values!r}. Use a TOML table.")
         return KeyTable(f"{path}.", values, tuple(key.name for key in keys))
 
 
