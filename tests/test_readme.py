@@ -17,7 +17,8 @@ from processes import ACTIVATED, REPOSITORY, ROOT, run
 
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
 
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.M | re.S)
 LINES = [line for _, text in BLOCKS for line in text.replace("\\\n", "").splitlines() if line]
 
 EVENTS = """
@@ -52,25 +53,48 @@ def line_of(command: str) -> str:
     return line
 
 
+def blocks_in(language: str) -> list[str]:
+    return [text for found, text in BLOCKS if found == language]
+
+
 def test_each_block_is_known():
-    starts = [text.split(maxsplit=1)[0] for _, text in BLOCKS]
-    assert starts == ["make", "make", "from", "spark-sql", "delta-upkeep"]
+    assert {language for language, _ in BLOCKS} == {"sh", "python", "text", "sql"}
+    starts = [text.split(maxsplit=1)[0] for text in blocks_in("sh")]
+    assert starts == ["spark-sql", "make", "delta-upkeep", "make"]
 
 
 def test_make():
-    for line in LINES:
-        if line.startswith("make "):
-            target = line.split()[1]
-            subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
+    commands = [line for line in LINES if line.startswith("make ")]
+    targets = {line.split()[1] for line in commands} | set(re.findall("`make ([a-z-]+)`", README))
+    assert targets >= {"demo", "test", "wheel", "publish-local", "dist", "help", "lint"}
+    for target in targets:
+        subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
     output = run(["make", "demo", "DEMO_SF=0.001"], ROOT)
     assert "OPTIMIZE" in output and "CLEANUP LOG" in output
 
 
+def test_the_example_prints_what_stands_below_it(tmp_path: Path):
+    example, _ = blocks_in("python")
+    (expected,) = blocks_in("text")
+    assert run([sys.executable, "-c", example], tmp_path).strip() == expected.strip()
+
+
 def test_python(tmp_path: Path):
-    ((_, block),) = [block for block in BLOCKS if block[0] == "python"]
+    _, block = blocks_in("python")
     output = run([sys.executable, "-c", EVENTS + block], tmp_path)
     assert "cleanup|" in output and "Health of " in output
     assert list(tmp_path.glob("spark-warehouse/events/_delta_log/*.json"))
+
+
+def test_sql(tmp_path: Path):
+    statements = [part.strip() for text in blocks_in("sql") for part in text.split(";")]
+    statements = [statement for statement in statements if statement]
+    assert len(statements) == 10
+    ran = "".join(f"spark.sql({statement!r})\n" for statement in statements)
+    run([sys.executable, "-c", EVENTS + ran], tmp_path)
+    log = tmp_path / "spark-warehouse/events/_delta_log"
+    assert list(log.glob("*.checkpoint.parquet"))
+    assert "v2Checkpoint" in "".join(file.read_text() for file in log.glob("*.json"))
 
 
 FLEET = """

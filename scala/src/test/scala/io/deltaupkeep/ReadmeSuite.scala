@@ -2,6 +2,8 @@ package io.deltaupkeep
 
 import java.nio.file.{Files, Path}
 
+import scala.util.matching.Regex
+
 import io.deltaupkeep.checkpoint.CheckpointRequest
 import io.deltaupkeep.cleanup.CleanupSettings
 import io.deltaupkeep.optimize.OptimizeSettings
@@ -22,23 +24,28 @@ class ReadmeSuite extends AnyFunSuite {
     "CLEANUP LOG" -> CleanupSettings.entries
   )
 
-  private def assertHas(rows: Seq[String]): Assertion =
+  /** What stands below a heading, up to the next one. */
+  private def section(heading: String): String =
+    readme.split(s"\n#+ ${Regex.quote(heading)}\n")(1).split("\n#")(0) + "\n"
+
+  private def assertHas(heading: String, rows: Seq[String]): Assertion =
     assert(
-      readme.contains(rows.mkString("|---|\n", "\n", "\n\n")),
+      section(heading).contains(rows.mkString("|---|\n", "\n", "\n\n")),
       rows.mkString("\nThe rows:\n", "\n", "\n")
     )
 
-  test("the README has a row for each option, as it is declared") {
-    val rows = for {
-      (statement, entries) <- statements
-      entry <- entries
-    } yield s"| $statement | `${entry.name}` | ${entry.doc} Takes ${entry.expected}. |"
-    assertHas(rows)
-  }
+  for ((statement, entries) <- statements)
+    test(s"the README has a row for each option of $statement, as it is declared") {
+      val rows = entries.map(entry => s"| `${entry.name}` | ${entry.doc} Takes ${entry.expected}. |")
+      assertHas(statement, rows)
+    }
 
   test("the README has a row for each setting, as it is declared") {
     val ours = UpkeepConf.OptimizeEngine.key.stripSuffix("optimize.engine")
     val settings = new SQLConf().getAllDefinedConfs.filter(_._1.startsWith(ours)).sorted
-    assertHas(settings.map { case (key, default, doc, _) => s"| `$key` | $doc Default: $default. |" })
+    assertHas(
+      "Settings",
+      settings.map { case (key, default, doc, _) => s"| `$key` | $doc Default: $default. |" }
+    )
   }
 }
