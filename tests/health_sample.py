@@ -186,7 +186,7 @@ CHECKS = (
         "ok",
         410.0,
         "version",
-        "Versions 410 to 1203 can be read, whatever CLEANUP LOG removes.",
+        "Versions 410 to 1203 can be read, also after CLEANUP LOG.",
         "Time travel and streams need the versions that they ask for.",
         None,
         (),

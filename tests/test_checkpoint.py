@@ -166,11 +166,11 @@ def test_again_mends_the_pointer(
     (t.log / "._last_checkpoint.crc").unlink(missing_ok=True)
 
     row = spark.sql(f"CHECKPOINT {t.sql_name}").first()
-    assert row.status == "exists" and "written anew" in row.reason
+    assert row.status == "exists" and "rewritten" in row.reason
     mended = json.loads(file.read_text())
     for key in ("version", "size", "sizeInBytes", "numOfAddFiles"):
         assert mended[key] == written[key]
-    assert "written anew" not in spark.sql(f"CHECKPOINT {t.sql_name}").first().reason
+    assert "rewritten" not in spark.sql(f"CHECKPOINT {t.sql_name}").first().reason
     assert_others_read_it(spark, t, files=3, ids=[1, 2, 3])
 
 

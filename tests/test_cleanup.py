@@ -106,7 +106,7 @@ def test_v2_sidecars_go_with_their_last_checkpoint(spark: SparkSession, table: T
     row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
     assert {r.reason for r in row.reasons if r.verdict == "delete"} == {
         "before the cutoff checkpoint",
-        "named by no checkpoint",
+        "not named by any checkpoint",
     }
     assert not any(file.exists() for file in old_sidecars)
     assert len(list(t.log.glob("_sidecars/*.parquet"))) == 1

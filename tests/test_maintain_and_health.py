@@ -45,7 +45,7 @@ def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
     t.age_log(days=40, up_to=3)
     rows = spark.sql(f"MAINTAIN {t.sql_name}").collect()
     assert rows[1].status == "done"
-    assert rows[1].reason == "expired commits wait for a checkpoint to stand on"
+    assert rows[1].reason == "expired commits cannot be deleted before there is a newer checkpoint"
     assert rows[1].checkpoint.status == "written"
 
 

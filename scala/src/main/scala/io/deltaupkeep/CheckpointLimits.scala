@@ -1,7 +1,7 @@
 package io.deltaupkeep
 
 /**
- * How much may come to a table before its next checkpoint is due.
+ * How much a table may change before its next checkpoint is due.
  *
  * @param commits since the last one (`delta.checkpointInterval`)
  * @param bytes   of those commits; 0 is no limit (`spark.deltaUpkeep.checkpoint.commitBytes`)

@@ -1,6 +1,6 @@
 package io.deltaupkeep
 
-/** Numbers of things for people. */
+/** Counts as people read them. */
 object CountText {
 
   /** 1 and "file" are 1 file, and 2 are 2 files. */

@@ -10,10 +10,10 @@ import org.apache.spark.network.util.JavaUtils
  * One option of a statement, declared once: its name as users write it, what it means, and how its text
  * becomes a value.
  *
- * @param name     matched in any case
+ * @param name     not case-sensitive
  * @param doc      what the option decides, with its unit and its default
  * @param expected what a value looks like, for the error message
- * @param read     the value of a text, or None where the text is none
+ * @param read     parses a text; None if it is not a valid value
  */
 final case class OptionEntry[T](name: String, doc: String, expected: String)(val read: String => Option[T])
 

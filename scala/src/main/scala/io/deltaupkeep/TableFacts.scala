@@ -1,14 +1,14 @@
 package io.deltaupkeep
 
 /**
- * What the planners need to know of a table at one version.
+ * What the planners need to know about a table at one version.
  *
- * @param name              as a statement may name it again: `catalog.schema.table` or delta.`/path`
+ * @param name              the name that a statement can use: `catalog.schema.table` or delta.`/path`
  * @param path              the table's root
  * @param version           the version that was read
  * @param columns           names of the top-level columns
  * @param partitionColumns  names of the partition columns, in the table's order
- * @param clusteringColumns names of the columns of CLUSTER BY, empty where there is none
+ * @param clusteringColumns names of the columns of CLUSTER BY; empty if there are none
  * @param isClustered       whether the table has the clustering feature, with or without columns
  * @param catalogManaged    whether a catalog owns the commits (protocol, 'Catalog-managed tables')
  * @param supportsV2Checkpoints whether the protocol has the v2Checkpoint feature
@@ -17,8 +17,8 @@ package io.deltaupkeep
  * @param logRetentionMs        `delta.logRetentionDuration` in milliseconds
  * @param logCleanupEnabled     `delta.enableExpiredLogCleanup`
  * @param inCommitTimestamps    whether commits carry their own time (protocol, 'In-Commit Timestamps')
- * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, where the feature
- *                              checkpointProtection is on
+ * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, if the feature
+ *                                    checkpointProtection is on
  */
 final case class TableFacts(
     name: String,

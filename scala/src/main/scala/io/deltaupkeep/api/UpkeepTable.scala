@@ -11,15 +11,15 @@ import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.upkeep.spark.JobProgress
 
 /**
- * A Delta table to maintain: the statements of Delta Upkeep as methods, each with the rows of its statement.
- * Python calls it through Py4J; Java and Scala may use it as it is.
+ * A Delta table with the statements of Delta Upkeep as methods. Each method returns the result rows of its
+ * statement. Python calls it through Py4J; Java and Scala can call it directly.
  *
- * Statements run at once, when the method is called. Options are those of the statement.
+ * A statement runs when its method is called. The options are those of the statement.
  */
 final class UpkeepTable private (session: SparkSession, target: String => UnresolvedTarget) {
   private val statements = new Statements(session, target)
 
-  /** `OPTIMIZE`; each condition of `where` is read alone, and all have to hold. */
+  /** `OPTIMIZE` of the files that meet every condition of `where`; each condition is parsed separately. */
   def optimize(
       where: ju.List[String],
       zOrderBy: ju.List[String],
@@ -33,7 +33,7 @@ final class UpkeepTable private (session: SparkSession, target: String => Unreso
   def checkpoint(dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
     statements.checkpoint(dryRun, options.asScala.toSeq)
 
-  /** `CLEANUP LOG`; a null `retentionHours` stands for the table's own retention. */
+  /** `CLEANUP LOG`; if `retentionHours` is null, the table's own retention applies. */
   def cleanupLog(retentionHours: jl.Double, dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
     statements.cleanupLog(Option(retentionHours).map(_.toString), dryRun, options.asScala.toSeq)
 
@@ -55,10 +55,10 @@ object UpkeepTable {
 
   def forPath(session: SparkSession, path: String): UpkeepTable = forPath(session, path, ju.Map.of())
 
-  /** How far the newest running job with a tag is; null where there is none. */
+  /** The progress of the newest running job with a tag; null if there is none. */
   def progress(session: SparkSession, tag: String): JobProgress = JobProgress.of(session, tag).orNull
 
-  /** @param fileSystemOptions Hadoop settings for this table alone, such as keys of a store */
+  /** @param fileSystemOptions Hadoop settings for this table only, such as the keys of a store */
   def forPath(session: SparkSession, path: String, fileSystemOptions: ju.Map[String, String]): UpkeepTable = {
     val options = fileSystemOptions.asScala.toMap
     new UpkeepTable(session, UnresolvedTarget.path(_, path, options))

@@ -48,7 +48,9 @@ object CheckpointDue {
   ): Option[String] =
     reason(limits, since)
       .orElse(
-        Option.when(cleanupNeedsOne && since.commits > 0)("expired commits wait for a checkpoint to stand on")
+        Option.when(cleanupNeedsOne && since.commits > 0)(
+          "expired commits cannot be deleted before there is a newer checkpoint"
+        )
       )
       .orElse(Option.when(!isNamed)("_last_checkpoint does not name the newest checkpoint"))
 }

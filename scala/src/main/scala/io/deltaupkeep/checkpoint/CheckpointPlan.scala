@@ -27,14 +27,14 @@ sealed abstract class Mode
 
 object Mode {
 
-  /** The cheapest way that gives the same state. */
+  /** Chooses the cheapest way that gives the same state. */
   case object Auto extends Mode
 
   /** From the whole state of the table. */
   case object Full extends Mode
 }
 
-/** What the user asked for; what is not said follows the table. */
+/** What the user asked for; the rest follows the table's properties. */
 final case class CheckpointRequest(
     policy: Option[Policy],
     format: Option[TopLevelFormat],
@@ -71,7 +71,7 @@ object CheckpointRequest {
   )
 }
 
-/** Where a full checkpoint finds the state of the table. */
+/** How a full checkpoint gets the state of the table. */
 sealed abstract class Replay {
   def reason: String
 }
@@ -90,13 +90,13 @@ object Replay {
 }
 
 /**
- * How the checkpoint comes about.
+ * How the checkpoint is built.
  *
  * @param mode of the result row
  */
 sealed abstract class Build(val mode: String) {
 
-  /** Adds and tombstones that it holds, about. */
+  /** Approximate number of adds and tombstones. */
   def fileActions: Option[Long]
 
   /** Files with file actions: parts of a classic checkpoint, sidecars of a v2 one. */
@@ -108,7 +108,7 @@ sealed abstract class Build(val mode: String) {
 object Build {
 
   /**
-   * A complete checkpoint of this version and policy is there.
+   * A complete checkpoint of this version and policy exists.
    *
    * @param isNamed whether `_last_checkpoint` names it, or a newer one
    */
@@ -117,7 +117,7 @@ object Build {
     override def parts: Int = existing.parts
     override def reason: String =
       s"a complete ${existing.policy.name} checkpoint of this version is there" +
-        (if (isNamed) "" else "; _last_checkpoint did not name it, and is written anew")
+        (if (isNamed) "" else "; _last_checkpoint did not name it, and is rewritten")
   }
 
   /**
@@ -170,7 +170,7 @@ final case class CheckpointPlan(layout: CheckpointLayout, build: Build, damaged:
     case _ => None
   }
 
-  /** Whether `_last_checkpoint` is all that is to be written. */
+  /** Whether only `_last_checkpoint` has to be written. */
   def mendsPointer: Boolean = build match {
     case Build.NotNeeded(_, isNamed) => !isNamed
     case _ => false
@@ -186,12 +186,12 @@ final case class CheckpointPlan(layout: CheckpointLayout, build: Build, damaged:
 
 object CheckpointPlan {
 
-  /** Actions in a sidecar or a row group where nobody says otherwise: Delta's choice for sidecars. */
+  /** Default number of actions in a sidecar or a row group: Delta's choice for sidecars. */
   val FragmentActions: Long = 50000L
 }
 
 /**
- * A checkpoint of the version that readers cannot use; it goes before the new one is published.
+ * A checkpoint of the version that readers cannot use; it is deleted before the new one is published.
  *
  * @param files names in the log
  */

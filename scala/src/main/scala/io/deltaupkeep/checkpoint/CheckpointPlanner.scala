@@ -4,9 +4,9 @@ import io.deltaupkeep.{TableFacts, UpkeepErrors}
 import io.deltaupkeep.log.{CheckpointSet, LogFile, LogFileKind}
 
 /**
- * What a checkpoint is to look like: as the request says, and else as the table does.
+ * The layout of a checkpoint: as the request says, otherwise as the table's properties say.
  *
- * @param partSize   file actions of a part or a sidecar at most
+ * @param partSize   largest number of file actions in a part or a sidecar
  * @param isPolicyAsked whether the request names the policy
  */
 final case class CheckpointLayout(
@@ -18,7 +18,7 @@ final case class CheckpointLayout(
     isPolicyAsked: Boolean
 ) {
 
-  /** File actions of a part, a sidecar or a row group at most. */
+  /** Largest number of file actions in a part, a sidecar or a row group. */
   def fragmentSize: Long = partSize.getOrElse(CheckpointPlan.FragmentActions)
 }
 
@@ -26,10 +26,10 @@ final case class CheckpointLayout(
 final case class FoundCheckpoints(complete: Seq[Seq[LogFile]], damaged: Seq[DamagedCheckpoint])
 
 /**
- * What a full checkpoint is planned by.
+ * The facts by which a full checkpoint is planned.
  *
- * @param why         it cannot build on the last one
- * @param fileActions adds and tombstones of its version, about
+ * @param why         why it cannot build on the last one
+ * @param fileActions approximate number of adds and tombstones of its version
  * @param replay      where the whole log can be replayed
  */
 final case class FullFacts(why: String, fileActions: Long, replay: Replay)
@@ -38,7 +38,7 @@ final case class FullFacts(why: String, fileActions: Long, replay: Replay)
 object CheckpointPlanner {
   import CheckpointPlan.FragmentActions
 
-  /** @throws UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2` */
+  /** @throws io.deltaupkeep.UpkeepException `V2_CHECKPOINT_NOT_ENABLED`, `MULTI_PART_ON_V2_TABLE`, `FORMAT_NEEDS_V2` */
   def layout(table: TableFacts, request: CheckpointRequest): CheckpointLayout = {
     val policy = request.policy.getOrElse(if (table.prefersV2Checkpoints) Policy.V2 else Policy.Classic)
     checkRequest(table, request, policy)
@@ -57,12 +57,12 @@ object CheckpointPlanner {
   def complete(files: Seq[LogFile], version: Long): Seq[Seq[LogFile]] =
     CheckpointSet.allOf(files, Map.empty).filter(set => set.isComplete && set.version == version).map(_.files)
 
-  /** The checkpoint that makes another one unnecessary: none where readers may take a damaged one before it. */
+  /** The checkpoint that makes another one unnecessary. None if readers may choose a damaged one instead. */
   def existing(layout: CheckpointLayout, found: FoundCheckpoints): Option[ExistingCheckpoint] =
     if (found.damaged.nonEmpty) None
     else found.complete.map(existing).find(_.policy == layout.policy)
 
-  /** Why a checkpoint is built in full whatever the last one offers, or None. */
+  /** Why a checkpoint has to be built in full, whatever the last one is like, or None. */
   def whyFull(layout: CheckpointLayout, found: FoundCheckpoints): Option[String] =
     found.damaged.headOption.map(first => s"one of this version is damaged, and replaced: ${first.why}")
       .orElse(Option.when(layout.mode == Mode.Full)("asked for"))

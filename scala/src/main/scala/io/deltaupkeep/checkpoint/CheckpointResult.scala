@@ -11,11 +11,11 @@ final case class WrittenCheckpoint(numActions: Long, numAddFiles: Long, parts: I
  * @param policy      `classic` or `v2`
  * @param format      of the top-level file, `parquet` or `json`
  * @param parts       parts of a classic checkpoint, sidecars of a v2 one
- * @param numActions  actions in the checkpoint; null where none was written
- * @param numAddFiles data files in the checkpoint; null where none was written
- * @param sizeInBytes of all its files; without sidecars where it was there already; null in a dry run
- * @param mode        `full`: built from the whole state; `incremental`: on the last checkpoint; `none`: there
- *                    was nothing to build
+ * @param numActions  actions in the checkpoint; null if none was written
+ * @param numAddFiles data files in the checkpoint; null if none was written
+ * @param sizeInBytes of all its files, but without sidecars if it existed before; null in a dry run
+ * @param mode        `full`: built from the whole state; `incremental`: built on the last checkpoint; `none`:
+ *                    nothing was built
  * @param status      `written`, `exists` (a no-op) or `planned` (a dry run)
  */
 final case class CheckpointResult(

@@ -1,8 +1,7 @@
 package io.deltaupkeep.checkpoint
 
 /**
- * What a new checkpoint takes from the last one as it is or not at all: a sidecar, or a row group of a classic
- * checkpoint.
+ * The unit that a new checkpoint reuses from the last one: a sidecar, or a row group of a classic checkpoint.
  *
  * @param file        name of the file
  * @param rowGroup    counted from 0; None for all of the file
@@ -10,7 +9,7 @@ package io.deltaupkeep.checkpoint
  * @param adds        file actions of active files
  * @param removes     tombstones
  * @param isTouched   whether it holds an action that must not stay: one that a later commit replaces, say
- * @param addBytes    sizes of the active files together; 0 where the fragment does not stay
+ * @param addBytes    total size of the active files; 0 if the fragment is not kept
  */
 final case class Fragment(
     file: String,
@@ -32,11 +31,11 @@ final case class Fragment(
 final case class Base(fragments: Seq[Fragment], changes: Long)
 
 /**
- * What becomes of the fragments of the last checkpoint.
+ * Which fragments of the last checkpoint are kept, and which are replaced.
  *
  * @param kept     in the new checkpoint as they are: sidecars by name (protocol, 'Sidecar files': checkpoints
  *                 may share them), row groups byte for byte
- * @param replaced whose actions are written again, without those that later commits replace
+ * @param replaced fragments whose actions are written again, without those that later commits replace
  */
 final case class FragmentPlan(kept: Seq[Fragment], replaced: Seq[Fragment]) {
   def all: Seq[Fragment] = kept ++ replaced
@@ -45,17 +44,17 @@ final case class FragmentPlan(kept: Seq[Fragment], replaced: Seq[Fragment]) {
 object FragmentPlan {
 
   /**
-   * Keeps what is untouched, but for fragments so small that they join what is written anyway: then each is
-   * larger than all smaller ones together, and beside full ones their number grows with the logarithm of the
-   * table.
+   * Keeps untouched fragments, except those so small that they are merged into what is written anyway. Then
+   * each fragment is larger than all smaller ones together, so the number of fragments that are not full
+   * grows with the logarithm of the table.
    *
-   * @param partSize actions of a fragment at most; one that is half full is left alone
+   * @param partSize largest number of actions in a fragment; one that is half full is kept
    */
   def of(base: Base, partSize: Long): FragmentPlan = {
     val (touched, untouched) = base.fragments.partition(_.isTouched)
     val (small, full) = untouched.partition(_.actions * 2 < partSize)
     val ascending = small.sortBy(_.actions)
-    // What would be written once the first 0, 1, 2, ... join.
+    // What would be written if the first 0, 1, 2, ... are merged.
     val written = ascending.scanLeft(base.changes + touched.map(_.actions).sum)(_ + _.actions)
     val joins = ascending.zip(written).takeWhile { case (fragment, beside) =>
       fragment.actions <= beside

@@ -1,9 +1,9 @@
 package io.deltaupkeep.checkpoint
 
 /**
- * The failures of a table's checkpoints in a row. Waits double, from a second on; after five failures nothing
- * is tried for ten minutes, so that a table that cannot be checkpointed costs nearly nothing. Pure; times in
- * milliseconds.
+ * The consecutive failures of a table's checkpoints. The wait before the next try starts at one second and
+ * doubles. After five failures there is a pause of ten minutes, so that a table that cannot be checkpointed
+ * costs almost nothing. Pure; times in milliseconds.
  */
 final case class RetryBackoff(failures: Int, last: Long) {
   import RetryBackoff._

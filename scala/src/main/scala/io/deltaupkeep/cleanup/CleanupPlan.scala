@@ -10,7 +10,7 @@ object Verdict {
   case object Keep extends Verdict("keep")
 }
 
-/** Why a file goes or stays: a closed set, so that files can be counted by it. */
+/** Why a file is deleted or kept. The set is closed, so that files can be counted by reason. */
 sealed abstract class Reason(val verdict: Verdict, val text: String)
 
 object Reason {
@@ -18,13 +18,13 @@ object Reason {
 
   case object BeforeCutoff extends Reason(Delete, "before the cutoff checkpoint")
   case object CoveredByCutoff extends Reason(Delete, "covered by the cutoff checkpoint")
-  case object UnreferencedSidecar extends Reason(Delete, "named by no checkpoint")
+  case object UnreferencedSidecar extends Reason(Delete, "not named by any checkpoint")
   case object IncompleteCheckpoint extends Reason(Delete, "incomplete checkpoint")
   case object AbandonedTemporary extends Reason(Delete, "abandoned by its writer")
 
   case object InsideRetention extends Reason(Keep, "needed by a version inside retention")
   case object NoCommitExpired extends Reason(Keep, "no commit is older than the cutoff")
-  case object NoCheckpoint extends Reason(Keep, "no checkpoint to stand on")
+  case object NoCheckpoint extends Reason(Keep, "no checkpoint replaces it")
   case object ReferencedSidecar extends Reason(Keep, "named by a checkpoint that stays")
   case object UnreadableCheckpoint extends Reason(Keep, "a checkpoint that stays could not be read")
   case object Young extends Reason(Keep, "younger than a day")
@@ -50,7 +50,7 @@ object Reason {
   )
 }
 
-/** A reason for each of many files, in a byte. */
+/** The reasons for many files, one byte each. */
 private[cleanup] final class Reasons(files: Int) {
   private val ordinals = new Array[Byte](files)
 
@@ -71,10 +71,12 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
 /**
  * What is known of a log when its cleanup is planned. Times in milliseconds since the epoch.
  *
- * @param cutoff            what is older may go
+ * @param cutoff            older files may be deleted
  * @param cutoffCommit      the newest version not newer than the cutoff
- * @param sidecarReferences by name, of every checkpoint that may name sidecars, or that is known to be damaged
- * @param checkpointProtectionVersion history before it may go only at once (feature checkpointProtection)
+ * @param sidecarReferences by name, of every checkpoint that may name sidecars, or that is known to be
+ *                          damaged
+ * @param checkpointProtectionVersion history before it may only be deleted all at once (feature
+ *                                    checkpointProtection)
  */
 final case class CleanupInput(
     files: IndexedSeq[LogFile],
@@ -85,7 +87,7 @@ final case class CleanupInput(
     checkpointProtectionVersion: Option[Long]
 ) {
 
-  /** An empty file names nothing, however reading it went. */
+  /** An empty file names no sidecars, whatever the attempt to read it returned. */
   private[cleanup] def referencesOf(file: LogFile): Option[SidecarReferences] =
     sidecarReferences.get(file.name).filter(_ => file.sizeInBytes > 0)
 
@@ -107,7 +109,8 @@ final case class CleanupInput(
 /**
  * A verdict and a reason for every file of a log.
  *
- * @param cutoffCheckpoint the newest complete checkpoint at or before `cutoffCommit`: all before it goes
+ * @param cutoffCheckpoint the newest complete checkpoint at or before `cutoffCommit`; everything before it is
+ *                         deleted
  * @param oldestReadableVersion once the plan was carried out
  */
 final class CleanupPlan private[cleanup] (
@@ -133,14 +136,14 @@ final class CleanupPlan private[cleanup] (
       .sortBy(total => (total.verdict.name, total.reason.text))
   }
 
-  /** All files by path: some hundred bytes each. */
+  /** All files by path: a few hundred bytes each. */
   def verdicts: Seq[FileVerdict] =
     files.indices.map(i => FileVerdict(files(i), reasons(i))).sortBy(_.file.path)
 
   /**
-   * The files to delete. All of a phase go before one of the next does; then stopping anywhere leaves every
-   * version from the cutoff checkpoint on readable. Within a phase the oldest come first, for no other reason
-   * than that what is left of the expired history has no large gaps.
+   * The files to delete, in phases. A phase begins when the one before it is complete, so every version from
+   * the cutoff checkpoint on stays readable wherever the deletion stops. Within a phase the oldest files come
+   * first, only so that the rest of the expired history has no large gaps.
    */
   lazy val phases: Seq[IndexedSeq[LogFile]] = DeletionOrder.phases(files, reasons)
 
@@ -149,12 +152,12 @@ final class CleanupPlan private[cleanup] (
 
   def isEmpty: Boolean = count(Verdict.Delete) == 0
 
-  /** Expired commits stay only because no checkpoint stands in for them. */
+  /** Whether expired commits are kept only because no checkpoint replaces them. */
   def needsCheckpoint: Boolean = cutoffCommit.exists(_ > 0) && cutoffCheckpoint.isEmpty
 
   private def count(verdict: Verdict): Long = totals.filter(_.verdict == verdict).map(_.files).sum
 
-  /** What goes and why, or why nothing does. */
+  /** What is deleted and why, or why nothing is. */
   def message: String = {
     val expired = totals
       .filter(total => total.reason == Reason.BeforeCutoff || total.reason == Reason.CoveredByCutoff)
@@ -162,8 +165,8 @@ final class CleanupPlan private[cleanup] (
       .sum
     val why = (cutoffCommit, cutoffCheckpoint) match {
       case (None, _) => "no commit is older than the cutoff"
-      case (Some(commit), None) => s"no complete checkpoint at or before version $commit to stand on"
-      case (_, Some(checkpoint)) => s"the checkpoint of version $checkpoint stands in for all before it"
+      case (Some(commit), None) => s"there is no complete checkpoint at or before version $commit"
+      case (_, Some(checkpoint)) => s"the checkpoint of version $checkpoint replaces everything before it"
     }
     s"${CountText.of(expired, "expired file")} and ${CountText.of(count(Verdict.Delete) - expired, "leftover")} " +
       s"to delete: $why."

@@ -6,13 +6,13 @@ import java.time.temporal.ChronoUnit
 import io.deltaupkeep.log.{CheckpointSet, CommitTimes, LogFile, LogFileKind, SidecarReferences}
 
 /**
- * Decides what may go from a log (protocol, 'Metadata Cleanup', steps 2 to 5). Pure.
+ * Decides which files of a log may be deleted (protocol, 'Metadata Cleanup', steps 2 to 5). Pure.
  *
- * The cutoff checkpoint is the newest complete checkpoint at or before the cutoff commit. It and everything
- * from its version on stays, so every version inside retention stays readable.
+ * The cutoff checkpoint is the newest complete checkpoint at or before the cutoff commit. That checkpoint and
+ * everything from its version on is kept, so every version inside the retention stays readable.
  *
- * Beside the listing, files of checkpoints take about 200 bytes each while it plans, and all others 50: half a
- * million commits take 25 MB.
+ * Memory, besides the listing: about 200 bytes for each file of a checkpoint and 50 for each other file. Half
+ * a million commits take 25 MB.
  */
 object CleanupPlanner {
 
@@ -53,7 +53,10 @@ object CleanupPlanner {
     case _ => false
   }
 
-  /** Its commit has to be there too: the protocol keeps it, as a checkpoint does not hold its provenance. */
+  /**
+   * Its commit has to exist too: the protocol keeps it, because a checkpoint does not hold the commit's
+   * provenance.
+   */
   private def newestToStandOn(
       input: CleanupInput,
       commits: CommitTimes,
@@ -66,7 +69,7 @@ object CleanupPlanner {
         .maxOption
     }
 
-  /** Midnight UTC of yesterday: a file that is not older may belong to a write in progress. */
+  /** Midnight UTC of yesterday: a younger file may belong to a write in progress. */
   private def isYoung(file: LogFile, now: Long): Boolean = {
     val midnight = Instant.ofEpochMilli(now).truncatedTo(ChronoUnit.DAYS)
     file.modificationTime >= midnight.minus(1, ChronoUnit.DAYS).toEpochMilli
@@ -86,14 +89,15 @@ object CleanupPlanner {
     }
 
     /**
-     * checkpointProtection allows a cleanup that takes all history before a version P at once, or one that
-     * makes no checkpoint and erases none from the version on that it cleans up to. Ours ends at a checkpoint
-     * that is there: where that is before P, no checkpoint after it may go, not even what is left of one.
+     * checkpointProtection allows two kinds of cleanup: one that deletes all history before a version P at
+     * once, and one that neither creates nor deletes checkpoints from the version on up to which it cleans.
+     * This cleanup ends at an existing checkpoint. If that is before P, no checkpoint after it may be
+     * deleted, not even an incomplete one.
      */
     private val isProtected: Boolean =
       input.checkpointProtectionVersion.exists(_ > cutoffCheckpoint.getOrElse(0L))
 
-    /** Files of checkpoints that no reader can use, with the verdict on their whole set. */
+    /** Files of checkpoints that no reader can use, with the verdict on the whole checkpoint. */
     private val incomplete: Map[LogFile, Reason] = checkpoints
       .filterNot(set => set.isComplete || set.files.exists(input.isUnreadable))
       .flatMap { set =>
@@ -120,7 +124,7 @@ object CleanupPlanner {
     }
   }
 
-  /** The verdict on sidecars, which follows from the checkpoints that stay. */
+  /** The verdict on sidecars, which follows from the checkpoints that are kept. */
   private final class Sidecars(input: CleanupInput, keptCheckpoints: Seq[LogFile]) {
     private val references: Seq[SidecarReferences] = keptCheckpoints.flatMap(input.referencesOf)
 

@@ -6,22 +6,23 @@ import java.sql.Timestamp
 final case class ReasonSummary(verdict: String, reason: String, files: Long, bytes: Long)
 
 /**
- * A result row of CLEANUP LOG. A dry run gives a row for each file, then one with the totals, whose `file`
- * is null; a real run gives the totals alone.
+ * A result row of CLEANUP LOG. A real run returns one row with the totals, whose `file` is null. A dry run
+ * returns one row for each file before it.
  *
  * @param path         root of the table
  * @param file         name below `_delta_log`
  * @param kind         of the file, in the protocol's words
- * @param version      of the table that the file belongs to, where its name says so
+ * @param version      of the table that the file belongs to, if its name says so
  * @param verdict      `delete` or `keep`
  * @param ageHours     since the file was last modified
- * @param filesDeleted files that went, or would go; in a real run without those that somebody else deleted
+ * @param filesDeleted files that were deleted, or would be; a real run does not count those that somebody
+ *                     else deleted
  * @param bytesDeleted their size
  * @param reasons      all files by verdict and reason
- * @param cutoff       what is older may go, if every newer version stays readable
+ * @param cutoff       older files may be deleted, if every newer version stays readable
  * @param cutoffVersion newest version that is not newer than the cutoff
- * @param oldestReadableVersion once the plan was carried out; null where no version can be read
- * @param message      what goes and why, or why nothing does
+ * @param oldestReadableVersion after the plan is carried out; null if no version can be read
+ * @param message      what is deleted and why, or why nothing is
  */
 final case class CleanupResult(
     path: String,

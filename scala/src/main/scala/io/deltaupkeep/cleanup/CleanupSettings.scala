@@ -2,7 +2,10 @@ package io.deltaupkeep.cleanup
 
 import io.deltaupkeep.{OptionEntry, Options, TableFacts, UpkeepErrors}
 
-/** How much of the log has to stay: milliseconds before now, and the unit that the cutoff is rounded down to. */
+/**
+ * How much of the log has to be kept: milliseconds before now, and the unit to which the cutoff is rounded
+ * down.
+ */
 final case class CleanupSettings(retentionMs: Long, granularity: Granularity)
 
 object CleanupSettings {
@@ -17,8 +20,8 @@ object CleanupSettings {
 
   /**
    * @param retain       hours as the user wrote them, None for the table's own retention
-   * @param allowShorter whether less than the table promises may stay
-   * @throws UpkeepException `NEGATIVE_RETENTION`, `RETENTION_TOO_SHORT`
+   * @param allowShorter whether the retention may be shorter than the table's own
+   * @throws io.deltaupkeep.UpkeepException `NEGATIVE_RETENTION`, `RETENTION_TOO_SHORT`
    */
   def apply(
       options: Options,

@@ -14,7 +14,9 @@ object Granularity {
   case object Minute extends Granularity(ChronoUnit.MINUTES)
 }
 
-/** Which commits retention lets go (protocol, 'Metadata Cleanup', step 1). Times in milliseconds since the epoch. */
+/**
+ * Which commits have expired (protocol, 'Metadata Cleanup', step 1). Times in milliseconds since the epoch.
+ */
 object Cutoff {
 
   /** `now` less the retention, rounded down. At noon of 10 May with 48 hours and days: midnight of 8 May. */
@@ -27,8 +29,9 @@ object Cutoff {
   /**
    * The newest commit that is not newer than the cutoff: the version that a reader sees at that time.
    *
-   * @param inCommitTimestamp the time that a commit carries itself, None for one from before the feature was
-   *                          enabled; asked for a logarithm of the commits, as each is a read
+   * @param inCommitTimestamp the time that a commit itself carries; None if the commit is older than the
+   *                          feature. Each call reads a commit, so it is called for a logarithm of the
+   *                          commits only
    */
   def commit(
       commits: CommitTimes,
@@ -55,8 +58,8 @@ object Cutoff {
   }
 
   /**
-   * Commits with a time of their own are the newest ones, and their times grow: the first of them that is
-   * newer than the cutoff is found by halving. Where there are none among the old ones, file times decide.
+   * Commits that carry a time are the newest ones, and their times increase, so a binary search finds the
+   * first that is newer than the cutoff. File times decide for the commits before them.
    */
   private def lastIndexByOwnTime(
       commits: CommitTimes,

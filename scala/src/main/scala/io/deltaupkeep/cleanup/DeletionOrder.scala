@@ -2,12 +2,13 @@ package io.deltaupkeep.cleanup
 
 import io.deltaupkeep.log.{LogFile, LogFileKind}
 
-/** What has to go before what. */
+/** The order in which files are deleted. */
 private[cleanup] object DeletionOrder {
 
   /**
-   * Log compactions first, as readers prefer them to the commits that they cover; then what has a version, from
-   * the oldest on; then what no reader uses; sidecars last, after every checkpoint that named them.
+   * First log compactions, because readers prefer them to the commits that they cover. Then files with a
+   * version, oldest first. Then files that no reader uses. Sidecars last, after every checkpoint that named
+   * them.
    */
   def phases(files: IndexedSeq[LogFile], reasons: Reasons): Seq[IndexedSeq[LogFile]] = {
     val deletions = files.indices.filter(reasons(_).verdict == Verdict.Delete).map(Deletion.of(files, _))

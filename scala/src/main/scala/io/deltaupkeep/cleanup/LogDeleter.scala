@@ -15,14 +15,17 @@ import org.apache.hadoop.fs.{BulkDelete, FileSystem, Path}
 
 import org.apache.spark.internal.Logging
 
-/** What a cleanup removed; a file that somebody else had removed counts in neither number, where that shows. */
+/**
+ * What a cleanup deleted. Files that somebody else deleted first are not counted, as far as the file system
+ * tells.
+ */
 final case class Deletions(files: Long, bytes: Long)
 
 /**
- * Deletes files of a log: many in a call where the file system can (`BulkDelete`), else one; side by side.
+ * Deletes files of a log in parallel: many per call if the file system can (`BulkDelete`), otherwise one.
  *
- * @param table   to be named in errors
- * @param threads that delete one file after the other, at most; of those that delete many in a call, an eighth
+ * @param table   for error messages
+ * @param threads largest number of threads; an eighth as many if the file system deletes many files per call
  */
 final class LogDeleter(
     fileSystem: FileSystem,
@@ -36,10 +39,11 @@ final class LogDeleter(
   private val bytes = new AtomicLong
 
   /**
-   * Deletes all of a phase before anything of the next one.
+   * Deletes one phase after the other.
    *
-   * @throws UpkeepException `LOG_FILE_NOT_DELETED` where a file cannot be deleted, after some tries; others that
-   *                         were being deleted just then may be gone. `LOG_DIRECTORY_IS_LINK` before anything is
+   * @throws io.deltaupkeep.UpkeepException `LOG_FILE_NOT_DELETED` where a file cannot be deleted, after some
+   *                                        tries; others that were being deleted just then may be gone.
+   *                                        `LOG_DIRECTORY_IS_LINK` before anything is
    */
   def delete(phases: Seq[IndexedSeq[LogFile]]): Deletions = {
     requireNoLinks(phases.iterator.flatten.map(_.directory).toSet - LogDirectory.Root)
@@ -49,7 +53,7 @@ final class LogDeleter(
       val deletePage: Seq[LogFile] => Seq[Failed] = if (isBulk) deleteTogether(bulk, _) else deleteEach
       val pool = Executors.newFixedThreadPool(width, DaemonThreads("delta-upkeep-delete"))
       try phases.foreach { phase =>
-          // Waiting for a few calls of each thread keeps what a stop leaves behind without large gaps.
+          // If the deletion stops, this keeps large gaps out of what is left.
           phase.iterator.grouped(bulk.pageSize).grouped(width * CallsOfThread).foreach { pages =>
             val calls = pages.map(page => callable(attempt(deletePage, page, tries = 1)))
             pool.invokeAll(calls.asJava).asScala.flatMap(_.get).headOption.foreach(throw _)
@@ -62,7 +66,7 @@ final class LogDeleter(
 
   private def requireNoLinks(directories: Set[LogDirectory]): Unit =
     if (fileSystem.supportsSymlinks) directories.map(of => new Path(logPath, of.prefix)).foreach { path =>
-      // The local file system takes a scheme for a part of the name.
+      // The local file system takes a scheme as a part of the name.
       if (fileSystem.getFileLinkStatus(Path.getPathWithoutSchemeAndAuthority(path)).isSymlink)
         throw UpkeepErrors.logDirectoryIsLink(table, path.toString)
     }

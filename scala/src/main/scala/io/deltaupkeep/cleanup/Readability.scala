@@ -6,8 +6,8 @@ import io.deltaupkeep.log.CommitTimes
 private[cleanup] object Readability {
 
   /**
-   * The oldest version from which on every version up to the newest commit can be read: from commit 0, or from
-   * a complete checkpoint, with no commit missing in between. A version without its commit does not count.
+   * The oldest version such that it and every later version can be read: from commit 0, or from a complete
+   * checkpoint, with no commit missing in between. A version without its commit does not count.
    */
   def oldest(commits: CommitTimes, completeCheckpoints: Seq[Long]): Option[Long] =
     commits.newest.flatMap { newest =>

@@ -2,10 +2,10 @@ package io.deltaupkeep.health
 
 import io.deltaupkeep.TableFacts
 
-/** Makes the rows of one table. */
+/** Makes the result rows of one table. */
 private[health] final class Checks(table: TableFacts) {
 
-  /** A remedy is given where something needs mending, and where we may mend it. */
+  /** Returns a remedy if something is wrong and a statement of Delta Upkeep may fix it. */
   def result(
       check: String,
       severity: Severity,

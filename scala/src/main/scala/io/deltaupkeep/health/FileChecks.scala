@@ -3,7 +3,7 @@ package io.deltaupkeep.health
 import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.optimize.{DataFile, OptimizePlan}
 
-/** What the data files mean for readers. Pure; a few hundred bytes for each file while it runs. */
+/** Checks of the data files. Pure. Takes a few hundred bytes of memory for each file. */
 private[health] object FileChecks {
 
   def of(facts: HealthFacts): Seq[HealthResult] =
@@ -20,13 +20,13 @@ private[health] object FileChecks {
       "files",
       s"The table has ${CountText.of(sizes.size, "data file")} of ${ByteText.of(sizes.sum)} in all, " +
         s"${ByteText.of(average)} on average.",
-      "A scan asks the store for each file that it cannot skip.",
+      "A scan sends requests to the store for each file that it cannot skip.",
       details =
         SizeHistogram.of("size" -> sizes, "sizeAfter" -> sizesAfter(facts.optimize)) ++ partitions(files)
     )
   }
 
-  /** Sizes once OPTIMIZE has run: bins are taken to keep their bytes. */
+  /** Sizes after OPTIMIZE, on the assumption that a new file is as large as its inputs together. */
   private def sizesAfter(plan: OptimizePlan): Seq[Long] = {
     val rewritten = plan.files.map(_.id).toSet
     val outputs = plan.bins.flatMap { bin =>
@@ -36,7 +36,7 @@ private[health] object FileChecks {
     plan.considered.filterNot(file => rewritten(file.id)).map(_.sizeInBytes) ++ outputs
   }
 
-  /** In the order of their names; those with the most files where there are too many to show. */
+  /** Partitions by name. If there are too many to show, those with the most files. */
   private def partitions(files: Seq[DataFile]): Seq[HealthDetail] = {
     val details = files.groupBy(_.partition).map { case (partition, some) =>
       HealthDetail("partition", partition.text, some.size.toLong, some.map(_.sizeInBytes).sum)
@@ -70,7 +70,7 @@ private[health] object FileChecks {
       Some(plan.files.size.toDouble),
       "files",
       message,
-      "Each file costs a scan a request for its footer and one for its data, whatever its size.",
+      "A scan sends two requests for each file, whatever its size: one for the footer and one for the data.",
       Some("OPTIMIZE"),
       if (plan.isEmpty) Nil else gain(facts)
     )
@@ -79,7 +79,10 @@ private[health] object FileChecks {
   private def savedFiles(plan: OptimizePlan): Long =
     plan.files.size - plan.bins.iterator.map(plan.outputsOf).sum
 
-  /** What OPTIMIZE saves each full scan: files, two requests for each, their footers and rows that are hidden. */
+  /**
+   * What OPTIMIZE saves in each full scan: files, two requests for each of them, their footers, and hidden
+   * rows.
+   */
   private def gain(facts: HealthFacts): Seq[HealthDetail] = {
     val plan = facts.optimize
     val files = savedFiles(plan)
@@ -139,7 +142,7 @@ private[health] object FileChecks {
     val (severity, value, message) = facts.orphans match {
       case Orphans.NotLookedFor(reason) => (Severity.Ok, None, s"Not looked for: $reason.")
       case Orphans.Found(FileTotal(0, _)) =>
-        (Severity.Ok, Some(0d), "Every file of the directory is named by a version inside retention.")
+        (Severity.Ok, Some(0d), "Every file in the directory belongs to a version inside the retention.")
       case Orphans.Found(FileTotal(files, bytes)) =>
         val text =
           s"No version inside retention names ${CountText.of(files, "file")} of ${ByteText.of(bytes)}."
@@ -151,7 +154,7 @@ private[health] object FileChecks {
       value,
       "files",
       message,
-      "They are left by failed writers, or removed from the table long ago, and cost storage alone.",
+      "Failed writers left them, or they were removed from the table long ago. They only take up storage.",
       Some("VACUUM")
     )
   }

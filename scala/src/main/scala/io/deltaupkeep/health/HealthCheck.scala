@@ -1,6 +1,6 @@
 package io.deltaupkeep.health
 
-/** Looks at a table's facts and says what they mean. Pure. */
+/** Makes the findings from the facts about a table. Pure. */
 object HealthCheck {
 
   def of(facts: HealthFacts): Seq[HealthResult] = FileChecks.of(facts) ++ LogChecks.of(facts)

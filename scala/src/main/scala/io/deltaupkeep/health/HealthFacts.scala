@@ -10,7 +10,7 @@ final case class FileTotal(files: Long, bytes: Long)
 
 object FileTotal {
 
-  /** Of files by their sizes in bytes. */
+  /** Makes a count from the sizes of files in bytes. */
   def of(sizes: Seq[Long]): FileTotal = FileTotal(sizes.size.toLong, sizes.sum)
 }
 
@@ -18,7 +18,7 @@ object FileTotal {
 final case class NewestCheckpoint(version: Long, layout: String, writtenAt: Long)
 
 /**
- * What a reader loads that is new to the table.
+ * What a reader without a cached snapshot loads.
  *
  * @param checkpoint the files of the newest checkpoint, sidecars included
  * @param commits    those since
@@ -28,14 +28,17 @@ final case class LoadCost(checkpoint: FileTotal, commits: FileTotal)
 /**
  * What the footers of some files say.
  *
- * @param files       that were asked
+ * @param files       files whose footers were read
  * @param rowGroups   compressed sizes of their row groups, in bytes
  * @param footerBytes of all their footers
  * @param unreadable  why some of them cannot be read, each with its name
  */
 final case class FooterSample(files: Int, rowGroups: Seq[Long], footerBytes: Long, unreadable: Seq[String])
 
-/** Files of the table's directory that no version inside retention names, or why nobody looked for them. */
+/**
+ * Files in the table's directory that no version inside the retention names, or why they were not searched
+ * for.
+ */
 sealed trait Orphans
 
 object Orphans {
@@ -44,7 +47,7 @@ object Orphans {
 }
 
 /**
- * All that the checks look at: the table's state, what OPTIMIZE and CLEANUP LOG would do, and the log. `now` in
+ * All input of the checks: the table's state, what OPTIMIZE and CLEANUP LOG would do, and the log. `now` in
  * milliseconds since the epoch.
  */
 final case class HealthFacts(

@@ -1,6 +1,6 @@
 package io.deltaupkeep.health
 
-/** How much a check asks for attention. */
+/** How urgent a finding is. */
 sealed abstract class Severity(val name: String)
 
 object Severity {
@@ -13,9 +13,9 @@ object Severity {
 /**
  * A number behind a check.
  *
- * @param series what it belongs to: the bars of a histogram, the days of a log
- * @param label  its place in the series, in words; a series comes in order
- * @param count  files, or what else the series counts
+ * @param series the series that it belongs to, such as the bars of a histogram or the days of a log
+ * @param label  its label in the series; a series is in order
+ * @param count  of files, or of whatever the series counts
  * @param bytes  of them
  */
 final case class HealthDetail(series: String, label: String, count: Long, bytes: Long)
@@ -26,12 +26,12 @@ final case class HealthDetail(series: String, label: String, count: Long, bytes:
  * @param path     root of the table
  * @param check    its name, stable between versions
  * @param severity `ok`, `info`, `warning` or `critical`
- * @param value    the number behind it, null where there is none
+ * @param value    the number behind the check; null if there is none
  * @param unit     of the number
  * @param message  what was found
  * @param why      what it means for readers and writers
- * @param remedy   the statement that mends it, null where nothing needs mending
- * @param details  the numbers behind that one
+ * @param remedy   the statement that fixes the problem; null if there is none
+ * @param details  the numbers behind `value`
  */
 final case class HealthResult(
     path: String,

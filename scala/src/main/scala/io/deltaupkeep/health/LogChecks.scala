@@ -9,7 +9,7 @@ import io.deltaupkeep.checkpoint.CheckpointDue
 import io.deltaupkeep.cleanup.{CleanupPlan, Verdict}
 import io.deltaupkeep.log.LogFile
 
-/** What the log and its checkpoints mean for readers and writers. Pure. */
+/** Checks of the log and its checkpoints. Pure. */
 private[health] object LogChecks {
 
   def of(facts: HealthFacts): Seq[HealthResult] =
@@ -53,7 +53,7 @@ private[health] object LogChecks {
       facts.checkpoint.fold("The table has no checkpoint yet.") { newest =>
         s"The newest checkpoint was written ${ageText((facts.now - newest.writtenAt).max(0).millis)} ago."
       },
-      "Expired commits stay until a checkpoint older than the cutoff stands in for them."
+      "Expired commits are kept until a checkpoint older than the cutoff replaces them."
     )
   }
 
@@ -99,12 +99,15 @@ private[health] object LogChecks {
       Some(size.toDouble),
       "bytes",
       s"The log has ${CountText.of(totals.map(_.files).sum, "file")} of ${ByteText.of(size)}.",
-      "Writers and readers list it, and storage is paid for it.",
+      "Writers and readers list the log, and it takes up storage.",
       details = timeline(facts.cleanup)
     )
   }
 
-  /** Files by the day when they were written, or by as many days as make no more than sixty bars. */
+  /**
+   * Files by the day when they were written. Each bar covers as many days as are needed for at most sixty
+   * bars.
+   */
   private def timeline(plan: CleanupPlan): Seq[HealthDetail] = {
     def dayOf(time: Long) = Math.floorDiv(time, DayMs)
     val days = plan.files.iterator.map(file => dayOf(file.modificationTime))
@@ -130,7 +133,7 @@ private[health] object LogChecks {
       Some(count.toDouble),
       "files",
       plan.message,
-      "No version inside retention needs them; they are listed, and storage is paid for them.",
+      "No version inside the retention needs them, but they are listed and take up storage.",
       Some(if (plan.needsCheckpoint) "MAINTAIN" else "CLEANUP LOG"),
       expiredByKind(plan)
     )
@@ -154,7 +157,7 @@ private[health] object LogChecks {
       oldest.map(_.toDouble),
       "version",
       oldest.fold("No version can be read from the log.") { version =>
-        s"Versions $version to ${facts.table.version} can be read, whatever CLEANUP LOG removes."
+        s"Versions $version to ${facts.table.version} can be read, also after CLEANUP LOG."
       },
       "Time travel, streams and RESTORE reach back to it."
     )

@@ -13,7 +13,7 @@ private[health] object SizeHistogram {
     s"under ${text(Bounds.head)}" +: inner :+ s"${text(Bounds.last)} and more"
   }
 
-  /** Histograms with the same classes, without those at both ends that are empty in all. */
+  /** Histograms with the same classes. Classes at both ends that are empty in all of them are left out. */
   def of(sizes: (String, Seq[Long])*): Seq[HealthDetail] = {
     val classes = sizes.map { case (series, some) => series -> some.groupBy(classOf) }
     val used = classes.flatMap(_._2.keys)

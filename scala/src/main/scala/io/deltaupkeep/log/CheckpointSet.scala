@@ -1,13 +1,13 @@
 package io.deltaupkeep.log
 
-/** The files that make one checkpoint together. */
+/** The files that together make one checkpoint. */
 private[deltaupkeep] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
 
 private[deltaupkeep] object CheckpointSet {
 
   /**
-   * All checkpoints of a log. Complete is one that a reader can use: readable, and no part or sidecar missing
-   * or empty.
+   * All checkpoints of a log. A checkpoint is complete if a reader can use it: it is readable, and no part or
+   * sidecar is missing or empty.
    */
   def allOf(files: Seq[LogFile], references: Map[String, SidecarReferences]): Seq[CheckpointSet] = {
     val sidecars =

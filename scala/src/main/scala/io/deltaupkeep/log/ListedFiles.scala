@@ -3,8 +3,8 @@ package io.deltaupkeep.log
 import scala.collection.mutable
 
 /**
- * The files of a log as a listing brought them. Commits and checksums, which are most of a log, take 30 bytes
- * each, 15 MB for half a million; others hold their name, and take 120.
+ * The files of a log, in the order of the listing. Commits and checksums, which are most of a log, take 30
+ * bytes each: 15 MB for half a million. Other files keep their names and take 120 bytes each.
  */
 final class ListedFiles private (
     kinds: Array[Byte],

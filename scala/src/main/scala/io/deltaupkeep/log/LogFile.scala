@@ -91,7 +91,7 @@ object LogFileKind {
   private val StagedName = raw"(\d+)\.([^.]+)\.json".r
   private val TemporaryName = raw"\..+\.tmp".r
 
-  /** A number that is too large to be a version or a part, which makes the name one that nobody knows. */
+  /** A number that is too large to be a version or a part. A file with such a name is of no known kind. */
   private object Number {
     def unapply(digits: String): Option[Long] = digits.toLongOption
   }
@@ -103,7 +103,10 @@ object LogFileKind {
   /** Digits that Delta pads a version to. */
   private[deltaupkeep] val Digits = 20
 
-  /** Most of a log are files with such a name and one of few ends: they are told without a regular expression. */
+  /**
+   * Most files of a log have such a name and one of a few endings. They are recognized without a regular
+   * expression.
+   */
   private def ofUsualName(name: String): Option[LogFileKind] =
     if (leadingDigits(name) < Digits) None
     else name.substring(Digits) match {
@@ -122,7 +125,7 @@ object LogFileKind {
     (if (directory == LogDirectory.Root) ofUsualName(name) else None).getOrElse(ofAnyName(directory, name))
 
   private def ofAnyName(directory: LogDirectory, name: String): LogFileKind = (directory, name) match {
-    // Hadoop takes what is before a colon for a scheme, and so it neither writes nor deletes such a file.
+    // Hadoop takes the text before a colon as a scheme, so it can neither write nor delete such a file.
     case _ if name.contains(':') => Unknown
     case (_, TemporaryName()) => Temporary
     case (LogDirectory.Root, CommitName(Number(version))) => Commit(version)

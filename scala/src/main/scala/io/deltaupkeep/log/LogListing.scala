@@ -4,7 +4,10 @@ import java.io.FileNotFoundException
 
 import org.apache.hadoop.fs.{FileStatus, FileSystem, Path}
 
-/** Lists `_delta_log` and the two directories in it that the protocol knows. Three listings, by page. */
+/**
+ * Lists `_delta_log` and the two directories in it that the protocol defines: three listings, read page by
+ * page.
+ */
 object LogListing {
 
   def of(fileSystem: FileSystem, logPath: Path): ListedFiles = {
@@ -20,7 +23,10 @@ object LogListing {
       .filter(_.isFile)
       .map(file => LogFile(directory, file.getPath.getName, file.getLen, file.getModificationTime))
 
-  /** Page by page; nothing where there is no such directory, which some file systems say at the first page. */
+  /**
+   * Lists page by page. Empty if there is no such directory, which some file systems report only with the
+   * first page.
+   */
   private def iterate(fileSystem: FileSystem, path: Path): Iterator[FileStatus] = {
     val remote =
       try {

@@ -6,6 +6,6 @@ sealed trait SidecarReferences
 object SidecarReferences {
   final case class Named(names: Set[String]) extends SidecarReferences
 
-  /** The checkpoint could not be read, so nobody knows what it names. */
+  /** The checkpoint could not be read, so its sidecars are unknown. */
   final case class Unreadable(problem: String) extends SidecarReferences
 }

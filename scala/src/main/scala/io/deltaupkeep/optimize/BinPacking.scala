@@ -5,8 +5,9 @@ import scala.annotation.tailrec
 /**
  * Packs the candidates of one partition into bins up to the target size, by first fit. Pure.
  *
- * A bin counts as its output from then on, and is packed again with what was left over, until nothing changes:
- * else a second run would find that work. Each round takes O(n log n) in what is left, and there are few.
+ * A packed bin then counts as one file of its output size, and is packed again with the files left over,
+ * until nothing changes. Otherwise a second run would find more to do. Each of the few rounds takes O(n log
+ * n) for the files that are left.
  */
 private[optimize] object BinPacking {
 
@@ -29,7 +30,9 @@ private[optimize] object BinPacking {
       .map(_.files)
   }
 
-  /** Groups without giants. What a giant leaves behind may find other company, so all is packed again. */
+  /**
+   * Groups without giants. The other files of a giant's bin may fit elsewhere, so everything is packed again.
+   */
   @tailrec
   private def groupsOf(parts: Seq[Part], rules: BinRules, rounds: Int): Seq[Seq[Part]] = {
     val groups = FirstFit.pack(parts, rules.targetFileSize)(_.asFile.sizeInBytes)
@@ -39,10 +42,12 @@ private[optimize] object BinPacking {
     else groupsOf(parts.filterNot(part => giants(part.asFile.id)), rules, rounds - 1)
   }
 
-  /** Enough for sizes from bytes to the target: what is left shrinks by eight with each. */
+  /**
+   * Enough for sizes from one byte to the target: what is left shrinks by a factor of eight in each round.
+   */
   private val MostRounds = 32
 
-  /** Files that become one, or one that stays; `asFile` stands for what they become. */
+  /** Files that become one file, or one file that is kept. `asFile` describes the result. */
   private final case class Part(files: Seq[DataFile], asFile: DataFile, isRewritten: Boolean)
 
   private object Part {

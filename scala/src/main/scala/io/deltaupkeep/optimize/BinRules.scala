@@ -2,22 +2,22 @@ package io.deltaupkeep.optimize
 
 import scala.annotation.tailrec
 
-/** Which files are worth rewriting, and which of them together. Pure. */
+/** Decides which files are worth rewriting, and which of them together. Pure. */
 private[optimize] final case class BinRules(settings: OptimizeSettings) {
   import BinRules._
 
   def targetFileSize: Long = settings.targetFileSize
 
-  /** Whether a file is small, or heavy with deleted rows. */
+  /** Whether a file is small or has too many deleted rows. */
   def isCandidate(file: DataFile): Boolean = file.sizeInBytes < settings.minFileSize || isHeavy(file)
 
   def isHeavy(file: DataFile): Boolean = file.deletedRowsRatio > settings.maxDeletedRowsRatio
 
   /**
-   * The file of a bin that would be rewritten for next to nothing: the largest, where all others together are
-   * small beside it, and its own deleted rows do not ask for it. Example: 900 MB and 1 KB; the 1 KB waits until
-   * others have made it 112 MB. So each byte is rewritten a number of times that grows with the logarithm of the
-   * table, not with its appends.
+   * The file of a bin whose rewrite would gain almost nothing: the largest, if all others together are small
+   * compared to it, and it does not have too many deleted rows. Example: 900 MB and 1 KB; the 1 KB waits
+   * until others have made it 112 MB. So the number of times that a byte is rewritten grows with the
+   * logarithm of the table's size, not with the number of appends.
    */
   def giantOf(bin: Seq[DataFile]): Option[DataFile] = {
     val total = bin.iterator.map(_.sizeInBytes).sum
@@ -27,7 +27,7 @@ private[optimize] final case class BinRules(settings: OptimizeSettings) {
       .filter(largest => (total - largest.sizeInBytes) * LeastShare < largest.sizeInBytes)
   }
 
-  /** What is left of a bin when giants are taken out until there is none. */
+  /** The bin without its giants. */
   @tailrec
   def withoutGiants(bin: Seq[DataFile]): Seq[DataFile] = giantOf(bin) match {
     case Some(giant) => withoutGiants(bin.filterNot(_ eq giant))
@@ -35,9 +35,9 @@ private[optimize] final case class BinRules(settings: OptimizeSettings) {
   }
 
   /**
-   * Whether a bin without giants is rewritten. Files of an earlier run with the same target stay until a new one
-   * joins them: their sizes shrank in that run, and packing them again and again would rewrite the table for
-   * nothing.
+   * Whether a bin without giants is rewritten. Files from an earlier run with the same target size are kept
+   * until a new file joins them. Their sizes shrank in that run, and packing them again and again would
+   * rewrite the table for nothing.
    */
   def isWorthRewriting(bin: Seq[DataFile]): Boolean =
     bin.exists(isHeavy) ||
@@ -51,6 +51,6 @@ private[optimize] final case class BinRules(settings: OptimizeSettings) {
 
 private object BinRules {
 
-  /** The others hold an eighth of the largest file at least. */
+  /** The others together hold at least an eighth of the largest file. */
   private val LeastShare = 8
 }

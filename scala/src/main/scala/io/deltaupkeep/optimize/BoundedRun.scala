@@ -1,14 +1,15 @@
 package io.deltaupkeep.optimize
 
-/** What one run may still rewrite. */
+/** How much one run may still rewrite. */
 private[optimize] final case class Budget(files: Long, bytes: Long) {
   def holds(bin: Bin): Boolean = bin.files.size <= files && bin.sizeInBytes <= bytes
   def without(bin: Bin): Budget = Budget(files - bin.files.size, bytes - bin.sizeInBytes)
 }
 
 /**
- * Keeps a plan within `maxFiles` and `maxBytes`: bins are taken in order, and one that does not fit any more waits
- * for a later run. Of one that no run could hold, a part is done, so that run after run gets on.
+ * Keeps a plan within `maxFiles` and `maxBytes`: bins are taken in order, and a bin that no longer fits is
+ * left to a later run. Of a bin that exceeds the limits of any run, a part is rewritten, so that every run
+ * makes progress.
  */
 private[optimize] final class BoundedRun(settings: OptimizeSettings) {
 
@@ -37,7 +38,7 @@ private[optimize] final class BoundedRun(settings: OptimizeSettings) {
       .map(part => bin.copy(files = bin.files.filter(part.toSet)))
   }
 
-  /** As many files in a row as fit; then again from the middle of those, in linear time. */
+  /** As many consecutive files as fit; then again from the middle of those, in linear time. */
   private def windows(files: IndexedSeq[DataFile], budget: Budget): Iterator[Seq[DataFile]] =
     Iterator.unfold(0) { first =>
       Option.when(first < files.size) {
@@ -62,7 +63,7 @@ private[optimize] final class BoundedRun(settings: OptimizeSettings) {
     case BinOrder.Newest => bins.sortBy(-_.files.iterator.map(_.modificationTime).max)
   }
 
-  /** Files and deletion vectors that a reader need not open any more, for each byte that is rewritten. */
+  /** How many files and deletion vectors fewer a reader opens, for each byte that is rewritten. */
   private def gainOf(bin: Bin): Double = {
     val gone = bin.files.size - 1 + bin.files.count(_.deletionVector.nonEmpty)
     gone.toDouble / math.max(1L, bin.sizeInBytes)

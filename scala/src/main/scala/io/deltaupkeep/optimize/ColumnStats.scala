@@ -11,7 +11,7 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.types._
 
 /**
- * Folds what statistics of files tell of one column (protocol, 'Per-file Statistics').
+ * Merges the statistics of files for one column (protocol, 'Per-file Statistics').
  *
  * @param path names from the top
  */
@@ -30,7 +30,7 @@ private[optimize] final class ColumnStats(val path: List[String], val dataType: 
 
   def isCollection: Boolean = dataType.isInstanceOf[ArrayType] || dataType.isInstanceOf[MapType]
 
-  /** Takes in a file of `rows` rows, more than none; null for what it does not tell. */
+  /** Adds a file of `rows` rows, at least one; null for unknown values. */
   def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit = {
     files += 1
     val known = (if (isKnown(min)) 1 else 0) + (if (isKnown(max)) 1 else 0)
@@ -47,7 +47,7 @@ private[optimize] final class ColumnStats(val path: List[String], val dataType: 
     }
   }
 
-  /** The statistics of all files together; None if only some tell of the column. */
+  /** The merged statistics; None if only some of the files have statistics of the column. */
   def result: Option[ColumnStats.Of] =
     if (filesWithNullCount < files)
       Option.when(filesWithNullCount == 0 && bounds == 0)(ColumnStats.unknown)
@@ -74,7 +74,7 @@ private[optimize] object ColumnStats {
   val unknown: Of = Of(None, None, None)
 }
 
-/** A value as it stands in the log, in the order of its type. */
+/** A value as the log spells it, ordered by its type. */
 private trait Bound {
   def node: JsonNode
   def isBelow(other: Bound): Boolean
@@ -84,11 +84,11 @@ private trait Bound {
 private final class ValueOrder[T](parse: JsonNode => Option[T])(compare: (T, T) => Int) {
 
   private final class Value(val node: JsonNode, val value: T) extends Bound {
-    // All bounds of a column are of its order.
+    // All bounds of a column have its order.
     override def isBelow(other: Bound): Boolean = compare(value, other.asInstanceOf[Value].value) < 0
   }
 
-  /** None where it is no value of the type. */
+  /** None if it is not a value of the type. */
   def read(node: JsonNode): Option[Bound] = parse(node).map(new Value(node, _))
 }
 
@@ -117,7 +117,7 @@ private object ValueOrder {
   private val instants = new ValueOrder[Instant](text(OffsetDateTime.parse(_).toInstant))(_ compareTo _)
   private val localTimes = new ValueOrder(text(LocalDateTime.parse(_)))(_ compareTo _)
 
-  /** JSON has no numbers for some: Spark writes them as texts. */
+  /** JSON cannot write some of them as numbers, so Spark writes them as strings. */
   private def floatOf(node: JsonNode): Option[Double] =
     if (node.isNumber) Some(node.doubleValue)
     else

@@ -25,7 +25,7 @@ final case class TierWork(tier: String, bytes: Long, milliseconds: Long)
  *
  * @param versions  of the commits, none where no bin was left to commit
  * @param committed bins that are in the table now
- * @param lost      bins that another writer overtook; their new files were removed
+ * @param lost      bins of which another writer removed a file first; their new files were deleted
  */
 final case class CommitOutcome(versions: Seq[Long], committed: Seq[RewrittenBin], lost: Seq[Bin]) {
 

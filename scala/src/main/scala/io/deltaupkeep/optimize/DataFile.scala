@@ -7,7 +7,7 @@ package io.deltaupkeep.optimize
  * @param deletionVector   id of its deletion vector; with `path` it names the file once
  * @param sizeInBytes      of the Parquet file
  * @param modificationTime milliseconds since the epoch
- * @param physicalRows     rows in the file, deleted ones included, where the log knows
+ * @param physicalRows     rows in the file, deleted ones included, if the log has the number
  * @param deletedRows      rows that the deletion vector hides
  * @param optimizedFor     target size, in bytes, of the OPTIMIZE that wrote the file, if one did
  */
@@ -24,7 +24,7 @@ final case class DataFile(
 
   def id: DataFile.Id = DataFile.Id(path, deletionVector)
 
-  /** Deleted rows over all rows: 1 where rows are deleted and the log does not know of how many. */
+  /** Share of deleted rows; 1 if rows are deleted and the log does not have the number of rows. */
   def deletedRowsRatio: Double =
     if (deletionVector.isEmpty) 0d
     else physicalRows.filter(_ > 0).fold(1d)(deletedRows.toDouble / _)
@@ -32,6 +32,6 @@ final case class DataFile(
 
 object DataFile {
 
-  /** What tells two files of a table apart (protocol, 'Action Reconciliation'). */
+  /** What identifies a file of a table (protocol, 'Action Reconciliation'). */
   final case class Id(path: String, deletionVector: Option[String])
 }

@@ -11,7 +11,7 @@ import org.apache.parquet.hadoop.util.HadoopStreams
 import org.apache.parquet.io.{InputFile, SeekableInputStream}
 
 /**
- * An input by Hadoop's file systems. The log knows its size, which saves a request.
+ * An input that is read through Hadoop's file systems. Its size is known from the log, which saves a request.
  *
  * @param readPolicy how an object store should fetch it (Hadoop, `fs.option.openfile.read.policy`)
  */
@@ -33,7 +33,7 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
     HadoopStreams.wrap(FutureIO.awaitFuture(unbuffered(builder).build()))
   }
 
-  /** We read large ranges, and a buffer would only be one more copy of them. */
+  /** Reads are large ranges, and a buffer would only be one more copy of them. */
   private def unbuffered(builder: FutureDataInputStreamBuilder): FutureDataInputStreamBuilder =
     builder match {
       case known: FutureDataInputStreamBuilderImpl => known.bufferSize(SmallBuffer)

@@ -10,7 +10,7 @@ final class LayoutChoice(table: TableFacts, resolver: Resolver) {
 
   /**
    * @param zOrderBy columns, each by the parts of its name
-   * @throws UpkeepException `CLUSTERED_TABLE`, `FULL_NEEDS_CLUSTERING`, `ZORDER_COLUMN`
+   * @throws io.deltaupkeep.UpkeepException `CLUSTERED_TABLE`, `FULL_NEEDS_CLUSTERING`, `ZORDER_COLUMN`
    */
   def of(full: Boolean, hasPredicate: Boolean, zOrderBy: Seq[Seq[String]]): Layout = {
     if (table.isClustered) {
@@ -31,13 +31,16 @@ final class LayoutChoice(table: TableFacts, resolver: Resolver) {
       throw UpkeepErrors.zOrderColumn(
         column,
         table.name,
-        "Its files hold one value of a partition column each."
+        "It is a partition column, so each file holds only one value of it."
       )
     if (!table.columns.exists(name => resolver(name, column) || resolver(name, nameParts.head)))
       throw UpkeepErrors.zOrderColumn(column, table.name, "The table has no such column.")
   }
 
-  /** As Spark reads it of a data frame: `a.b` is the field b of a, and a column of that name has backticks. */
+  /**
+   * As Spark reads a column of a data frame: `a.b` is the field b of a; a column with a dot in its name has
+   * backticks.
+   */
   private def columnName(nameParts: Seq[String]): String = nameParts
     .map(part => if (part.exists(".`".contains(_))) QuotingUtils.quoteIdentifier(part) else part)
     .mkString(".")

@@ -14,9 +14,10 @@ import com.fasterxml.jackson.databind.JsonNode
 import org.apache.spark.sql.types._
 
 /**
- * Holds bounds of the log against those of a written column (protocol, 'Per-file Statistics'). Pure.
+ * Compares bounds in the log with those of a written column (protocol, 'Per-file Statistics'). Pure.
  *
- * It reads the log's texts itself: what makes the new file's statistics would not see its own mistakes.
+ * It parses the log's texts itself: the code that makes the new file's statistics would not find its own
+ * mistakes.
  */
 private[optimize] object LogBounds {
 
@@ -28,8 +29,8 @@ private[optimize] object LogBounds {
   private val DoubleError = BigDecimal("1e-15")
 
   /**
-   * Whether they can both be true of one column; of what the log does not write exactly, whether the log's enclose
-   * the others.
+   * Whether both can be true of one column. For types that the log does not write exactly: whether the log's
+   * bounds enclose the others.
    *
    * @param isTight whether the log's bounds are values of the column
    */
@@ -67,7 +68,7 @@ private[optimize] object LogBounds {
     case _ => false
   }
 
-  /** None where the log says no number of the type, such as NaN. */
+  /** None if the log has no number of the type, such as NaN. */
   private def numberOf(dataType: DataType, node: JsonNode): Option[BigDecimal] = dataType match {
     case FloatType => number(node).map(n => BigDecimal(new java.math.BigDecimal(n.toFloat.toDouble)))
     case DoubleType => number(node).map(n => BigDecimal(new java.math.BigDecimal(n.toDouble)))

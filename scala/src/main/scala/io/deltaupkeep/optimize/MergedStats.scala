@@ -11,22 +11,22 @@ import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * What the footer of a file tells.
+ * The statistics in the footer of a file.
  *
- * @param json    its statistics, as Delta collects them: row groups that do not tell their bounds are passed over
- * @param bounded paths of the columns whose bounds every row group with values tells
+ * @param json    its statistics, as Delta collects them: row groups without bounds are skipped
+ * @param bounded paths of the columns of which every row group with values has bounds
  */
 final case class FooterStats(json: String, bounded: Set[Seq[String]])
 
 /**
- * Statistics of a file that holds the rows of others, from theirs (protocol, 'Per-file Statistics'). Pure.
+ * The statistics of a merged file, made from those of its inputs (protocol, 'Per-file Statistics'). Pure.
  *
  * @param schema of the data columns, by their physical names
  */
 final class MergedStats(schema: StructType) {
   import MergedStats._
 
-  /** @param inputs statistics of each input, null where it has none */
+  /** @param inputs statistics of each input; null if it has none */
   def of(inputs: Seq[String]): MergedStats.Result = {
     val fold = new Fold(schema)
     inputs.foreach(text => fold.add(parsed(Option(text).filter(_.nonEmpty))))
@@ -50,7 +50,7 @@ object MergedStats {
 
   private val noStats: JsonNode = JsonNodeFactory.instance.objectNode()
 
-  /** Rows of a file by its statistics, deleted ones included. Reads no further than it must. */
+  /** The number of rows in a file by its statistics, deleted ones included. Parses no more than it must. */
   def numRecords(stats: String): Option[Long] =
     Option(stats).filter(_.nonEmpty).flatMap { text =>
       val parser = mapper.createParser(text)
@@ -73,7 +73,7 @@ object MergedStats {
       }
     }
 
-  /** What all inputs together tell of a column; `isTight` where bounds are values that it holds. */
+  /** The merged statistics of a column; `isTight` says that its bounds are values that it holds. */
   private[optimize] final case class Column(
       path: List[String],
       dataType: DataType,
@@ -81,13 +81,13 @@ object MergedStats {
       isTight: Boolean
   )
 
-  /** Statistics of inputs, put together. */
+  /** The merged statistics of the inputs. */
   final class Result private[MergedStats] (fold: Fold) {
 
-    /** Rows of all inputs, deleted ones included, where each tells. */
+    /** The number of rows in all inputs, deleted ones included, if every input has it. */
     def rows: Option[Long] = Option.when(fold.isComplete)(fold.rows)
 
-    /** The columns outside of lists and maps of which all inputs tell something. */
+    /** The columns outside lists and maps of which all inputs have statistics. */
     private[optimize] def columns: Seq[Column] =
       if (!fold.isComplete) Nil
       else
@@ -98,8 +98,8 @@ object MergedStats {
     /**
      * The statistics as JSON.
      *
-     * @param fromFooter statistics that the new file's own footer gives: asked for what some inputs tell of a
-     *                   column and others do not. It cannot count the nulls of arrays and maps.
+     * @param fromFooter statistics from the footer of the new file, used if only some inputs have statistics
+     *                   of a column. A footer does not count the nulls of arrays and maps.
      */
     def json(fromFooter: => Option[FooterStats]): Option[String] = {
       lazy val footer = new ParsedFooter(fromFooter)
@@ -159,7 +159,7 @@ object MergedStats {
     case _ => ()
   }
 
-  /** The statistics of one file after the other, each walked once: a bin may have thousands. */
+  /** Walks the statistics of each file once: a bin may have thousands of files. */
   private final class Fold(schema: StructType) {
     private val root = nodeOf(schema, Nil)
     private var files = 0
@@ -169,12 +169,12 @@ object MergedStats {
 
     val columns: Seq[ColumnStats] = root.columns
 
-    /** Whether every file tells how many rows it has. */
+    /** Whether the statistics of every file have its number of rows. */
     def isComplete: Boolean = files > 0 && filesWithRowCount == files
 
     def rows: Long = total
 
-    /** None where no file says whether its bounds are tight. */
+    /** None if no file says whether its bounds are tight. */
     def tightBounds: Option[Boolean] = tight
 
     def add(stats: JsonNode): Unit = {
@@ -182,13 +182,13 @@ object MergedStats {
       if (stats.hasNonNull(NumRecords)) filesWithRowCount += 1
       val rows = stats.path(NumRecords).asLong(1)
       total += rows
-      // A file without rows tells nothing of columns.
+      // A file without rows has no statistics of its columns.
       if (rows > 0) root.add(rows, stats.get(Min), stats.get(Max), stats.get(NullCount))
       if (stats.has(TightBounds)) tight = Some(stats.get(TightBounds).booleanValue && tight.getOrElse(true))
     }
   }
 
-  /** Columns that statistics tell of: those of structs one by one, arrays and maps as a whole. */
+  /** Columns that have statistics: the fields of structs one by one, arrays and maps as a whole. */
   private sealed trait SchemaNode {
     def columns: Seq[ColumnStats]
     def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit

@@ -1,6 +1,6 @@
 package io.deltaupkeep.optimize
 
-/** How the files of a bin become new ones, with the reason for it: chosen while planning, shown in the result. */
+/** How the new file of a bin is made, with the reason. Chosen in the plan and shown in the result. */
 sealed trait Tier {
   def name: String
   def reason: String
@@ -8,7 +8,7 @@ sealed trait Tier {
 
 object Tier {
 
-  /** From the cheapest on. */
+  /** The cheapest first. */
   val names: Seq[String] = Seq("copy", "splice", "transcode", "rows")
 
   /** Row groups are copied as bytes. */
@@ -16,7 +16,7 @@ object Tier {
     override def name: String = "copy"
   }
 
-  /** Row groups are merged page by page; what lies in pages stays encoded, and values stay untouched. */
+  /** Row groups are merged page by page. The content of pages stays encoded. */
   final case class Splice(reason: String) extends Tier {
     override def name: String = "splice"
   }
@@ -37,10 +37,10 @@ sealed trait Layout
 
 object Layout {
 
-  /** Small files become large ones; rows keep their order. */
+  /** Small files are merged into large ones; rows keep their order. */
   case object Compact extends Layout
 
-  /** Every file of a partition is ordered anew along a Z-curve over the columns. */
+  /** Every file of a partition is rewritten in the order of a Z-curve over the columns. */
   final case class ZOrder(columns: Seq[String]) extends Layout
 
   /** Liquid clustering by the table's own columns; `full` includes files clustered by other columns. */
@@ -58,9 +58,9 @@ final case class Bin(files: Seq[DataFile], tier: Tier) {
 /**
  * What an OPTIMIZE will do.
  *
- * @param considered files that the predicate selects; all that is not in a bin stays as it is
+ * @param considered files that the predicate selects; those in no bin are not changed
  * @param bins       largest first
- * @param deferred   bins, or parts of them, that are beyond the bounds of this run
+ * @param deferred   bins, or parts of them, that exceed the limits of this run
  */
 final case class OptimizePlan(
     layout: Layout,
@@ -77,7 +77,7 @@ final case class OptimizePlan(
   private[optimize] def largestFirst(some: Seq[Bin]): Seq[Bin] =
     some.sortBy(bin => (-bin.sizeInBytes, bin.partition.text))
 
-  /** New files of one bin: one when compacting, as many as the target size gives when rows are ordered anew. */
+  /** New files of one bin: one when compacting; if rows are reordered, as many as the target size gives. */
   def outputsOf(bin: Bin): Long = layout match {
     case Layout.Compact => 1
     case _ => math.max(1, bin.sizeInBytes / targetFileSize)

@@ -3,12 +3,13 @@ package io.deltaupkeep.optimize
 /**
  * Decides which files OPTIMIZE rewrites, and which of them together. Pure.
  *
- * Memory is the caller's list of files; a million of them are about 300 MB here and pack in about a second.
+ * The caller's list of files is in memory. A million files take about 300 MB and are packed in about a
+ * second.
  */
 object OptimizePlanner {
 
   /**
-   * Compaction: small files, and those heavy with deleted rows, packed by partition up to the target size.
+   * Compaction: packs small files, and files with too many deleted rows, by partition up to the target size.
    *
    * @param needsRows why no file of the table can be spliced, if so
    */
@@ -22,19 +23,19 @@ object OptimizePlanner {
       BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tierOf(bin, needsRows)))
     }
     val plan = planOf(Layout.Compact, files, bins, settings)
-    // A part of a bin may lack the deletion vector that made all of it need rows.
+    // A part of a bin may be without the deletion vector because of which the bin needs the rows tier.
     def tiered(bin: Bin) = bin.copy(tier = tierOf(bin.files, needsRows))
     plan.copy(bins = plan.bins.map(tiered), deferred = plan.deferred.map(tiered))
   }
 
-  /** Z-order: every file, one bin a partition. */
+  /** Z-order: every file, one bin per partition. */
   def zOrder(files: Seq[DataFile], settings: OptimizeSettings, columns: Seq[String]): OptimizePlan = {
     val tier = Tier.Rows("Z-order needs every row")
     val bins = files.groupBy(_.partition).values.map(Bin(_, tier))
     planOf(Layout.ZOrder(columns), files, bins, settings)
   }
 
-  /** Liquid clustering: the groups are Delta's choice, made from the Z-cubes that its files are tagged with. */
+  /** Liquid clustering: Delta chooses the groups by the Z-cubes in the tags of the files. */
   def cluster(
       files: Seq[DataFile],
       groups: Seq[Seq[DataFile]],
@@ -46,7 +47,7 @@ object OptimizePlanner {
     planOf(layout, files, bins, settings)
   }
 
-  /** The tier as far as the log tells; the footers may ask for more, or allow less. */
+  /** The tier by what the log says. The footers may require a more expensive tier, or allow a cheaper one. */
   private def tierOf(bin: Seq[DataFile], needsRows: Option[String]): Tier =
     if (bin.exists(_.deletionVector.nonEmpty)) Tier.Rows("a file has a deletion vector")
     else needsRows.fold[Tier](Tier.Splice("small row groups are merged"))(Tier.Rows(_))

@@ -27,8 +27,9 @@ final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeleti
 
 /**
  * Totals of an OPTIMIZE. Names and meanings are those of Delta's OPTIMIZE, so that scripts keep working; in a
- * dry run they say what the plan removes, and `numFilesAdded` how many files it would write. Row groups are those
- * of the bins whose footers were read, which the rows tier does not; null where there are none.
+ * dry run they say what the plan would remove, and `numFilesAdded` says how many files it would write. Row
+ * groups are counted for bins whose footers were read, which the rows tier does not do; null if there are
+ * none.
  */
 final case class OptimizeMetrics(
     numFilesAdded: Long,
@@ -59,10 +60,10 @@ final case class OptimizeMetrics(
 final case class TierMetrics(tier: String, files: Long, bytes: Long, milliseconds: Long)
 
 /**
- * One bin of the plan and what became of it.
+ * One bin of the plan and its outcome.
  *
- * @param partition `column=value` pairs, empty where the table is not partitioned
- * @param tier      how it is rewritten, and `reason` why so
+ * @param partition `column=value` pairs; empty if the table is not partitioned
+ * @param tier      how it is rewritten, and `reason` says why
  * @param status    `planned` (dry run), `committed`, `deferred` to a later run by maxFiles or maxBytes, or
  *                  `lost`: another writer removed one of its files first, so it stays as that writer left it
  */
@@ -81,8 +82,9 @@ final case class BinResult(
  * The result row of OPTIMIZE.
  *
  * @param path     root of the table
- * @param version  of the commit; null in a dry run and where there was nothing to do
- * @param verified whether Spark compared the rows of all new files with those of their inputs before the commit
+ * @param version  of the commit; null in a dry run and if there was nothing to do
+ * @param verified whether Spark compared the rows of all new files with those of their inputs before the
+ *                 commit
  */
 final case class OptimizeResult(
     path: String,

@@ -2,12 +2,12 @@ package io.deltaupkeep.optimize
 
 import io.deltaupkeep.{OptionEntry, Options}
 
-/** Which bins a bounded run takes first. */
+/** Which bins come first if a run is limited. */
 sealed trait BinOrder
 
 object BinOrder {
 
-  /** Most files taken away for each byte that is rewritten. */
+  /** Those that remove the most files for each byte rewritten. */
   case object Gain extends BinOrder
   case object Largest extends BinOrder
   case object Smallest extends BinOrder
@@ -20,15 +20,15 @@ object BinOrder {
 }
 
 /**
- * How OPTIMIZE chooses and packs files, and how much of it one run does.
+ * How OPTIMIZE chooses and packs files, and how much one run rewrites.
  *
  * @param targetFileSize      bytes that a bin may hold, and so about the size of a new file
  * @param minFileSize         a smaller file is rewritten, in bytes
  * @param maxDeletedRowsRatio a file with a larger share of deleted rows is rewritten
- * @param minInputFiles       a bin of fewer files waits for more
- * @param maxFiles            files that one run rewrites, at most
- * @param maxBytes            bytes of files that one run rewrites, at most
- * @param order               in which bins are taken until a bound is met
+ * @param minInputFiles       a bin of fewer files is left until there are more
+ * @param maxFiles            largest number of files that one run rewrites
+ * @param maxBytes            largest number of bytes that one run rewrites
+ * @param order               in which bins are taken until a limit is reached
  * @param maxBytesPerCommit   bytes of rewritten files after which a run commits what is done
  * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
  */
@@ -106,7 +106,7 @@ object OptimizeSettings {
     Verify
   )
 
-  /** What the user asks for, over what table and session say. */
+  /** The user's options, which take precedence over the table's properties and the session's settings. */
   def apply(options: Options, defaults: OptimizeSettings): OptimizeSettings = {
     val target = options.get(TargetFileSize).getOrElse(defaults.targetFileSize)
     OptimizeSettings(

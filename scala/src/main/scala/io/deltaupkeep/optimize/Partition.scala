@@ -1,20 +1,20 @@
 package io.deltaupkeep.optimize
 
 /**
- * A partition of a table. Two are equal if their values are, however the log spells them; their texts may be alike
- * where they are not.
+ * A partition of a table. Two partitions are equal if their values are, however the log spells them.
+ * Different partitions may have the same text.
  *
- * @param values of the partition columns, in one spelling each; none is null
- * @param text   `column=value` pairs, for people alone; empty where the table is not partitioned
+ * @param values of the partition columns, each normalized to one spelling; none is null
+ * @param text   `column=value` pairs, for display only; empty if the table is not partitioned
  */
 final case class Partition(values: Seq[Option[String]])(val text: String)
 
 object Partition {
 
-  /** All of a table that is not partitioned. */
+  /** The only partition of a table that is not partitioned. */
   val whole: Partition = Partition(Nil)("")
 
-  /** `p=1, q=null`; quotes tell the string 'null', and one that holds a comma, from what they look like. */
+  /** `p=1, q=null`; quotes tell the string 'null' from a null, and a string with a comma from two pairs. */
   def textOf(values: Seq[(String, Option[String])]): String =
     values.map { case (column, value) => s"$column=${value.fold("null")(quoted)}" }.mkString(", ")
 

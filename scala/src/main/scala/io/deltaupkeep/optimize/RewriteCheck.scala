@@ -5,12 +5,12 @@ import io.deltaupkeep.parquet.footer.{FooterTotals, LeafTotals, SplicedTotals}
 import org.apache.spark.sql.types._
 
 /**
- * Compares what a new file says of its rows with what its inputs say: the log, the footers of the inputs and the
- * footer that was written. The numbers are there anyway, and nothing that decides how files are spliced takes
- * part: columns are found anew, by the names of the table's schema. Pure.
+ * Compares what a new file says of its rows with what its inputs say: the log, the footers of the inputs and
+ * the footer that was written. These numbers are known anyway. The check uses nothing of the code that
+ * decides how files are spliced: it finds the columns itself, by the names in the table's schema. Pure.
  *
  * @param schema of the data columns, by their physical names
- * @param byId   whether a file may know a column by another name
+ * @param byId   whether a file may have another name for a column
  */
 final class RewriteCheck(schema: StructType, byId: Boolean) {
   import RewriteCheck._
@@ -40,7 +40,7 @@ final class RewriteCheck(schema: StructType, byId: Boolean) {
       (dataType, rest) match {
         case (struct: StructType, name +: below) if struct.fieldNames.contains(name) =>
           within(struct(name).dataType, below, fields :+ name, repeated)
-        // A list has two groups of its own, and a map one before its key and value.
+        // A list adds two groups to the path, and a map adds one before its key and value.
         case (ArrayType(element, _), _) => within(element, rest.drop(2), fields, repeated = true)
         case (MapType(key, value, _), _) =>
           within(if (rest.lift(1).contains("key")) key else value, rest.drop(2), fields, repeated = true)
@@ -49,7 +49,7 @@ final class RewriteCheck(schema: StructType, byId: Boolean) {
     within(schema, path, Nil, repeated = false)
   }
 
-  /** The inputs' leaf for one of the output; older lists name their groups otherwise. */
+  /** The inputs' leaf for one of the output; older writers name the groups of lists differently. */
   private def inputOf(path: Seq[String], place: Place, inputs: FooterTotals): Option[LeafTotals] =
     inputs.leaves.get(path).orElse {
       val alike =
@@ -88,13 +88,13 @@ final class RewriteCheck(schema: StructType, byId: Boolean) {
       for {
         before <- nullsOf(input, inputs)
         after <- output.nulls
-        // Other writers may leave out the nulls of a struct around the column.
+        // Other writers may not count the nulls of a struct around the column.
         if path.size == 1 || inputs.byParquetMr || after < before
         difference <- differs("nulls", before, after)
       } yield difference
   }
 
-  /** A file that lacks a column holds nulls only. */
+  /** A file without a column counts as nulls only. */
   private def nullsOf(input: Option[LeafTotals], inputs: FooterTotals): Option[Long] = input match {
     case Some(found) if found.rows == inputs.rows || !byId => found.nulls.map(_ + inputs.rows - found.rows)
     case None if !byId => Some(inputs.rows)
@@ -139,7 +139,7 @@ object RewriteCheck {
   /** The log and the footers of the inputs contradict each other, and the new file agrees with the footers. */
   final case class InputsDisagree(reason: String) extends Verdict
 
-  /** The new file is not what its inputs are; `difference` is a sentence. */
+  /** The new file differs from its inputs; `difference` is a sentence. */
   final case class Differs(difference: String) extends Verdict
 
   /**
@@ -150,17 +150,17 @@ object RewriteCheck {
    */
   private final case class Place(fields: Seq[String], isRepeated: Boolean)
 
-  /** Rows that the log counts, where it does, and rows by the footers of inputs and output. */
+  /** The number of rows by the log, if it has it, and by the footers of inputs and output. */
   private def rowDifference(log: Option[Long], inputs: Long, output: Long): Option[Verdict] =
     if (inputs != output)
       Some(Differs(s"The inputs hold $inputs rows by their footers, the new file $output."))
     else rowDifference(log, Some(output)).map(Differs)
 
-  /** For inputs without rows, of which no file is made. */
+  /** For inputs without rows, for which no file is written. */
   def ofNoRows(log: MergedStats.Result): Verdict =
     rowDifference(log.rows, Some(0L)).fold[Verdict](Same)(Differs(_))
 
-  /** Says how the rows that the log counts differ from those that were written, where both are known. */
+  /** Says how the number of rows in the log differs from the number written, if both are known. */
   def rowDifference(log: Option[Long], written: Option[Long]): Option[String] =
     for {
       before <- log

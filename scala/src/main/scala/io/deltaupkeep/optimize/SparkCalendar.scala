@@ -1,16 +1,17 @@
 package io.deltaupkeep.optimize
 
 /**
- * Files in which Spark would read dates and timestamps of the old hybrid calendar, or refuse old ones: it tells by the
- * metadata of the file, and by settings where the file names no version of Spark (Spark's `DataSourceUtils`). Their
- * pages cannot stand in a file of the proleptic Gregorian calendar.
+ * Finds files in which Spark reads dates and timestamps in the old hybrid calendar, or refuses old ones.
+ * Spark decides this by the metadata of the file, or by settings if the file names no version of Spark
+ * (Spark's `DataSourceUtils`). The pages of such files cannot be used in a file of the proleptic Gregorian
+ * calendar.
  *
- * @param modes that the settings give for the columns of the table (`spark.sql.parquet.datetimeRebaseModeInRead`)
+ * @param modes of the settings for the columns of the table (`spark.sql.parquet.datetimeRebaseModeInRead`)
  */
 final class SparkCalendar(modes: Set[String]) extends Serializable {
   import SparkCalendar._
 
-  /** Why the pages of a file with this metadata cannot be taken, if so. */
+  /** Why the pages of a file with this metadata cannot be used, or None. */
   def problem(keyValues: Map[String, String]): Option[String] =
     if (LegacyKeys.exists(keyValues.contains)) Some("a file holds dates of the legacy calendar")
     else

@@ -34,17 +34,20 @@ final case class SpliceInput(uri: String, size: Long, modificationTime: Long)
 /** A file that a task wrote. */
 final case class SplicedFile(name: String, size: Long, modificationTime: Long)
 
-/** The end of a task; no file where the splice was refused, or the bin held no rows, or it was a preview. */
+/**
+ * The result of a task. There is no file if the splice was refused, if the bin has no rows, and in a preview.
+ */
 final case class SpliceTaskResult(index: Int, outcome: SpliceOutcome, file: Option[SplicedFile])
 
 /**
- * One Spark job that splices all bins of an OPTIMIZE, one task each, in the order given.
+ * One Spark job that splices all bins of an OPTIMIZE, in one task each, in the given order.
  *
  * @param description shown for the job on the console and in the UI
- * @param conf       settings to reach the files
+ * @param conf       settings to access the files
  * @param schema     of the table's data columns
  * @param keyValues  metadata of new files
- * @param isReadable whether a file's metadata allow its pages to be taken as they are; else the reason
+ * @param isReadable whether the metadata of a file allows its pages to be used unchanged; otherwise the
+ *                   reason
  */
 final class SpliceJob(
     context: SparkContext,
@@ -59,7 +62,7 @@ final class SpliceJob(
   /** What each task would do, from the footers alone. */
   def preview(tasks: Seq[SpliceTask]): Seq[SpliceTaskResult] = run(tasks, write = false).toSeq
 
-  /** Runs the job and hands out results as they come; throws when a task failed for good. */
+  /** Runs the job and returns results as they arrive. Throws if a task has failed in all its attempts. */
   def run(tasks: Seq[SpliceTask]): ClosableIterator[SpliceTaskResult] = run(tasks, write = true)
 
   private def run(tasks: Seq[SpliceTask], write: Boolean): ClosableIterator[SpliceTaskResult] =
@@ -140,7 +143,8 @@ private final case class SpliceWork(
   }
 
   private def splice(task: SpliceTask, splicer: FileSplicer): SpliceTaskResult = {
-    // A name of its own for each attempt: a retry or a speculative copy never meets another's file.
+    // Each attempt has its own file name, so a retry or a speculative copy never finds another attempt's
+    // file.
     val codec = settings.codec.getExtension
     val file = new Path(task.directory, f"part-${task.index}%05d-${UUID.randomUUID}-c000$codec.parquet")
     val fileSystem = file.getFileSystem(conf.value)

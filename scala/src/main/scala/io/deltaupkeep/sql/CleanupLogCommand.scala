@@ -9,8 +9,8 @@ import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /**
- * `CLEANUP LOG t [RETAIN n HOURS] [DRY RUN] [OPTIONS (granularity)]`. One row of totals; a dry run puts a row
- * for each file before it.
+ * `CLEANUP LOG t [RETAIN n HOURS] [DRY RUN] [OPTIONS (granularity)]`. One row of totals; a dry run returns a
+ * row for each file before it.
  *
  * @param retain hours as the user wrote them
  */

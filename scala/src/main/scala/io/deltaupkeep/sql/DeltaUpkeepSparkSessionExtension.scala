@@ -15,7 +15,7 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
     extensions.injectParser((_, delegate) => new UpkeepSqlParser(delegate))
     extensions.injectResolutionRule(session => ResolveTarget(session))
     extensions.injectResolutionRule(session => WatchTransactions(session))
-    // Hints are resolved before tables, so the table is still ours to look up.
+    // Hint resolution runs before table resolution, so the table is not resolved yet.
     extensions.injectHintResolutionRule(session => ReplaceDeltaOptimize(session))
   }
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.execution.{CommandExecutionMode, ExplainMode}
 import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StringType
 
-/** EXPLAIN of a statement of ours: Spark's plans, then what the statement would do to the table. */
+/** EXPLAIN of a statement of Delta Upkeep: Spark's plans, then what the statement would do to the table. */
 private[sql] final case class ExplainMaintenanceCommand(maintenance: LogicalPlan, mode: ExplainMode)
     extends LeafRunnableCommand {
 

@@ -20,7 +20,7 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
  * @param path   root of the table
  * @param step   `optimize`, `checkpoint` or `cleanup`
  * @param due    whether there was something to do
- * @param status `done`, `planned` (a dry run), `not due`, or `skipped`: due perhaps, and not ours to do
+ * @param status `done`, `planned` (a dry run), `not due`, or `skipped`: this extension may not do it
  * @param reason of the status
  */
 final case class MaintainResult(
@@ -35,7 +35,7 @@ final case class MaintainResult(
     cleanup: Option[CleanupResult]
 )
 
-/** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each where it is due. */
+/** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each if it is due. */
 private[sql] final case class MaintainCommand(
     child: LogicalPlan,
     dryRun: Boolean,
@@ -54,7 +54,7 @@ private[sql] final case class MaintainCommand(
   override def describe(session: SparkSession): Seq[String] =
     run(session, dryRun = true).map(row => s"${row.step}: ${row.status}, ${row.reason}")
 
-  /** Each step works on the newest version: what the one before committed, or another writer meanwhile. */
+  /** Each step works on the newest version, with what the step before or another writer has committed. */
   private def run(session: SparkSession, dryRun: Boolean): Seq[MaintainResult] = {
     checked(options, steps.flatten)
     val opened = open(session, Intent.Checkpoint)

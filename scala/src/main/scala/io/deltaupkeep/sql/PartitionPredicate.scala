@@ -6,11 +6,11 @@ import org.apache.spark.sql.catalyst.analysis.{Resolver, UnresolvedAttribute}
 import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression}
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 
-/** The condition of an OPTIMIZE: an expression over partition columns. */
+/** The predicate of an OPTIMIZE: an expression over partition columns. */
 private[sql] object PartitionPredicate {
 
   /**
-   * @throws UpkeepException `INVALID_PREDICATE`, `SUBQUERY_IN_PREDICATE`, `MISSING_COLUMN`,
+   * @throws io.deltaupkeep.UpkeepException `INVALID_PREDICATE`, `SUBQUERY_IN_PREDICATE`, `MISSING_COLUMN`,
    *                         `NON_PARTITION_COLUMN`
    */
   def parse(parser: ParserInterface, resolver: Resolver, table: TableFacts, text: String): Expression = {

@@ -7,11 +7,11 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath}
 
 /**
- * Puts our OPTIMIZE in the place of Delta's. It stands there when Delta's parser saw the text first, and when
- * `DeltaTable.optimize()` built it.
+ * Replaces Delta's OPTIMIZE with ours. Delta's command is in a plan if Delta's parser saw the text first, or
+ * if `DeltaTable.optimize()` built it.
  *
- * Delta's grammar takes all that follows WHERE as the predicate, so DRY RUN and OPTIONS may hide in it: the
- * text is read again by our grammar.
+ * Delta's grammar takes everything after WHERE as the predicate, so it may contain DRY RUN and OPTIONS. Our
+ * grammar parses the text again.
  */
 private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {

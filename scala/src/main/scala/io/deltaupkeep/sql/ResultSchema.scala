@@ -12,14 +12,14 @@ import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 
 /**
- * The SQL shape of a result: derived from its case class, so that there is one declaration of both. Derived once,
- * for reflection takes longer than many a statement.
+ * The SQL schema of a result, derived from its case class so that both have one declaration. Derived once,
+ * because reflection takes longer than many statements.
  */
 private[sql] final class ResultSchema[R <: Product: TypeTag] {
 
   private lazy val schema = Encoders.product[R].schema
 
-  /** The columns, with ids of their own for each plan that has them. */
+  /** The columns, with new ids for each plan. */
   def attributes: Seq[Attribute] = DataTypeUtils.toAttributes(schema)
 
   def row(result: R): Row = Row.fromTuple(result)

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.table.Plans
 
-/** Builds and runs the plans of the statements without SQL text, so that nothing needs quoting. */
+/** Builds and runs the plans of statements without SQL text, so nothing has to be quoted. */
 private[deltaupkeep] final class Statements(session: SparkSession, target: String => UnresolvedTarget) {
 
   def optimize(

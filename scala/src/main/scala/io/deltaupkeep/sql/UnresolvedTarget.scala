@@ -32,7 +32,7 @@ object UnresolvedTarget {
     UnresolvedTarget(statement, Nil, Some(path), fileSystemOptions)
 }
 
-/** Looks the table up, or fails with an error that says what stands there instead. */
+/** Looks the table up, or fails with an error that says what was found instead. */
 private[sql] final case class ResolveTarget(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case UnresolvedTarget(statement, _, Some(path), options) =>

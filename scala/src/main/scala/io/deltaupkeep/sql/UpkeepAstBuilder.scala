@@ -22,9 +22,9 @@ import org.apache.spark.sql.execution.{
 }
 
 /**
- * What a user writes behind the table of an OPTIMIZE.
+ * The clauses after the table of an OPTIMIZE.
  *
- * @param where conditions that all have to hold
+ * @param where conditions that must all be true
  */
 private[sql] final case class OptimizeClauses(
     full: Boolean,
@@ -112,7 +112,7 @@ private[sql] final class UpkeepAstBuilder(delegate: ParserInterface)
 
   private def string(node: TerminalNode): String = unescapeSQLString(node.getText)
 
-  /** The text of a rule as it was typed, spaces and case kept. */
+  /** The text of a rule as the user typed it. */
   private def source(context: ParserRuleContext): String =
     context.getStart.getInputStream.getText(
       Interval.of(context.getStart.getStartIndex, context.getStop.getStopIndex)

@@ -9,8 +9,8 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.execution.command.RunnableCommand
 
 /**
- * A statement on one Delta table. Each follows one shape: options, plan, execute, result rows; a dry run
- * returns the plan and touches nothing.
+ * A statement on one Delta table. All statements have the same shape: options, plan, execute, result rows. A
+ * dry run returns the plan and changes nothing.
  *
  * @tparam R the case class of a result row
  */

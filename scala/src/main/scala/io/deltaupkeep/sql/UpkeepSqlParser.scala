@@ -18,7 +18,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** Parses the statements of ours; every other text goes to the delegate untouched. */
+/** Parses the statements of Delta Upkeep, and passes any other text to the delegate. */
 final class UpkeepSqlParser(delegate: ParserInterface) extends ParserInterface {
   import UpkeepSqlParser._
 
@@ -28,8 +28,8 @@ final class UpkeepSqlParser(delegate: ParserInterface) extends ParserInterface {
     parseWith(sqlText)(delegate.parsePlanWithParameters(sqlText, parameters))
 
   /**
-   * The delegate also has the second word on a text that begins like ours and is not: another extension may
-   * know it. Where nobody does, our error is the one that points at the right place.
+   * A text that begins like one of our statements but does not parse goes to the delegate too, because
+   * another extension may know it. If the delegate fails as well, our error points at the right place.
    */
   private def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan =
     if (!beginsLikeOurs(sqlText)) delegated
@@ -59,13 +59,13 @@ final class UpkeepSqlParser(delegate: ParserInterface) extends ParserInterface {
 
 private[sql] object UpkeepSqlParser {
 
-  /** The clauses behind the table of an OPTIMIZE. */
+  /** The clauses after the table of an OPTIMIZE. */
   def parseOptimizeClauses(delegate: ParserInterface, text: String): OptimizeClauses =
     parse(text) { parser =>
       new UpkeepAstBuilder(delegate).optimizeClauses(parser.singleOptimizeClauses().optimizeClauses())
     }
 
-  /** Looks at the first words only, so that any other statement costs next to nothing. */
+  /** Looks at the first words only, so that other statements cost almost nothing. */
   private def beginsLikeOurs(sqlText: String): Boolean = {
     import UpkeepSqlBaseLexer._
     val lexer = lexerOf(sqlText)

@@ -5,8 +5,9 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.annotation.tailrec
 
 /**
- * Reads what Thrift's compact protocol wrote, in place (Thrift, 'Thrift Compact protocol encoding'). Of footers and
- * page headers we need a few fields: to make objects of all of them takes longer than to splice small files.
+ * Reads Thrift's compact protocol in place (Thrift, 'Thrift Compact protocol encoding'). Splicing needs only
+ * a few fields of footers and page headers. To make objects of all fields takes longer than to splice small
+ * files.
  *
  * @param from where the first struct starts
  */
@@ -20,7 +21,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
   /** Where the next byte is read. */
   def position: Int = at
 
-  /** Hands each field's id to `field`, which must read the value or [[skip]] it. */
+  /** Calls `field` with the id of each field. It must read the value or [[skip]] it. */
   def readStruct(field: Int => Unit): Unit = readStruct(required = 0L)(field)
 
   /**
@@ -55,7 +56,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     enter()
     var i = 0
     while (i < size) {
-      // What was read before may have set the kind.
+      // A value read before may have set the kind.
       kind = kindInside(header)
       element()
       i += 1
@@ -66,7 +67,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
   /** In a list or a map a boolean is a byte. */
   private def kindInside(header: Int): Int = if ((header & 0xf) <= False) Byte else header & 0xf
 
-  /** What is damaged may be deeper than the stack. */
+  /** Damaged metadata may be nested deeper than the stack allows. */
   private def enter(): Unit = {
     depth += 1
     if (depth > MostDepth) throw new MalformedPage("its metadata are nested too deeply")

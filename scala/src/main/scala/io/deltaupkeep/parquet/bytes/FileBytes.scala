@@ -13,7 +13,7 @@ private[parquet] sealed trait FileBytes extends AutoCloseable {
   def length: Long
 
   /**
-   * The bytes from `start` on, `count` of them. Threads may call it side by side.
+   * Returns `count` bytes from `start` on. Thread-safe.
    *
    * @throws EOFException when the file does not have them all
    */
@@ -79,7 +79,7 @@ private[parquet] object FileBytes {
     }
   }
 
-  /** A file that is read in blocks, of which the last few stay: for reads that jump between a few places. */
+  /** A file that is read in blocks and keeps the last few: for reads that jump between a few places. */
   final class Blocks(file: InputFile, blockBytes: Int = 4 << 20, blocks: Int = 8) extends FileBytes {
     private val ranged = new Ranged(file)
     private val recent = new java.util.LinkedHashMap[Long, Array[Byte]](blocks, 0.75f, true) {

@@ -2,20 +2,20 @@ package io.deltaupkeep.parquet.bytes
 
 import io.deltaupkeep.ByteText
 
-/** What keeps a file from being spliced, though a reader of rows may read it. */
+/** Why a file cannot be spliced. A reader of rows may still read it. */
 private[parquet] sealed abstract class NotSpliceable(message: String) extends RuntimeException(message) {
 
   /** The same about a file. */
   def reason(file: String): String
 }
 
-/** A page, or metadata, that are not as the format says. */
+/** A page, or metadata, that violates the format. */
 private[parquet] final class MalformedPage(what: String)
     extends NotSpliceable(s"A Parquet page is damaged: $what") {
   override def reason(file: String): String = s"$file looks odd: $what"
 }
 
-/** What takes more memory than is allowed. */
+/** A page or row group that takes more memory than is allowed. */
 private[parquet] final class TooLarge(what: String, allowed: Long)
     extends NotSpliceable(s"$what, and ${ByteText.of(allowed)} are allowed") {
   override def reason(file: String): String = s"$getMessage, in $file"

@@ -18,9 +18,9 @@ import org.apache.parquet.internal.column.columnindex.{ColumnIndex, OffsetIndex}
 import org.apache.parquet.internal.hadoop.metadata.IndexReference
 
 /**
- * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds of a writer that leaves values out of
- * them stay behind: under our name readers would trust them. Checksums of pages are not verified: they go along with the
- * bytes, so that damage is found as before.
+ * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds are not copied if their
+ * writer leaves values out of them, because readers would trust them under the new writer's name. Checksums
+ * of pages are copied and not verified, so damage can be found as before.
  */
 private[parquet] object ChunkCopier {
 
@@ -89,7 +89,7 @@ private[parquet] object ChunkCopier {
       }
     }
 
-  /** What is in memory already: a failure is no failure to read the file. */
+  /** Parses bytes that are already in memory: a failure here is not a failure to read the file. */
   private def parsed[T](what: String)(parse: => T): T =
     try parse
     catch { case NonFatal(e) => throw new MalformedPage(s"$what that cannot be read: ${e.getMessage}") }
@@ -97,7 +97,7 @@ private[parquet] object ChunkCopier {
   private def referenced(bytes: FileBytes, reference: IndexReference): Option[ByteArrayInputStream] =
     Option(reference).map { place =>
       val slice = range(bytes, place.getOffset, place.getLength)
-      // Thrift's reader makes room for a list before it finds out that the list is not there.
+      // Thrift's reader allocates a list before it finds that the bytes of the list are missing.
       val check = new CompactReader(slice.array, slice.from, slice.from + place.getLength)
       check.readStruct(_ => check.skip())
       new ByteArrayInputStream(slice.array, slice.from, place.getLength)

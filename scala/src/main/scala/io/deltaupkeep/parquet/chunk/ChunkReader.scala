@@ -18,10 +18,10 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * Reads the pages of a column chunk one after the other: levels and ids as numbers, PLAIN values in place.
- * Values in any other encoding are read one by one and held as PLAIN ones.
+ * Reads the pages of a column chunk one after the other. Levels and ids become numbers; PLAIN values stay in
+ * place. Values in other encodings are decoded one by one and held as PLAIN values.
  *
- * What [[next]] puts into the fields is valid until it is called again; the dictionary for the whole chunk.
+ * The fields that [[next]] sets are valid until the next call. The dictionary is valid for the whole chunk.
  *
  * @param bytes  holds the chunk from `from` on
  * @param column as in the file that the chunk is of
@@ -51,7 +51,7 @@ private[parquet] final class ChunkReader(
   override val values: Values = scratch.values
   override def ids: Array[Int] = scratch.ids
 
-  /** Whether the page is stored as one of version 1 with PLAIN values, compressed so, would be. */
+  /** Whether the page is stored in the form of a page of version 1 with PLAIN values and this compression. */
   def isStoredAs(codec: CompressionCodecName): Boolean =
     head.kind == PageType.DATA_PAGE && head.encoding == Encoding.PLAIN && chunk.codec == codec &&
       (maxRepetition == 0 || head.repetitionEncoding == Encoding.RLE) &&
@@ -69,7 +69,7 @@ private[parquet] final class ChunkReader(
   /** Rows of the pages up to this one. */
   def rows: Long = rowsRead
 
-  /** Moves to the next data page; false where there is none. */
+  /** Moves to the next data page; false if there is none. */
   @tailrec
   def next(): Boolean = valuesRead < chunk.values && {
     readHeader()
@@ -109,13 +109,13 @@ private[parquet] final class ChunkReader(
     at = head.read(bytes, at, end)
     if (head.compressedSize > end - at) throw new MalformedPage("it runs past the end of its chunk")
     if (head.checksum >= 0) verifyChecksum()
-    // There must be room for it before a codec can say that it is not that long.
+    // The buffer must exist before a codec can find that the page is shorter.
     if (head.uncompressedSize > math.max(chunk.uncompressedSize, LongPage))
       throw new MalformedPage(s"${head.uncompressedSize} bytes in a chunk of ${chunk.uncompressedSize}")
     scratch.requireRoom(head.uncompressedSize.toLong, math.max(0, head.values))
   }
 
-  /** What we write bears a checksum of its own, which would be right for damaged values too. */
+  /** The new page gets its own checksum, which would also match damaged values. */
   private def verifyChecksum(): Unit = {
     crc.reset()
     crc.update(bytes, at, head.compressedSize)
@@ -269,13 +269,13 @@ private[parquet] final class ChunkReader(
   }
 }
 
-/** A page whose bytes are not those that its checksum is of. */
+/** A page whose bytes do not match its checksum. */
 final class DamagedPage(val column: String)
     extends RuntimeException(s"The checksum of a page of column $column does not match its bytes")
 
 private object ChunkReader {
 
-  /** A page may be longer than the metadata of its chunk say as long as it is no longer than that. */
+  /** Up to this size a page may be longer than the metadata of its chunk says. */
   private val LongPage = 64L << 20
 
   private def copyValue(

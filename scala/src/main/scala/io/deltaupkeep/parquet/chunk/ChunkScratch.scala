@@ -5,9 +5,9 @@ import io.deltaupkeep.parquet.bytes.{ByteSink, TooLarge}
 import io.deltaupkeep.parquet.page.{LevelBuffer, PageCodec, ValueDictionary, Values}
 
 /**
- * Buffers that one chunk after the other is read into and made in; for one thread at a time.
+ * Buffers in which chunks are read and built, one after the other. Not thread-safe.
  *
- * @param pageBytes of memory for a page, at most
+ * @param pageBytes largest memory of a page, in bytes
  */
 private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long = Long.MaxValue) {
   import ChunkScratch._
@@ -26,7 +26,7 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
 
   val output = new OutputScratch
 
-  /** Makes sure that a page may take as much: `bytes`, and its levels. */
+  /** Checks that a page of `bytes`, with its levels, stays below the memory limit. */
   def requireRoom(bytes: Long, levels: Int): Unit = {
     val taken = bytes + BytesPerLevel * levels
     if (taken > pageBytes) throw new TooLarge(s"a page takes ${ByteText.of(taken)} of memory", pageBytes)
@@ -37,7 +37,7 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
     ids
   }
 
-  /** Room for a page of a size, and a word more: packed values are read by whole words. */
+  /** A buffer for a page of a size and one more word, because packed values are read in whole words. */
   def page(size: Int): Array[Byte] = {
     if (pageArray.length < size + 8L) pageArray = new Array[Byte](roomFor(size + 8L))
     pageArray
@@ -51,10 +51,10 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
 
 private object ChunkScratch {
 
-  /** Two levels, and the id or the place of a value. */
+  /** Two levels, and the id or the position of a value. */
   private val BytesPerLevel = 12L
 
-  /** Half as much again, so that slowly growing pages do not mean an array each. */
+  /** Half as much again, so that slowly growing pages do not each allocate an array. */
   private def roomFor(size: Long): Int = math.min(size + size / 2, Int.MaxValue - 16L).toInt
 }
 

@@ -15,7 +15,8 @@ import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
 import org.apache.parquet.io.InputFile
 
 /**
- * The values of a column chunk without the rest of its rows. The chunk is read in one request and held.
+ * Reads the values of a column chunk without the rest of its rows. The chunk is read in one request and held
+ * in memory.
  *
  * @param conf settings of the codecs
  */
@@ -56,7 +57,7 @@ final class ChunkValues(
     sum
   }
 
-  /** Goes on to the next page as long as the last one said so. */
+  /** Reads the next page while the last one asks for it. */
   private def eachPage(goOn: ChunkReader => Boolean): Unit = UnreadableInput.naming(file.toString) {
     val meta = ChunkMeta(
       column.getPath.toSeq,

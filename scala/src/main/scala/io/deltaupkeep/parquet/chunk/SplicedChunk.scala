@@ -23,7 +23,7 @@ private[parquet] final case class SplicedPage(
 
 private[parquet] object SplicedPage {
 
-  /** What a page takes besides its bytes, about. */
+  /** Approximate size of what a page takes besides its bytes. */
   val OverheadBytes: Int = 512
 }
 

@@ -48,7 +48,7 @@ private[parquet] object ColumnSources {
   private def fieldsOf(schema: MessageType, path: Seq[String]): IndexedSeq[Type] =
     path.indices.map(i => schema.getType(path.take(i + 1): _*))
 
-  /** The fields of the file that stand for `wanted`, as deep as it has them. */
+  /** The fields of the file that match `wanted`, as deep as the file has them. */
   private def foundFields(
       output: MessageType,
       file: MessageType,
@@ -140,8 +140,8 @@ private[parquet] object ColumnSources {
     if (path.last.isPrimitive) path else firstLeaf(path :+ path.last.asGroupType.getType(0))
 
   /**
-   * The output's definition level for each one of the file. Only the first `shared` fields of both paths are
-   * the same; what is defined beyond them counts no more.
+   * The output's definition level for each level of the file. Only the first `shared` fields of both paths
+   * are the same; levels beyond them are cut off.
    *
    * Example: both fields of s.a are optional in the output, s is required in the file: level 0 of the file, a
    * null a, becomes 1, and 1 becomes 2.

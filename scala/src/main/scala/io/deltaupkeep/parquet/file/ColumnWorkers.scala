@@ -12,7 +12,7 @@ import org.apache.parquet.column.ColumnDescriptor
 
 import org.apache.hadoop.conf.Configuration
 
-/** Splices the columns of a row group side by side. */
+/** Splices the columns of a row group in parallel. */
 private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Configuration)
     extends AutoCloseable {
   import ColumnWorkers._
@@ -20,7 +20,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private val pool = Executors.newFixedThreadPool(settings.threads, DaemonThreads("delta-upkeep-splice"))
   private val idle = new ConcurrentLinkedQueue[ChunkScratch]
 
-  /** Starts the work on all chunks, the largest first, so that the last ones to end are short. */
+  /** Starts the work on all chunks, the largest first, so that the last ones are short. */
   def submitAll(chunks: IndexedSeq[PlannedChunk]): Pending = {
     val held = new HeldPages(settings.heldRowGroupBytes)
     val started = new Array[Future[Done]](chunks.size)
@@ -84,7 +84,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 
   override def close(): Unit = {
     pool.shutdownNow()
-    // A thread that still runs keeps its scratch, and what that holds goes with it.
+    // A thread that still runs keeps its scratch buffers, which are freed with it.
     Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
   }
 }
@@ -92,10 +92,10 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 private[parquet] object ColumnWorkers {
   final case class Done(chunk: SplicedChunk, nanos: Long)
 
-  /** The chunks of a row group while they are made. */
+  /** The chunks of a row group that are being made. */
   final class Pending(work: IndexedSeq[Future[Done]]) {
 
-    /** Waits for all of them; None where they take more memory than a row group may. */
+    /** Waits for all of them; None if they take more memory than a row group may. */
     def result(): Option[IndexedSeq[Done]] = {
       val ends = work.map(endOf)
       Option.when(ends.forall(_.nonEmpty))(ends.flatten)

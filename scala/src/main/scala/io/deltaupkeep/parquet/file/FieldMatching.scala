@@ -5,9 +5,9 @@ import scala.jdk.CollectionConverters._
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
 
 /**
- * How a field of the table is found in a file: by name, or by field id where the table maps columns by id.
- * The inner fields of lists and maps go by position, for writers name them differently (Parquet format,
- * 'Nested Types').
+ * How a field of the table is found in a file: by name, or by field id if the table maps columns by id. The
+ * inner fields of lists and maps are matched by position, because writers name them differently (Parquet
+ * format, 'Nested Types').
  */
 private[parquet] final case class FieldMatching(byId: Boolean) {
 
@@ -21,7 +21,7 @@ private[parquet] final case class FieldMatching(byId: Boolean) {
       else fields.find(_.getName == field.getName)
     }
 
-  /** A field that a reader may take for the one we look for, though we would not. */
+  /** A field that some readers would match and this rule does not. */
   def isAmbiguous(table: GroupType, field: Type, file: GroupType): Boolean =
     !isInsideCollection(table) && {
       val names = file.getFields.asScala.map(_.getName)

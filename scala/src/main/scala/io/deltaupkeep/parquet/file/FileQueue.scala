@@ -12,7 +12,7 @@ import org.apache.parquet.io.InputFile
 
 /**
  * The inputs of a bin in their order, some fetched ahead: as many as fit into `bytesInFlight` together with
- * those that are still in use, but always one.
+ * those in use, but at least one.
  */
 private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceSettings)
     extends AutoCloseable {
@@ -40,7 +40,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
     opened
   }
 
-  /** Says that a row group is written; with the last one of a file its bytes are freed. */
+  /** Reports that a row group is written. After the last one of a file its bytes are freed. */
   def release(group: RowGroup): Unit = {
     rowGroupsInUse(group.file) -= 1
     if (rowGroupsInUse(group.file) == 0) release(group.file)
@@ -75,6 +75,6 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
 
 private object FileQueue {
 
-  /** Footers take memory too, which nobody counts. */
+  /** Footers take memory too, which is not counted. */
   val MostAhead = 256
 }

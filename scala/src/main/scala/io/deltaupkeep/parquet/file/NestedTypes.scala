@@ -20,8 +20,8 @@ private[parquet] object NestedTypes {
   def isRepeated(field: Type): Boolean = field.isRepetition(Repetition.REPEATED)
 
   /**
-   * Whether a list or map has the three levels that the format asks for, whatever their names are. In lists of two levels
-   * the repeated field is the element itself ('Lists', backward-compatibility rules 1 to 4).
+   * Whether a list or map has the three levels that the format requires, whatever their names are. In
+   * two-level lists the repeated field is the element itself ('Lists', backward-compatibility rules 1 to 4).
    */
   def hasThreeLevels(collection: GroupType): Boolean =
     !isRepeated(collection) && collection.getFieldCount == 1 && (collection.getType(0) match {

@@ -13,8 +13,8 @@ import org.apache.parquet.schema.Type.Repetition
 
 /**
  * The schema of an output file: the columns of the table, stored as the first input stores them. A table may
- * hold a timestamp as INT96 or INT64 and a decimal as a number or as bytes: a reader takes either, and what is
- * there needs no decoding.
+ * store a timestamp as INT96 or INT64, and a decimal as a number or as bytes. Readers accept either, and
+ * keeping the stored form avoids decoding.
  */
 private[parquet] object OutputSchema {
 
@@ -49,7 +49,7 @@ private[parquet] object OutputSchema {
     } else field
   }
 
-  /** Whether two ways to store a value hold the same values, so that a reader of the table takes either. */
+  /** Whether two storage types hold the same values, so that readers of the table accept either. */
   private def isSameValue(table: PrimitiveType, file: PrimitiveType): Boolean =
     (table.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation) match {
       case (a: DecimalLogicalTypeAnnotation, b: DecimalLogicalTypeAnnotation) => a == b
@@ -66,13 +66,15 @@ private[parquet] object OutputSchema {
     case _ => primitive.getPrimitiveTypeName == INT96
   }
 
-  /** Whether the values of a file's column can stand in the output's as they are. */
+  /** Whether the values of a file's column can be used in the output unchanged. */
   def isSameStorage(output: PrimitiveType, file: PrimitiveType): Boolean =
     output.getPrimitiveTypeName == file.getPrimitiveTypeName &&
       output.getTypeLength == file.getTypeLength &&
       (meaning(output) == meaning(file))
 
-  /** The annotation, without the width of signed integers and the kind of bytes: neither changes a value. */
+  /**
+   * The annotation without the width of signed integers and the kind of bytes, which do not change a value.
+   */
   private def meaning(primitive: PrimitiveType): Option[LogicalTypeAnnotation] =
     Option(primitive.getLogicalTypeAnnotation).filter {
       case ints: IntLogicalTypeAnnotation => !ints.isSigned

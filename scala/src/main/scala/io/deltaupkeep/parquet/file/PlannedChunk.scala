@@ -5,7 +5,7 @@ import io.deltaupkeep.parquet.footer.{ChunkMeta, RowGroup}
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
-/** What a row group of an input gives to one column of the output. */
+/** The part of a row group of an input that goes to one column of the output. */
 private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSource) {
   import ChunkPart._
 
@@ -15,13 +15,16 @@ private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSo
     case _ => None
   }
 
-  /** Of the chunk that is read for the column: a neighbour's, where only that says where a struct is null. */
+  /**
+   * Of the chunk that is read for the column. If the file lacks the column, a neighbour's, which tells where
+   * the struct is null.
+   */
   def bytesToRead: Long = source match {
     case ColumnSource.Shaped(index, _, _) => rowGroup.chunk(index).size
     case _ => compressedBytes
   }
 
-  /** Of the chunk; 0 where the file lacks the column. */
+  /** Of the chunk; 0 if the file lacks the column. */
   def compressedBytes: Long = chunk.fold(0L)(_.size)
 
   def isPresent: Boolean = chunk.nonEmpty
@@ -36,8 +39,8 @@ private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSo
   }
 
   /**
-   * Whether readers misread such pages depending on the file system: Spark 4.2 does, where a vectored read returns
-   * slices of a larger array. What reads well where the input lies may not where the output does.
+   * Whether readers may misread such pages, depending on the file system. Spark 4.2 does if a vectored read
+   * returns slices of a larger array. The input's file system may be safe where the output's is not.
    */
   def isMisread: Boolean =
     chunk.exists(c => c.codec == CompressionCodecName.UNCOMPRESSED && c.encodings(Encoding.DELTA_BYTE_ARRAY))
@@ -58,7 +61,7 @@ private object ChunkPart {
 /**
  * One column of a row group of the output.
  *
- * @param tier the most that has to be done to a part
+ * @param tier the most expensive tier of its parts
  */
 private[parquet] final case class PlannedChunk(
     column: ColumnDescriptor,
@@ -86,6 +89,6 @@ private[parquet] final case class PlannedChunk(
 
 private[parquet] object PlannedChunk {
 
-  /** An array holds as much, and parquet-java copies as much. */
+  /** The limit of an array, and of what parquet-java copies. */
   val MostBytes: Long = Int.MaxValue.toLong
 }

@@ -14,14 +14,14 @@ import org.apache.parquet.schema.MessageType
 import org.apache.hadoop.conf.Configuration
 
 /**
- * A Bloom filter of a column; its values are then not put into a dictionary, which they seldom repeat in.
+ * A Bloom filter of a column. The column then has no dictionary, because its values seldom repeat.
  *
- * @param falsePositives as a share of the values that are not there
+ * @param falsePositives as a share of the values that are not in the chunk
  */
 final case class BloomFilterSpec(column: String, falsePositives: Double, maxBytes: Int)
 
 /**
- * Makes row groups of rows that are held as columns. For one thread at a time.
+ * Makes row groups from rows that are held as columns. Not thread-safe.
  *
  * @param schema of the file
  * @param conf   settings of the codecs
@@ -75,7 +75,7 @@ final class EncodedRowGroup private[parquet] (private[parquet] val rows: Long, c
 }
 
 /**
- * A file of row groups. Threads may append side by side.
+ * A file of row groups. Appending is thread-safe.
  *
  * @param output    must not exist
  * @param keyValues metadata of the file
@@ -103,7 +103,7 @@ final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], ou
     isComplete = true
   }
 
-  /** Without [[finish]] before, what was written is no file that can be read. */
+  /** Unless [[finish]] was called, the file cannot be read. */
   override def close(): Unit =
     if (!isComplete) {
       writer.abort()

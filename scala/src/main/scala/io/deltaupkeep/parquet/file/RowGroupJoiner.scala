@@ -22,16 +22,16 @@ import org.apache.parquet.schema.MessageType
 final case class RowGroupsOf(file: InputFile, ordinals: Option[Seq[Int]])
 
 /**
- * Writes row groups of several files to one file as bytes, with their indexes and Bloom filters: nothing is
- * decoded, and of a file no more than 32 MB are in memory.
+ * Copies row groups of several files to one file as bytes, with their indexes and Bloom filters. Nothing is
+ * decoded, and at most 32 MB of a file are in memory.
  */
 object RowGroupJoiner {
 
   /**
    * Writes them in their order, with the key-value metadata of the last file.
    *
-   * @param output is replaced if it exists
-   * @throws IllegalArgumentException the files differ in their schemas
+   * @param output replaced if it exists
+   * @throws IllegalArgumentException if the files have different schemas
    */
   def join(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
     var opened = Option.empty[(MessageType, ParquetFileWriter)]

@@ -4,12 +4,12 @@ import scala.collection.mutable.ArrayBuffer
 
 import io.deltaupkeep.parquet.footer.{OpenFile, RowGroup}
 
-/** A row group of the output: one of an input as it is, or several merged. */
+/** A row group of the output: one row group of an input, copied, or several merged. */
 private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
   def rows: Long = parts.iterator.map(_.rows).sum
   def isAlone: Boolean = parts.size == 1
 
-  /** The same rows in two row groups; of one part there are none. */
+  /** The same rows in two row groups; None for a single part. */
   def halves: (PlannedRowGroup, PlannedRowGroup) = {
     val (first, second) = parts.splitAt(parts.size / 2)
     (PlannedRowGroup(first), PlannedRowGroup(second))
@@ -17,10 +17,10 @@ private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
 }
 
 /**
- * Decides which row groups of the inputs become one of the output, as the inputs come. Pure.
+ * Decides which row groups of the inputs are merged into one of the output, as the inputs arrive. Pure.
  *
- * Large ones stand alone. Small ones wait, past large ones, for the next small ones until they are full
- * together; so rows keep their order among the small, and among the large.
+ * Large row groups stay alone. Small ones are collected, also across large ones, until they are full
+ * together. So rows keep their order among the small row groups, and among the large ones.
  */
 private[parquet] final class RowGroupPlanner(settings: SpliceSettings) {
 

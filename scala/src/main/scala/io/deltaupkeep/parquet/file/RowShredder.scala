@@ -9,9 +9,8 @@ import org.apache.parquet.io.api.{Binary, RecordConsumer}
 import org.apache.parquet.schema.{MessageType, Type}
 
 /**
- * Takes rows from any writer of parquet-java's (a `WriteSupport`) and holds them as columns, for
- * [[RowGroupFile]] to write: levels as Dremel defines them, and PLAIN values. Nothing is encoded yet, so rows
- * of several threads can be put together.
+ * Takes rows from any `WriteSupport` of parquet-java and holds them as columns, for [[RowGroupFile]] to
+ * write: Dremel levels and PLAIN values. Nothing is encoded yet, so rows of several threads can be merged.
  *
  * @param schema of the rows
  */
@@ -47,7 +46,7 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
 
   def rows: Int = rowCount
 
-  /** Of memory, about. */
+  /** Approximate memory in bytes. */
   def bytes: Long = {
     var sum = 0L
     var i = 0
@@ -58,7 +57,7 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
     sum
   }
 
-  /** Takes over the rows of another one. */
+  /** Appends the rows of another one. */
   def addAll(other: RowShredder): Unit = {
     columns.zip(other.columns).foreach { case (column, more) => column.addAll(more) }
     rowCount += other.rowCount
@@ -105,7 +104,7 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
     java.util.Arrays.fill(group.isWritten, false)
   }
 
-  /** Fields that the group has not are null. */
+  /** Fields that the group does not have are null. */
   private def close(): Unit = {
     val group = groups(depth)
     var i = 0
@@ -122,7 +121,7 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
     }
   }
 
-  /** Where the value that comes is to be put. */
+  /** Where the next value is written. */
   private def value(): ByteSink = {
     val field = fields(depth)
     val column = field.columns(0)

@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.file
 
 import io.deltaupkeep.parquet.footer.SplicedTotals
 
-/** What became of the bytes of the input's column chunks. */
+/** How the bytes of an input's column chunks were written. */
 sealed trait ChunkTier {
   def name: String
 }
@@ -15,7 +15,7 @@ object ChunkTier {
   /** Page by page, values untouched. */
   case object Splice extends ChunkTier { override val name: String = "splice" }
 
-  /** Value by value, for an encoding that is not PLAIN or a dictionary's. */
+  /** Value by value, for encodings other than PLAIN and dictionary. */
   case object Transcode extends ChunkTier { override val name: String = "transcode" }
 }
 
@@ -30,14 +30,14 @@ sealed trait SpliceOutcome
 object SpliceOutcome {
 
   /**
-   * The output is there; where there were no rows it is not.
+   * The output was written, unless there were no rows.
    *
    * @param rows            of the output
    * @param rowGroupsBefore of all inputs
    * @param rowGroupsAfter  of the output
-   * @param tier            the most that had to be done to any chunk, and `reason` why
+   * @param tier            the most expensive tier of any chunk, and `reason` says why
    * @param tallies         the work by tier; none in a preview
-   * @param totals          what the footers tell; none in a preview, and where there are no rows
+   * @param totals          the totals of the footers; none in a preview, and none if there are no rows
    */
   final case class Done(
       rows: Long,
@@ -49,6 +49,6 @@ object SpliceOutcome {
       totals: Option[SplicedTotals]
   ) extends SpliceOutcome
 
-  /** The inputs need to be read as rows; what was written of the output is worth nothing. */
+  /** The inputs have to be rewritten as rows; an incomplete output has to be deleted. */
   final case class Refused(reason: String) extends SpliceOutcome
 }

@@ -10,10 +10,11 @@ import org.apache.parquet.schema.MessageType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * Plans the output of one bin from the footers of its files, in their order. Pure.
+ * Plans the output of one bin from the footers of its files, in order. Pure.
  *
  * @param table      schema of the table's data columns, as its own writer would store them
- * @param isReadable whether a file's key-value metadata allow its pages to be taken as they are; else the reason
+ * @param isReadable whether the key-value metadata of a file allows its pages to be used unchanged; otherwise
+ *                   the reason
  */
 private[parquet] final class SplicePlanner(
     table: MessageType,
@@ -27,7 +28,7 @@ private[parquet] final class SplicePlanner(
   /** The schema of the output, once a file was added. */
   def output: MessageType = schema.getOrElse(table)
 
-  /** The row groups that are complete with this file, or why the bin cannot be spliced. */
+  /** The output row groups that this file completes, or why the bin cannot be spliced. */
   def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
     isReadable(file.keyValues)
       .orElse(defect(file))
@@ -38,7 +39,7 @@ private[parquet] final class SplicePlanner(
 
   def finish(): Seq[PlannedRowGroup] = groups.finish().toSeq
 
-  /** Readers work around what some writers got wrong; under our name they would not. */
+  /** Readers work around the defects of some writers. Under another writer's name they would not. */
   private def defect(file: OpenFile): Option[String] =
     if (
       settings.shiftsForeignInt96 && !file.writtenBy.isParquetJava && file.schema.getColumns.asScala.exists(
@@ -58,7 +59,10 @@ private[parquet] final class SplicePlanner(
     sources(file).left.toOption
   }
 
-  /** parquet-java's writer keeps Bloom filters by the dotted names of columns: one could go to the other column. */
+  /**
+   * parquet-java's writer keys Bloom filters by the dotted name of the column, so a filter could go to the
+   * wrong column.
+   */
   private lazy val sharedName: Option[String] =
     output.getPaths.asScala
       .groupBy(_.mkString("."))
@@ -76,7 +80,7 @@ private[parquet] final class SplicePlanner(
     lastSources
   }
 
-  /** Why a row group of the file cannot be held while its pages are made, or a chunk of it be read. */
+  /** Why a row group of the file cannot be held in memory, or a chunk of it cannot be read. */
   private def tooLarge(file: OpenFile): Option[String] = {
     val limit = math.min(settings.heldRowGroupBytes, PlannedChunk.MostBytes)
     file.rowGroups.iterator.filter(_.compressedBytes > limit).flatMap(tooLarge).nextOption()
@@ -110,7 +114,7 @@ private[parquet] final class SplicePlanner(
   private def sourcesOf(file: OpenFile): IndexedSeq[ColumnSource] =
     sources(file).getOrElse(throw new IllegalStateException("A file whose columns do not match was planned"))
 
-  // A small chunk without a page index gets one; to decode the pages of a large one for it is not worth it.
+  // A small chunk without a page index gets one. For a large chunk that is not worth decoding its pages.
   private def tierOf(group: PlannedRowGroup, parts: IndexedSeq[ChunkPart]): ChunkTier =
     if (group.isAlone && isCopied(parts.head) && (isLarge(group) || parts.head.hasPageIndex)) ChunkTier.Copy
     else if (parts.exists(_.foreignEncodings.nonEmpty)) ChunkTier.Transcode
@@ -121,7 +125,7 @@ private[parquet] final class SplicePlanner(
   private def isLarge(group: PlannedRowGroup): Boolean =
     group.parts.head.uncompressedBytes >= settings.copyFromBytes
 
-  /** The most that has to be done to a row group and why, where it is not copied. */
+  /** The most expensive tier that a row group needs and why, if it is not copied. */
   def reasonOf(group: PlannedRowGroup, chunks: Seq[PlannedChunk]): Option[(ChunkTier, String)] = {
     val transcoded = chunks.find(_.tier == ChunkTier.Transcode).map { chunk =>
       val encodings = chunk.parts.iterator.map(_.foreignEncodings).find(_.nonEmpty).toSeq.flatten

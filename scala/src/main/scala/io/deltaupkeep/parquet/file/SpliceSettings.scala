@@ -7,19 +7,22 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 /**
  * How files are spliced.
  *
- * @param rowGroupBytes    uncompressed size that row groups of the output aim at (`parquet.block.size`)
+ * @param rowGroupBytes    target uncompressed size of row groups of the output (`parquet.block.size`)
  * @param copyFromBytes    a row group of at least this uncompressed size is copied as it is
- * @param bytesInFlight    bytes of input files that a bin holds at a time, at most; input row groups that are merged
- *                         are at most half of it, so the memory of a bin is about twice this number
- * @param heldFileBytes    a file up to this size is fetched in one request and held; of a larger one, ranges
+ * @param bytesInFlight    largest number of bytes of input files that a bin holds at a time. Input row groups
+ *                         that are merged take at most half of it, so a bin takes about twice this much
+ *                         memory
+ * @param heldFileBytes    a file up to this size is fetched in one request and held; a larger one is read in
+ *                         ranges
  * @param fetches          files that are fetched at the same time
- * @param threads          that splice the columns of a bin side by side
+ * @param threads          number of threads that splice the columns of a bin
  * @param codec            of new pages
  * @param layout           of new pages
- * @param bloomFilterBytes of a Bloom filter, at most
- * @param maxPadding       bytes that may align a row group to a block of the file system
+ * @param bloomFilterBytes largest size of a Bloom filter
+ * @param maxPadding       largest padding in bytes that aligns a row group to a block of the file system
  * @param matchById        whether the table maps columns by field id, not by name
- * @param shiftsForeignInt96 whether readers shift the INT96 timestamps of files that parquet-java did not write
+ * @param shiftsForeignInt96 whether readers shift the INT96 timestamps of files that parquet-java did not
+ *                           write
  */
 final case class SpliceSettings(
     rowGroupBytes: Long,
@@ -36,9 +39,9 @@ final case class SpliceSettings(
     shiftsForeignInt96: Boolean
 ) {
 
-  /** Compressed bytes that the pages of a row group of the output take, at most, until it is written. */
+  /** Largest number of compressed bytes that the pages of an output row group take until it is written. */
   def heldRowGroupBytes: Long = bytesInFlight
 
-  /** Memory that a page takes, at most, decompressed and with its levels: more than any usual one. */
+  /** Largest memory of a page, decompressed and with its levels: more than any usual page. */
   def heldPageBytes: Long = math.max(bytesInFlight / 2, 8L * layout.pageBytes)
 }

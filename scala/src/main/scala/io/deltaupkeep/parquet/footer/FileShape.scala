@@ -4,15 +4,15 @@ import io.deltaupkeep.parquet.bytes.UnreadableInput
 
 import org.apache.parquet.io.InputFile
 
-/** What the footer of a file says of sizes: those of its row groups, compressed, and its own, in bytes. */
+/** The compressed sizes of a file's row groups and the size of its footer, in bytes. */
 final case class FileShape(rowGroups: IndexedSeq[Long], footerBytes: Long)
 
 object FileShape {
 
   /**
-   * Reads the footer of a file; none where it is encrypted.
+   * Reads the footer of a file; None if it is encrypted.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput where there is no such file, or it is damaged
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the file is missing or damaged
    */
   def of(file: InputFile): Option[FileShape] = UnreadableInput.naming(file.toString) {
     new FileOpener(heldFileBytes = 0).peek(file).toOption.map { open =>

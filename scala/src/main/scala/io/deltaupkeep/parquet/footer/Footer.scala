@@ -11,14 +11,15 @@ import org.apache.parquet.column.Encoding
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
- * What splicing needs of a column chunk's metadata (Parquet format, 'ColumnMetaData'). Sizes and offsets in bytes.
+ * The metadata of a column chunk that splicing needs (Parquet format, 'ColumnMetaData'). Sizes and offsets in
+ * bytes.
  *
  * @param path              of its column
  * @param start             of its first page in the file
  * @param size              of its pages, compressed
  * @param uncompressedSize  of its pages
- * @param bloomFilterOffset -1 where it has none
- * @param nulls             -1 where its statistics do not tell
+ * @param bloomFilterOffset -1 if it has none
+ * @param nulls             -1 if its statistics do not have the number
  */
 private[parquet] final case class ChunkMeta(
     path: Seq[String],
@@ -41,10 +42,10 @@ private[parquet] final case class RowGroupMeta(
 )
 
 /**
- * What splicing needs of a file's footer (Parquet format, 'FileMetaData').
+ * The fields of a file's footer that splicing needs (Parquet format, 'FileMetaData').
  *
  * @param schema      as it is stored, with the orders of its columns: equal bytes are equal schemas
- * @param createdBy   the writer, empty where it does not tell
+ * @param createdBy   the writer; empty if the file does not name it
  * @param isEncrypted whether columns are; a file whose footer is encrypted ends in another magic number
  */
 private[parquet] final case class Footer(

@@ -6,34 +6,35 @@ import scala.jdk.CollectionConverters._
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 
 /**
- * What footers tell of a leaf column, added up over row groups (Parquet format, 'ColumnMetaData').
+ * The totals of a leaf column over row groups (Parquet format, 'ColumnMetaData').
  *
  * @param rows   of the row groups that have the column
- * @param values with nulls, and of lists each element
- * @param nulls  none where a footer does not tell
- * @param bounds none where a footer does not tell, or they are no values of a type that [[LeafBounds]] knows
+ * @param values nulls included; each element of a list counts
+ * @param nulls  none if a footer does not have the number
+ * @param bounds none if a footer has none, or if they are of a type that [[LeafBounds]] does not know
  */
 final case class LeafTotals(rows: Long, values: Long, nulls: Option[Long], bounds: Option[LeafBounds])
 
 /**
- * What the footers of some files tell of their rows, added up.
+ * The totals of the rows of some files, by their footers.
  *
  * @param leaves      by their path in the file
- * @param byParquetMr whether parquet-java wrote all files: writers count nulls within structs and lists differently
+ * @param byParquetMr whether parquet-java wrote all files: writers count nulls within structs and lists
+ *                    differently
  */
 final case class FooterTotals(rows: Long, leaves: Map[Seq[String], LeafTotals], byParquetMr: Boolean)
 
 /** The footers of a splice. */
 final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals) {
 
-  /** The columns of the output whose bounds every row group with values tells. */
+  /** The columns of the output of which every row group with values has bounds. */
   def bounded: Set[Seq[String]] =
     output.leaves.collect { case (path, leaf) if leaf.bounds.nonEmpty => path }.toSet
 }
 
 object FooterTotals {
 
-  /** What a file's own writer says of it. */
+  /** The totals in the footer that the file's writer returned. */
   private[parquet] def written(footer: ParquetMetadata): FooterTotals = {
     val blocks = footer.getBlocks.asScala.toSeq
     val chunks = blocks.flatMap(block => block.getColumns.asScala.map(block.getRowCount -> _))
@@ -49,7 +50,9 @@ object FooterTotals {
   }
 }
 
-/** Adds up the footers of a bin's inputs. Most of them have one schema, so paths are looked up once for each. */
+/**
+ * Adds up the footers of a bin's inputs. Most inputs share a schema, so paths are looked up once per schema.
+ */
 private[parquet] final class FooterCount {
 
   private final class Sums(leaves: Int) {

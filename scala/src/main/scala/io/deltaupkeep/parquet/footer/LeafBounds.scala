@@ -9,7 +9,7 @@ import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-/** The least and the greatest value of a column, in a form that has nothing of Parquet. */
+/** The least and the greatest value of a column, independent of Parquet's types. */
 sealed trait LeafBounds
 
 object LeafBounds {
@@ -20,7 +20,10 @@ object LeafBounds {
   /** Strings, as UTF-8. */
   final case class Texts(min: Array[Byte], max: Array[Byte]) extends LeafBounds
 
-  /** The bounds over row groups, each with its number of values; none unless all that hold a value have their own. */
+  /**
+   * The bounds over row groups, each with its number of values. None if a row group with values has no
+   * bounds.
+   */
   private[parquet] def of(
       primitive: PrimitiveType,
       groups: Seq[(Statistics[_], Long)]
@@ -53,7 +56,7 @@ object LeafBounds {
 
   private val unsigned: Ordering[Array[Byte]] = (a, b) => Arrays.compareUnsigned(a, b)
 
-  /** How values of a type are read; none for types without an order that the log shares. */
+  /** How values of a type are read. None for types that the log orders differently or not at all. */
   private def reader(primitive: PrimitiveType): Option[Any => Option[Any]] =
     (primitive.getPrimitiveTypeName, primitive.getLogicalTypeAnnotation) match {
       case (INT32 | INT64, null | _: DateLogicalTypeAnnotation) => Some(number(scale = 0))

@@ -37,7 +37,7 @@ private[parquet] final class OpenFile(
 
   def chunks: Iterator[ChunkMeta] = footer.rowGroups.iterator.flatMap(_.chunks)
 
-  /** The footer with all that parquet-java keeps of it. */
+  /** The whole footer, as parquet-java reads it. */
   private[parquet] lazy val metadata: ParquetMetadata =
     UnreadableInput.naming(name)(footerBytes.parse(ParquetMetadataConverter.NO_FILTER))
 }
@@ -58,7 +58,7 @@ private[parquet] final class RowGroup(val file: OpenFile, meta: RowGroupMeta, or
     file.metadata.getBlocks.get(ordinal).getColumns.get(index)
 }
 
-/** Opens files, and keeps the schemas and writers that they have in common. Threads may use it side by side. */
+/** Opens files and caches the schemas and writers that they share. Thread-safe. */
 private[parquet] final class FileOpener(heldFileBytes: Long) {
   import FileOpener._
 

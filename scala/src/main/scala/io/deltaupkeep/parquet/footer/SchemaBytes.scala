@@ -11,7 +11,7 @@ import org.apache.parquet.hadoop.metadata.{FileMetaData, ParquetMetadata}
 import org.apache.parquet.schema.MessageType
 
 /**
- * A schema that can be sent to other processes, stored as in a footer: its text form has no place for names such
+ * A schema that can be sent to other processes, encoded as in a footer. Its text form cannot hold names such
  * as `a b` or `x=1`.
  */
 final class SchemaBytes private (bytes: Array[Byte]) extends Serializable {

@@ -7,10 +7,10 @@ import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * The program that wrote a file, as far as the file says it (Parquet format, 'FileMetaData.created_by'). Readers work
- * around the defects of some programs; what we write bears another name.
+ * The program that wrote a file, if the file names it (Parquet format, 'FileMetaData.created_by'). Readers
+ * work around the defects of some programs. A new file has another name.
  *
- * @param createdBy empty where the file does not say
+ * @param createdBy empty if the file does not name it
  */
 private[parquet] final class WrittenBy(createdBy: String) {
   import WrittenBy._
@@ -36,7 +36,7 @@ private[parquet] final class WrittenBy(createdBy: String) {
     else if (isDecimalInBytes(column)) is(ParquetJava, BoundsWithNaN) || is(ArrowCpp, DecimalOrder)
     else true
 
-  /** Why a chunk has to be read by a reader that knows who wrote it, if so. */
+  /** Why a chunk has to be read by a reader that knows its writer, or None. */
   def defectOf(chunk: ChunkMeta): Option[String] =
     if (chunk.encodings.exists(CorruptDeltaByteArrays.requiresSequentialReads(createdBy, _)))
       Some(s"DELTA_BYTE_ARRAY pages by $described may need those before them (PARQUET-246)")
@@ -44,7 +44,7 @@ private[parquet] final class WrittenBy(createdBy: String) {
       Some(s"sizes of chunks by $described may leave out their dictionaries (PARQUET-816)")
     else None
 
-  /** Whether Spark and Hive take its INT96 timestamps for those of parquet-java, which are in UTC. */
+  /** Whether Spark and Hive read its INT96 timestamps like those of parquet-java, which are in UTC. */
   def isParquetJava: Boolean = createdBy.startsWith(ParquetJava)
 
   def described: String = if (createdBy.isEmpty) "an unknown writer" else s"'$createdBy'"
@@ -54,7 +54,7 @@ private object WrittenBy {
   private val ParquetJava = "parquet-mr"
   private val ArrowCpp = "parquet-cpp-arrow"
 
-  /** Since then NaN is the greatest value, so that bounds with it are known to be none (PARQUET-1025). */
+  /** Since this version NaN is the greatest value, so readers ignore bounds that are NaN (PARQUET-1025). */
   private val BoundsWithNaN = new SemanticVersion(1, 10, 0)
   private val SizeWithDictionary = new SemanticVersion(1, 2, 9)
   private val DecimalOrder = new SemanticVersion(2, 0, 0)

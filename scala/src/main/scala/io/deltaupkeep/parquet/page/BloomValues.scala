@@ -8,11 +8,11 @@ import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * The hashes of a chunk's values, for a Bloom filter that is sized by their number (Parquet format, 'Bloom
- * Filter'). Holds eight bytes a value: only columns whose inputs have a filter get one.
+ * Collects the hashes of a chunk's values, for a Bloom filter sized by their number (Parquet format, 'Bloom
+ * Filter'). Takes eight bytes per value, so only columns whose inputs have a filter get one.
  *
  * @param maxBytes       of the filter (parquet-java: `parquet.bloom.filter.max.bytes`)
- * @param falsePositives as a share of the values that are not there
+ * @param falsePositives as a share of the values that are not in the chunk
  */
 private[parquet] final class BloomValues(
     primitive: PrimitiveType,
@@ -31,7 +31,7 @@ private[parquet] final class BloomValues(
     count += 1
   }
 
-  /** Takes in PLAIN values, `length` bytes of them. */
+  /** Adds PLAIN values of `length` bytes. */
   def addPlain(source: Array[Byte], length: Int): Unit = {
     var at = 0
     while (at < length) {

@@ -13,7 +13,7 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
 
   val shape: ValueShape = ValueShape.of(column.getPrimitiveType)
 
-  /** Where a writer puts a value, once it has said so by [[defined]]. */
+  /** Where a writer writes a value, after it has called [[defined]]. */
   val plain = new ByteSink()
 
   override def levels: Int = definition.size
@@ -22,7 +22,7 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
   override def ids: Array[Int] = Array.emptyIntArray
   override def dictionary: Option[Values] = None
 
-  /** Of memory, about. */
+  /** Approximate memory in bytes. */
   def bytes: Long = plain.length + 4L * (repetition.stored + definition.stored)
 
   def addNull(repetitionLevel: Int, definitionLevel: Int): Unit = {

@@ -5,18 +5,18 @@ import io.deltaupkeep.parquet.bytes.{CompactReader, MalformedPage}
 import org.apache.parquet.column.Encoding
 
 /**
- * Integers as differences (Parquet format, 'Delta Encoding'), which parquet-java decodes: it makes room for all
- * that their header promises before it finds out that it is not there.
+ * Checks integers stored as differences (Parquet format, 'Delta Encoding') before parquet-java decodes them.
+ * It would allocate as many values as the header promises before it finds that they are missing.
  */
 private[parquet] object DeltaRun {
 
-  /** Checks what a page of `count` values at most begins with. */
+  /** Checks the header at the start of a page of at most `count` values. */
   def check(encoding: Encoding, bytes: Array[Byte], from: Int, to: Int, count: Int): Unit = encoding match {
     case Encoding.DELTA_BINARY_PACKED | Encoding.DELTA_LENGTH_BYTE_ARRAY =>
       endOf(bytes, from, to, count)
       ()
     case Encoding.DELTA_BYTE_ARRAY =>
-      // Lengths of what values have in common with the one before them, then those of the rest.
+      // The lengths of the prefixes shared with the value before, then the lengths of the suffixes.
       endOf(bytes, endOf(bytes, from, to, count), to, count)
       ()
     case _ => ()

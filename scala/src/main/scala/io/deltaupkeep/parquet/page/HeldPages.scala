@@ -5,17 +5,17 @@ import java.util.concurrent.atomic.AtomicLong
 import scala.util.control.ControlThrowable
 
 /**
- * Counts what the finished pages of a row group of the output take until it is written. Its columns, which threads
- * splice side by side, share it.
+ * Counts the bytes of the finished pages of an output row group until it is written. Shared by the threads
+ * that splice its columns.
  *
  * @param limit in bytes
  */
 private[parquet] final class HeldPages(limit: Long) {
   private val bytes = new AtomicLong
 
-  /** Counts a page in; throws [[RowGroupTooLarge]] when the row group takes more than it may. */
+  /** Adds a page. Throws [[RowGroupTooLarge]] if the row group exceeds the limit. */
   def add(size: Int): Unit = if (bytes.addAndGet(size.toLong) > limit) throw new RowGroupTooLarge
 }
 
-/** The end of the work on a row group, by its size and not by what is in it: smaller ones may do. */
+/** Ends the work on a row group because of its size, not its content: smaller row groups may work. */
 private[parquet] final class RowGroupTooLarge extends ControlThrowable

@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.page
 
 import io.deltaupkeep.parquet.bytes.{ByteSink, MalformedPage}
 
-/** Repetition or definition levels, of a page or a part of one; all equal ones cost nothing. */
+/** Repetition or definition levels of a page or a part of it. Equal levels take no memory. */
 private[parquet] final class LevelBuffer {
 
   private var levels = Array.emptyIntArray
@@ -17,10 +17,10 @@ private[parquet] final class LevelBuffer {
 
   def isMixed: Boolean = mixed
 
-  /** Levels that take memory. */
+  /** How many levels are stored. */
   def stored: Int = if (mixed) count else 0
 
-  /** What the levels that take memory would take if they were packed. */
+  /** The size of the stored levels if they were packed. */
   def packedBytes(maxLevel: Int): Long = stored.toLong * RunLength.widthOf(maxLevel) / 8
 
   def apply(i: Int): Int = if (mixed) levels(i) else constant
@@ -82,7 +82,7 @@ private[parquet] final class LevelBuffer {
     requireUpTo(maxLevel)
   }
 
-  /** Levels that the column cannot have would go unnoticed into the output. */
+  /** Otherwise levels that the column cannot have would reach the output unnoticed. */
   def requireUpTo(maxLevel: Int): Unit =
     if (largest > maxLevel) throw new MalformedPage(s"a level of $largest where the greatest is $maxLevel")
 

@@ -1,12 +1,12 @@
 package io.deltaupkeep.parquet.page
 
 /**
- * How levels of a column in a file become levels in the output. They differ where a field is required in one
- * and optional in the other, and where a column that the file lacks takes its shape from a neighbour.
+ * Maps the levels of a column in a file to levels in the output. They differ if a field is required in one
+ * and optional in the other, and if the file lacks the column and a neighbour gives the shape.
  *
  * @param definition    output level for each level of the file
- * @param maxRepetition levels of the file above it belong to a list that the output column is not part of:
- *                      they are left out
+ * @param maxRepetition higher levels of the file belong to a list that the output column is not part of; they
+ *                      are left out
  */
 private[parquet] final case class LevelMap(definition: IndexedSeq[Int], maxRepetition: Int) {
 

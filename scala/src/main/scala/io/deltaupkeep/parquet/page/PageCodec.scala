@@ -14,8 +14,8 @@ import org.xerial.snappy.Snappy
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Compresses and decompresses pages, array to array: Snappy and Zstandard straight through their libraries,
- * the other codecs through parquet-java's streams. For one thread at a time.
+ * Compresses and decompresses pages from array to array. Snappy and Zstandard use their libraries directly;
+ * other codecs use parquet-java's streams. Not thread-safe.
  */
 private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseable {
 
@@ -47,7 +47,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
       requireSize(count.toLong, size)
       System.arraycopy(in, from, out, outFrom, size)
     case CompressionCodecName.SNAPPY =>
-      // Snappy writes as much as the data say, so a wrong header must be found before.
+      // Snappy writes as many bytes as the data says, so a wrong header has to be found first.
       requireSize(Snappy.uncompressedLength(in, from, count).toLong, size)
       Snappy.uncompress(in, from, count, out, outFrom)
       ()

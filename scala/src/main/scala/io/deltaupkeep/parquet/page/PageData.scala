@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.page
 
 import org.apache.parquet.column.ColumnDescriptor
 
-/** What a page of a column says, its levels and values decoded. */
+/** The decoded levels and values of a page. */
 private[parquet] trait PageData {
 
   def column: ColumnDescriptor
@@ -11,13 +11,13 @@ private[parquet] trait PageData {
 
   def definition: LevelBuffer
 
-  /** Levels of the page: its values, those that are null included. */
+  /** Number of values, nulls included. */
   def levels: Int
 
   /** Values of the page that are not null. */
   def nonNull: Int
 
-  /** Whether the page holds `ids` of the dictionary, or else `values`. */
+  /** Whether the page holds `ids` of the dictionary; otherwise it holds `values`. */
   def isDictionaryEncoded: Boolean
 
   def values: Values
@@ -30,13 +30,13 @@ private[parquet] trait PageData {
 
   final def maxDefinition: Int = column.getMaxDefinitionLevel
 
-  /** What the repetition and the definition level of a value take when they are packed. */
+  /** Bits that the packed repetition and definition level of a value take. */
   final def bitsOfLevels: Int = RunLength.widthOf(maxRepetition) + RunLength.widthOf(maxDefinition)
 
   /** The values that the page holds or refers to. */
   final def plainValues: Values = if (isDictionaryEncoded) dictionary.getOrElse(values) else values
 
-  /** PLAIN bytes of the values from `from` until `to`; of them it may leave out some beyond `limit`. */
+  /** PLAIN bytes of the values from `from` until `to`. It may stop counting beyond `limit`. */
   final def plainBytes(from: Int, to: Int, limit: Long): Long = {
     val source = plainValues
     if (!isDictionaryEncoded) source.encodedLength(from, to).toLong

@@ -8,13 +8,13 @@ import org.apache.parquet.format.PageType
 /** The header of the page that is read (Parquet format, 'PageHeader'). Sizes in bytes. */
 private[parquet] final class PageHead {
 
-  /** Null for a kind that the format did not know when this was written. */
+  /** Null for a kind of page that is unknown to this version. */
   var kind: PageType = _
   var uncompressedSize: Int = 0
   var compressedSize: Int = 0
   var values: Int = 0
 
-  /** CRC-32 of the page as it is stored, as an unsigned number; -1 where the header has none. */
+  /** CRC-32 of the stored page, as an unsigned number; -1 if the header has none. */
   var checksum: Long = -1
   var encoding: Encoding = _
 

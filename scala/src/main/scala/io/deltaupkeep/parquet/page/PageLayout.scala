@@ -8,9 +8,9 @@ import org.apache.hadoop.conf.Configuration
 /**
  * The limits of a page, as parquet-java's writer keeps them.
  *
- * @param pageRows        rows of a page at most
- * @param pageBytes       about the uncompressed bytes of its values
- * @param dictionaryBytes of a dictionary page at most; 0 for none
+ * @param pageRows        largest number of rows in a page
+ * @param pageBytes       approximate uncompressed size of its values
+ * @param dictionaryBytes largest size of a dictionary page; 0 for no dictionaries
  */
 final case class PageLayout(pageRows: Int, pageBytes: Int, dictionaryBytes: Int)
 

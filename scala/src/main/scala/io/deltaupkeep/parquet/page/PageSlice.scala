@@ -1,10 +1,10 @@
 package io.deltaupkeep.parquet.page
 
 /**
- * The rows of an input's page that the page under construction takes: one at least, and whole ones.
+ * The rows of an input's page that go to the page under construction: at least one, and only whole rows.
  *
- * Values count by their PLAIN bytes, as in parquet-java, whatever their encoding will be: when a dictionary ends, its
- * page becomes PLAIN.
+ * Values count by their PLAIN bytes, as in parquet-java, whatever their encoding: if the dictionary is
+ * abandoned, the page becomes PLAIN.
  */
 private[parquet] final class PageSlice {
 

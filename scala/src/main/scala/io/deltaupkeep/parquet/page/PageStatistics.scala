@@ -10,8 +10,8 @@ import org.apache.parquet.schema.{ColumnOrder, LogicalTypeAnnotation, PrimitiveT
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * Least and greatest value of one page, in the order that the column's type has. Numbers and plain bytes are
- * compared in place; what is left, such as decimals in bytes and floats, by parquet-java's own rules.
+ * The least and the greatest value of a page, in the order of the column's type. Numbers and plain bytes are
+ * compared in place. Other types, such as decimals in bytes and floats, use parquet-java's rules.
  */
 private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   import PageStatistics._
@@ -31,8 +31,7 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   }
 
   /**
-   * Takes in the PLAIN values that lie in `source` from `from` until `to`. The array must stay as it is until
-   * [[result]].
+   * Adds the PLAIN values of `source` from `from` until `to`. The array must stay as it is until [[result]].
    */
   def add(source: Array[Byte], from: Int, to: Int): Unit = order match {
     case NoOrder => ()
@@ -125,7 +124,7 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
 
 private object PageStatistics {
 
-  // Numbers, for they are matched on for every value.
+  // Numbers, because they are matched for every value.
   private final val NoOrder = 0
   private final val SignedInts = 1
   private final val UnsignedInts = 2
@@ -170,7 +169,7 @@ private object PageStatistics {
       prefix
     }
 
-  /** A value by its place. Almost all comparisons are settled by the prefix. */
+  /** A value by its position. The prefix decides almost all comparisons. */
   private final class Span {
     private var source: Array[Byte] = Array.emptyByteArray
     private var from = 0

@@ -13,7 +13,7 @@ private[parquet] object RunLength {
   /** Bits that hold every value up to `max`. Example: 0 bits for 0, 1 for 1, 2 for 3, 3 for 4. */
   def widthOf(max: Int): Int = 32 - Integer.numberOfLeadingZeros(max)
 
-  /** What [[decode]] returns where the values are not all of one run. */
+  /** What [[decode]] returns if the values are not all in one run. */
   val Mixed: Int = -1
 
   /**

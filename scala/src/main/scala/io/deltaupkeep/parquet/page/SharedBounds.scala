@@ -4,13 +4,16 @@ import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType
 
-/** Lets the pages of a chunk share long bounds: of a value that repeats they would take more than the pages. */
+/**
+ * Lets the pages of a chunk share long bounds. The bounds of a repeated long value would take more than the
+ * pages.
+ */
 private[parquet] final class SharedBounds(primitive: PrimitiveType) {
   import SharedBounds._
 
   private var known = Seq.empty[Binary]
 
-  /** The same statistics; `count` is told the bytes that no earlier page has. */
+  /** The same statistics; `count` is called with the bytes that no earlier page has. */
   def share(statistics: Statistics[_ <: Comparable[_]])(count: Int => Unit): Statistics[_ <: Comparable[_]] =
     (statistics.genericGetMin, statistics.genericGetMax) match {
       case (min: Binary, max: Binary) if min.length.toLong + max.length > ShortBytes =>

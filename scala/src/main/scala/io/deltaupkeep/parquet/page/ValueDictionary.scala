@@ -15,7 +15,7 @@ private[parquet] final class ValueDictionary {
 
   private val entries = new ByteSink()
   private var starts = new Array[Int](InitialSlots / 2 + 1)
-  // The hash table is the first `capacity` of these; a table no larger than need be stays in the caches.
+  // The hash table is the first `capacity` of these: a small table stays in the CPU's caches.
   private var slots = new Array[Int](InitialSlots)
   private var capacity = InitialSlots
   private var count = 0
@@ -46,7 +46,7 @@ private[parquet] final class ValueDictionary {
 
   def start(id: Int): Int = starts(id)
 
-  /** Number of the value whose encoded form is given, which is added if it is new; [[Full]] if it does not fit. */
+  /** The id of an encoded value. A new value is added; [[Full]] if it does not fit. */
   def idOf(source: Array[Byte], from: Int, to: Int): Int = {
     var slot = hash(source, from, to) & (capacity - 1)
     var id = slots(slot)
@@ -67,7 +67,7 @@ private[parquet] final class ValueDictionary {
     }
   }
 
-  /** Forgets the entries from `size` on. No value may be added any more. */
+  /** Removes the entries from `size` on. No value may be added after that. */
   def truncate(size: Int): Unit = {
     count = size
     entries.truncate(starts(size))

@@ -6,7 +6,7 @@ import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * How the values of a column lie in PLAIN encoding (Parquet format, 'Plain').
+ * The layout of a column's values in PLAIN encoding (Parquet format, 'Plain').
  *
  * @param width bytes of each value; 0 where a length of four bytes precedes each. A boolean takes a byte
  *              here, and a bit in the file.
@@ -28,7 +28,7 @@ private[parquet] object ValueShape {
 
 /**
  * PLAIN values of a page or a dictionary, in place. The encoded form of a value is its bytes, preceded by
- * their length where the shape is variable: values are hashed, compared and copied as such.
+ * their length if the shape is variable. Values are hashed, compared and copied in this form.
  */
 private[parquet] final class Values {
 
@@ -73,6 +73,6 @@ private[parquet] final class Values {
     this
   }
 
-  /** Bytes of the encoded values from `i` until `j`; they lie in one piece. */
+  /** Bytes of the encoded values from `i` until `j`, which are contiguous. */
   def encodedLength(i: Int, j: Int): Int = start(j) - start(i)
 }

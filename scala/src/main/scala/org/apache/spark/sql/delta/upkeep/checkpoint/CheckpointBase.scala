@@ -17,7 +17,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 
 /**
- * The last checkpoint of a table and what happened since, for one that builds on it.
+ * The last checkpoint of a table and the changes since, on which a new one can build.
  *
  * @param fragments of the last checkpoint
  */
@@ -32,8 +32,8 @@ private[upkeep] final class CheckpointBase private (
   def file(fragment: Fragment): FileStatus = files(fragment.file)
 
   /**
-   * What a checkpoint holds instead of some fragments, each source with its own part of it: the changes, and of
-   * every fragment what no commit touched and has not expired. Rows as of [[FileColumns]].
+   * What a checkpoint holds instead of some fragments, in several sources: the changes, and the actions of
+   * each fragment that no commit touched and that have not expired. Rows have the form of [[FileColumns]].
    */
   def sources(
       replaced: Seq[Fragment],

@@ -17,11 +17,11 @@ import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.util.ThreadUtils
 
 /**
- * What makes up a checkpoint.
+ * The contents of a checkpoint.
  *
- * @param fragments    with the files that they are in
+ * @param fragments    with their files
  * @param nonFileActions actions about no file
- * @param isOneFile    whether they are one classic checkpoint already, but for its name
+ * @param isOneFile    whether they already form one classic checkpoint, except for its name
  */
 private[upkeep] final case class CheckpointContents(
     fragments: Seq[(Fragment, FileStatus)],
@@ -33,7 +33,7 @@ private[upkeep] final case class CheckpointContents(
   val fileActions: Long = fragments.map(_._1.actions).sum
 }
 
-/** Makes contents that were verified a checkpoint that readers see; says what `_last_checkpoint` is to say. */
+/** Publishes verified contents as a checkpoint, and returns what `_last_checkpoint` has to say. */
 private[upkeep] final class CheckpointPublisher(
     handle: DeltaHandle,
     session: ClassicSession,
@@ -45,7 +45,7 @@ private[upkeep] final class CheckpointPublisher(
   private val conf = handle.hadoopConf
   private val useRename = handle.showsPartialWrites
 
-  /** A top-level file that names the fragments, which are sidecars. */
+  /** Writes a top-level file that names the fragments, which are sidecars. */
   def v2(contents: CheckpointContents, format: TopLevelFormat): LastCheckpointInfo = {
     val sidecarBytes = contents.fragments.map(_._1.sizeInBytes).sum
     val (topLevel, nonFileActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
@@ -58,7 +58,7 @@ private[upkeep] final class CheckpointPublisher(
       contents.fileActions,
       sidecarBytes,
       conf,
-      // A task writes the one in Parquet; where it is interrupted, half a file must not have the final name.
+      // A task writes the Parquet file. If it is interrupted, half a file must not have the final name.
       useRename = true
     )
     LastCheckpointInfo(
@@ -81,7 +81,7 @@ private[upkeep] final class CheckpointPublisher(
     classicInfo(contents, contents.fileActions + contents.nonFileActions.size, parts = None, file.getLen)
   }
 
-  /** A part of each fragment; the fragments hold the other actions too. */
+  /** One part per fragment; the fragments also hold the non-file actions. */
   def multiPart(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
     val paths = FileNames.checkpointFileWithParts(handle.logPath, snapshot.version, contents.fragments.size)
     val parts = contents.fragments.zip(paths)
@@ -112,8 +112,8 @@ private[upkeep] final class CheckpointPublisher(
     onlyOnce(path, adds)(Checkpoints.renameAndCleanupTempPartFile(temporary, path, path.getFileSystem(conf)))
 
   /**
-   * Where the file is there already, another driver was faster, and its file stays: those who have listed it read
-   * its footer from the end that it has. One that is cut off or holds other files serves nobody.
+   * If the file exists, another driver was faster, and its file is kept: readers that have listed it use its
+   * length to find the footer. A file that is cut off or holds other files is replaced.
    */
   private def onlyOnce(path: Path, adds: Long)(publish: => Unit): FileStatus = {
     val fs = path.getFileSystem(conf)
@@ -121,7 +121,7 @@ private[upkeep] final class CheckpointPublisher(
       try Some(fs.getFileStatus(path))
       catch { case _: FileNotFoundException => None }
     found.filter(CheckpointFooter.isWhole(_, conf)(_.whole.adds == adds)).getOrElse {
-      // A rename replaces nothing.
+      // A rename does not replace a file.
       found.foreach(file => fs.delete(file.getPath, false))
       publish
       fs.getFileStatus(path)
@@ -159,7 +159,7 @@ private object CheckpointPublisher {
   val Threads = 8
 }
 
-/** The same version of the table, with the parts of its state that a checkpoint tells: nothing is replayed. */
+/** The same version of the table, with the state that the checkpoint gives. Nothing is replayed. */
 private final class SnapshotOfCheckpoint(original: Snapshot, adds: Long, actions: Seq[Action])
     extends Snapshot(
       original.path,

@@ -32,7 +32,9 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.internal.SQLConf
 
-/** Writes checkpoints: on the last one where the plan says so, else from the whole state of the table. */
+/**
+ * Writes checkpoints: built on the last one if the plan says so, otherwise from the whole state of the table.
+ */
 final class CheckpointWriter(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot
@@ -48,8 +50,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
   private val pointer = new CheckpointPointer(handle)
 
   /**
-   * Adds and tombstones of this version, about: the files that its checksum counts, or more where the log's
-   * bytes say that there must be tombstones. Nothing is replayed for it.
+   * Approximate number of adds and tombstones of this version: the files that its checksum counts, or more if
+   * the bytes of the log show that there must be tombstones. Nothing is replayed.
    */
   private def fileActions: Long = {
     val readable = log.snapshot
@@ -61,7 +63,10 @@ final class CheckpointWriter(handle: DeltaHandle) {
     }
   }
 
-  /** The checkpoints of this version. One listing from that version on, and the footers of what is there. */
+  /**
+   * The checkpoints of this version. Lists the log from that version on, and reads the footers of the
+   * checkpoints.
+   */
   private def foundCheckpoints: FoundCheckpoints = {
     val files = snapshot.deltaLog.store
       .listFrom(FileNames.listingPrefix(handle.logPath, snapshot.version), handle.hadoopConf)
@@ -87,7 +92,10 @@ final class CheckpointWriter(handle: DeltaHandle) {
       }
     )
 
-  /** What a checkpoint of a policy can build on, or why on nothing. Reads the commits since the last one. */
+  /**
+   * What a checkpoint of a policy can build on, or why there is nothing. Reads the commits since the last
+   * one.
+   */
   private def base(policy: Policy): Either[String, Base] =
     baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
 
@@ -115,14 +123,14 @@ final class CheckpointWriter(handle: DeltaHandle) {
     else Replay.OnDriver
   }
 
-  /** Makes `_last_checkpoint` name the checkpoint that is there. */
+  /** Makes `_last_checkpoint` name the existing checkpoint. */
   def mendPointer(): Unit = session.withActive(pointer.mend())
 
   /**
-   * Writes the checkpoint, and `_last_checkpoint` once every file of it is there.
+   * Writes the checkpoint, and `_last_checkpoint` after all its files.
    *
-   * @throws UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table, and nothing is
-   *                         published
+   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table,
+   *                                        and nothing is published
    */
   def write(plan: CheckpointPlan): WrittenCheckpoint = session.withActive {
     val temporary = new TemporaryFiles(handle)

@@ -26,11 +26,11 @@ import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
 import org.apache.spark.util.ThreadUtils
 
 /**
- * Writes files of a checkpoint on the driver, without a Spark job: values go from rows into columns, and columns
- * into a row group as soon as it has its number of actions, or they take 64 MB of memory.
+ * Writes files of a checkpoint on the driver, without a Spark job. Rows are collected as columns. Columns
+ * become a row group when they have its number of actions, or take 64 MB of memory.
  *
  * @param kind          sidecars of a row group each, or one file of row groups
- * @param actionsOfPart of a row group, at most
+ * @param actionsOfPart largest number of actions in a row group
  */
 private[upkeep] final class DriverParts(
     handle: DeltaHandle,
@@ -54,11 +54,11 @@ private[upkeep] final class DriverParts(
   )
 
   /**
-   * Writes what tasks put into writers, side by side.
+   * Runs tasks in parallel and writes the rows that they give to their writers.
    *
-   * @param tasks  that threads share, each taking the next one
-   * @param on     gives what does a task, by its number, with a thread's writer
-   * @param others actions for a row group of their own, once all tasks are done
+   * @param tasks  shared by the threads; each thread takes the next one
+   * @param on     makes the function that runs a task by its number, for the writer of a thread
+   * @param others actions for a separate row group, after all tasks are done
    */
   def fill(tasks: Int)(on: Writer => Int => Unit)(others: => Seq[Action]): Seq[FileStatus] = {
     val next = new AtomicInteger
@@ -81,7 +81,7 @@ private[upkeep] final class DriverParts(
     }.recover { case e: SparkException if e.getCause.isInstanceOf[UpkeepException] => throw e.getCause }.get
   }
 
-  /** Takes rows. For one thread at a time. */
+  /** Takes rows. Not thread-safe. */
   final class Writer private[DriverParts] (writing: RowWriting, target: Target) extends AutoCloseable {
     private val rows = new RowShredder(writing.schema)
     private val support = writing.support(rows)
@@ -107,7 +107,10 @@ private[upkeep] final class DriverParts(
       rows.clear()
     }
 
-    /** Takes over the rows of another one, if that makes no more than half a row group: two are made side by side. */
+    /**
+     * Takes over the rows of another one, if together they make at most half a row group. Two row groups are
+     * made in parallel.
+     */
     private[DriverParts] def takeAll(from: Writer): Boolean = {
       val fit = 2 * (rows.rows + from.rows.rows) <= actionsOfPart && rows.bytes + from.rows.bytes <= MaxBytes
       if (fit) {
@@ -131,7 +134,7 @@ private[upkeep] final class DriverParts(
 
   private def statusOf(path: Path): FileStatus = path.getFileSystem(conf).getFileStatus(path)
 
-  /** Takes row groups, of several threads at once. */
+  /** Takes row groups. Thread-safe. */
   private sealed trait Target extends AutoCloseable {
     def append(group: EncodedRowGroup): Unit
     def finish(): Seq[FileStatus]
@@ -170,7 +173,7 @@ private[upkeep] final class DriverParts(
 private object DriverParts {
   private val MaxBytes = 64L << 20
 
-  /** Each takes up to 100 MB of memory. */
+  /** Each thread takes up to 100 MB of memory. */
   private val MaxThreads = 4
   private val BytesEvery = 256
 }

@@ -15,12 +15,12 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The state of a table from its commits alone, replayed on the driver from the newest one back: of each file,
- * application and domain the first action that is met stays (protocol, 'Action Reconciliation'). Threads parse
- * splits of commits side by side and wait for each other only to see what newer commits named.
+ * Replays the state of a table on the driver from its commits alone, the newest first. The first action found
+ * for a file, an application or a domain is kept (protocol, 'Action Reconciliation'). Threads parse splits of
+ * commits in parallel, and wait for each other only to see what newer commits named.
  *
- * A key of about 150 bytes for each file that the commits name is in memory, 150 MB for a million; of actions,
- * for each thread, those of a split of a commit and what goes into one file.
+ * Memory: a key of about 150 bytes for each file that the commits name, 150 MB for a million. In addition
+ * each thread holds the actions of one split and of one output file.
  */
 private[upkeep] final class DriverReplay(
     handle: DeltaHandle,
@@ -38,7 +38,7 @@ private[upkeep] final class DriverReplay(
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
   private val unexpired = snapshot.minFileRetentionTimestamp
 
-  /** Writes the file actions, and to row groups of a classic checkpoint the others too. */
+  /** Writes the file actions and, in row groups of a classic checkpoint, the non-file actions. */
   def write(parts: PartWriter, kind: PartKind, actionsOfPart: Long): WrittenParts = {
     val sequencer = Sequencer(splits.size)
     lazy val kept = NonFileActions.of(others.toSeq.filter(isKept), CommitParser.Schema)
@@ -82,7 +82,7 @@ private[upkeep] final class DriverReplay(
 
 private object DriverReplay {
 
-  /** Few of them are smaller, statistics and all. */
+  /** Few actions are smaller, statistics included. */
   private val BytesOfAction = 300L
 
   private val Txn = CommitParser.Schema.fieldIndex("txn")
@@ -96,10 +96,10 @@ private object DriverReplay {
     CommitParser.Schema(column).dataType.asInstanceOf[StructType]
 }
 
-/** An order in which threads do one thing after they have prepared it side by side. */
+/** Lets threads prepare steps in parallel and do them in order. */
 private final class Sequencer private (ended: IndexedSeq[CompletableFuture[Unit]]) {
 
-  /** Prepares, waits for the turn before this one, and does. A failure is one of all later sequencer. */
+  /** Prepares a step, waits for the one before it, and does it. If a step fails, all later ones fail too. */
   def apply[A, B](turn: Int)(prepare: => A)(body: A => B): B =
     try {
       val prepared = prepare

@@ -17,7 +17,9 @@ import org.apache.spark.sql.execution.datasources.OutputWriterFactory
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
-/** Where a part is written. Asked by each attempt, so that no two write the same file; nobody reads it yet. */
+/**
+ * Where a part is written. Each attempt asks for a path, so no two write the same file. Nobody reads it yet.
+ */
 private[upkeep] sealed trait PartPlace extends Serializable {
   def path(conf: Configuration, part: Int): Path
 }
@@ -43,7 +45,7 @@ private[upkeep] object PartPlace {
  * Writes the rows of a partition to a file.
  *
  * @param actions   schema of the rows
- * @param contents  what of them the file holds
+ * @param contents  which of them the file holds
  */
 private[upkeep] final class PartTask(
     place: PartPlace,
@@ -73,7 +75,7 @@ private[upkeep] final class PartTask(
       case PartContents.FileActions => fileActions
       case PartContents.FileColumns => fileActions.map(fileColumns)
     }
-    // Of the parts of a checkpoint none may be missing.
+    // No part of a checkpoint may be missing.
     val file = Option.when(contents == PartContents.All || toWrite.hasNext) {
       val path = place.path(conf.value, part)
       Checkpoints.writeSingleFileOnExecutor(
@@ -98,7 +100,7 @@ private[upkeep] final class PartTask(
   ))
 }
 
-/** What of its rows a file holds; what it does not comes back. */
+/** Which rows a file holds. The others are returned. */
 private[upkeep] sealed trait PartContents
 
 private[upkeep] object PartContents {

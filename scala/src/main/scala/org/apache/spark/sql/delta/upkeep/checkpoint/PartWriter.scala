@@ -17,32 +17,35 @@ import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.util.SerializableConfiguration
 
-/** What the files are that actions are written to. */
+/** The kinds of files to which actions are written. */
 private[upkeep] sealed abstract class PartKind(val contents: PartContents) {
   def isRowGroups: Boolean = contents == PartContents.FileActions
 }
 
 private[upkeep] object PartKind {
 
-  /** File actions alone; other actions come back to the driver. */
+  /** File actions only; non-file actions are returned to the driver. */
   case object Sidecar extends PartKind(PartContents.FileColumns)
 
-  /** Row groups of a classic checkpoint to be; the job leaves other actions to be added by the driver. */
+  /** Row groups for a classic checkpoint; the driver adds the non-file actions. */
   final case class RowGroups(temporary: TemporaryFiles) extends PartKind(PartContents.FileActions)
 
-  /** A part of a classic checkpoint to be, with all actions. */
+  /** A part of a classic checkpoint, with all actions. */
   final case class AllActions(temporary: TemporaryFiles) extends PartKind(PartContents.All)
 }
 
 /**
- * Files as they were written.
+ * The files that were written.
  *
  * @param fragments counted by the footers of their files
  * @param others    actions about no file
  */
 private[upkeep] final case class WrittenParts(fragments: Seq[(Fragment, FileStatus)], others: Seq[Action])
 
-/** Writes the actions of a checkpoint to Parquet files, in which a later one finds the files that they name. */
+/**
+ * Writes the actions of a checkpoint to Parquet files with Bloom filters, by which a later checkpoint finds
+ * the files that they name.
+ */
 private[upkeep] final class PartWriter(
     handle: DeltaHandle,
     session: ClassicSession,
@@ -57,7 +60,7 @@ private[upkeep] final class PartWriter(
   /**
    * Writes actions on the driver.
    *
-   * @param sources of rows, which threads share
+   * @param sources of rows, shared by the threads
    * @param others  actions about no file, which sidecars do not hold
    */
   def write(
@@ -76,7 +79,7 @@ private[upkeep] final class PartWriter(
    * Writes each partition to a file, in one Spark job.
    *
    * @param actions       with the columns of [[CheckpointSchema]]
-   * @param actionsOfPart in each partition, about
+   * @param actionsOfPart approximate number of actions in each partition
    */
   def write(actions: DataFrame, kind: PartKind, actionsOfPart: Long): WrittenParts = {
     val shaped = checkpointSchema(actions)
@@ -99,7 +102,7 @@ private[upkeep] final class PartWriter(
     written(kind, files, NonFileActions.of(results.flatMap(_.others), checkpointSchema.schema))
   }
 
-  /** What was written to files of a kind, by their footers. */
+  /** The fragments of written files of a kind, by their footers. */
   def written(kind: PartKind, files: Seq[FileStatus], others: Seq[Action]): WrittenParts = {
     kind match {
       case PartKind.RowGroups(temporary) => files.foreach(file => temporary.add(file.getPath))

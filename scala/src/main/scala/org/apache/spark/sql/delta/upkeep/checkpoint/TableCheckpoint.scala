@@ -4,7 +4,7 @@ import io.deltaupkeep.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointR
 
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** One CHECKPOINT: what it will do, and doing it. */
+/** One CHECKPOINT: its plan, and its execution. */
 final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest) {
 
   private val facts = table.facts

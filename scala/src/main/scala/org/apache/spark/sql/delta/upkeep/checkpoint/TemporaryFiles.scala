@@ -10,7 +10,10 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** Files in the log that are of no use once a checkpoint is written; CLEANUP LOG knows them by their names. */
+/**
+ * Files in the log that are useless after a checkpoint is written. CLEANUP LOG recognizes them by their
+ * names.
+ */
 private[upkeep] final class TemporaryFiles(handle: DeltaHandle) extends Logging {
 
   private val prefix = s".${handle.snapshot.version}.checkpoint.${UUID.randomUUID}"
@@ -19,7 +22,10 @@ private[upkeep] final class TemporaryFiles(handle: DeltaHandle) extends Logging 
 
   private val known = mutable.ArrayBuffer.empty[Path]
 
-  /** Names for the tasks of a job: each adds what tells its attempt from others, and [[TemporaryFiles.End]]. */
+  /**
+   * Stem of the names that the tasks of a job use. Each task appends an id of its attempt and
+   * [[TemporaryFiles.End]].
+   */
   def stem: String = new Path(handle.logPath, prefix).toString
 
   def newPath(): Path = {
@@ -28,12 +34,12 @@ private[upkeep] final class TemporaryFiles(handle: DeltaHandle) extends Logging 
     path
   }
 
-  /** Says that a task has written a file. */
+  /** Records that a task has written a file. */
   def add(path: Path): Unit = synchronized(known += path)
 
   def delete(): Unit = leaveAtWorst(known.foreach(fs.delete(_, false)))
 
-  /** For after a failure: lists the log, which takes long where it has many files. */
+  /** Used after a failure. It lists the log, which takes long if there are many files. */
   def deleteAll(): Unit = leaveAtWorst {
     fs.listStatus(handle.logPath, (path: Path) => path.getName.startsWith(prefix)).foreach { file =>
       fs.delete(file.getPath, false)

@@ -3,12 +3,15 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 import java.util.concurrent.{ExecutionException, FutureTask}
 
 /**
- * Work that an interrupt does not reach: some stores publish what they have of a file whose writer is interrupted.
- * Cancelled jobs interrupt the threads that run them, and so does the end of an application.
+ * Runs work that must not be interrupted: some stores publish half a file if its writer is interrupted.
+ * Cancelled jobs and the end of an application interrupt threads.
  */
 private[upkeep] object Uninterrupted {
 
-  /** Does it in a thread of its own and waits for its end; an interrupt that came meanwhile comes after it. */
+  /**
+   * Runs the work in a separate thread and waits for it. An interrupt that arrives meanwhile takes effect
+   * afterwards.
+   */
   def apply[T](work: => T): T = {
     val task = new FutureTask[T](() => work)
     val thread = new Thread(task, "delta-upkeep-publish")

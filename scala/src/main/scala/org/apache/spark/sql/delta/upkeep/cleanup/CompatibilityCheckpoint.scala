@@ -9,15 +9,15 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 
 /**
- * The classic-named copy of a v2 checkpoint's top-level file, by which a reader without the v2Checkpoint feature
- * learns that it lacks it once commit 0 has gone (protocol, 'V2 Spec').
+ * The copy of a v2 checkpoint's top-level file under a classic name. Once commit 0 is deleted, a reader
+ * without the v2Checkpoint feature learns from it that it needs the feature (protocol, 'V2 Spec').
  */
 private[upkeep] object CompatibilityCheckpoint {
 
   /**
-   * Writes it where the newest checkpoint is UUID-named and has none beside it that can be read. Delta's cleanup does
-   * too, but not by a rename: where that is cut short half a file stays, for good. A rename serves where a partial
-   * write is not visible too, for a task that is interrupted may publish half a file.
+   * Writes it if the newest checkpoint has a UUID in its name and no readable copy. Delta's cleanup does the
+   * same, but without a rename: if it is cut short, half a file stays for good. The rename also helps on
+   * stores where a partial write is not visible, because an interrupted task may publish half a file.
    */
   def write(table: DeltaHandle): Unit = table.snapshot.checkpointProvider match {
     case newest: FileBasedCheckpointProvider if newest.topLevelFiles.exists(isUuidNamed) =>
@@ -26,7 +26,7 @@ private[upkeep] object CompatibilityCheckpoint {
       val found = Option.when(fs.exists(path))(fs.getFileStatus(path))
       val isThere = found.exists(CheckpointFooter.isWhole(_, table.hadoopConf)(_ => true))
       newest.topLevelFileIndex.filterNot(_ => isThere).foreach { index =>
-        // A rename replaces nothing.
+        // A rename does not replace a file.
         found.foreach(file => fs.delete(file.getPath, false))
         Checkpoints.createCheckpointV2ParquetFile(
           table.session,

@@ -9,13 +9,15 @@ import io.deltaupkeep.log.{CommitTimes, LogFile, LogFileKind, LogListing, Sideca
 import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** One CLEANUP LOG: what it will do, and doing it. `now` in milliseconds since the epoch. */
+/** One CLEANUP LOG: its plan, and its execution. `now` in milliseconds since the epoch. */
 final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now: Long) {
 
   private val facts = table.facts
   private val fileSystem = table.logPath.getFileSystem(table.hadoopConf)
 
-  /** Holds the whole listing: 30 bytes for a commit or a checksum, 120 for other files of the log. */
+  /**
+   * Holds the whole listing in memory: 30 bytes for a commit or a checksum, 120 for other files of the log.
+   */
   lazy val plan: CleanupPlan = {
     val reader = new DeltaLogReader(table)
     val files = LogListing.of(fileSystem, table.logPath)
@@ -34,7 +36,7 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     )
   }
 
-  /** Once the rest is gone a version is read from the cutoff checkpoint alone: a damaged one does not serve. */
+  /** After the cleanup, versions are read from the cutoff checkpoint only, so it must not be damaged. */
   @tailrec
   private def planOf(input: CleanupInput, reader: DeltaLogReader): CleanupPlan = {
     val plan = CleanupPlanner.plan(input)
@@ -62,13 +64,13 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     CleanupResult.totals(facts.path, plan, deletions)
   }
 
-  /** checkpointProtection forbids new checkpoints while history before its version stays. */
+  /** checkpointProtection forbids new checkpoints while history before its version is kept. */
   private def mayAddCheckpoint: Boolean =
     facts.checkpointProtectionVersion.forall(version => plan.cutoffCheckpoint.exists(version <= _))
 
   /**
-   * A classic name may hide a checkpoint in the form of the v2 spec: where the table has the feature, and where
-   * sidecars are left from the time when it had.
+   * A checkpoint with a classic name may be a v2 checkpoint: if the table has the feature, or if sidecars are
+   * left from when it had it.
    */
   private def sidecarReferences(
       reader: DeltaLogReader,
@@ -90,7 +92,7 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
 
 object TableCleanup {
 
-  /** By the table's own retention, now. */
+  /** Uses the table's own retention and the current time. */
   def apply(table: DeltaHandle, options: Options): TableCleanup =
     TableCleanup(
       table,

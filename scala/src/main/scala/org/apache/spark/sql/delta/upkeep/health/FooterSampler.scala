@@ -13,7 +13,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.ThreadUtils
 
-/** Reads the footers of a few files, as far apart in time as they can be. */
+/** Reads the footers of a few files, spread evenly over time. */
 final class FooterSampler(handle: DeltaHandle) {
   import FooterSampler._
 

@@ -16,8 +16,9 @@ import org.apache.spark.sql.functions.broadcast
 import org.apache.spark.util.ThreadUtils
 
 /**
- * Looks for what VACUUM would delete: files of the table's directory that neither the newest version names nor a
- * removed one inside `delta.deletedFileRetentionDuration`, and that are older than it.
+ * Searches for files that VACUUM would delete: files in the table's directory that are older than
+ * `delta.deletedFileRetentionDuration`, and that neither the newest version nor a removal inside that time
+ * names.
  *
  * Lists up to `spark.deltaUpkeep.health.listedFiles` files, and holds about 500 bytes for each.
  */
@@ -44,7 +45,7 @@ final class OrphanSearch(handle: DeltaHandle) {
   private def tooMany(what: String): Orphans =
     Orphans.NotLookedFor(s"the $what has more files than ${UpkeepConf.HealthListedFiles.key} ($most)")
 
-  /** The files below directories; none where they are too many. */
+  /** The files below directories; None if there are too many. */
   @tailrec
   private def listed(directories: Seq[Path], before: Vector[FileStatus]): Option[Vector[FileStatus]] =
     if (before.size > most) None
@@ -62,7 +63,7 @@ final class OrphanSearch(handle: DeltaHandle) {
   private def isHidden(file: FileStatus): Boolean =
     DeltaTableUtils.isHiddenDirectory(snapshot.metadata.partitionColumns, file.getPath.getName)
 
-  /** Those of some names that older versions inside retention name. */
+  /** Those of the given names that older versions inside the retention name. */
   private def removedOf(names: Seq[String]): Set[String] =
     if (names.isEmpty) Set.empty
     else {
@@ -85,7 +86,7 @@ private object OrphanSearch {
 
   private def nameOf(file: FileStatus): String = file.getPath.toString
 
-  /** The files of a logical file: the data, and where it has one the deletion vector. */
+  /** The files of a logical file: the data file, and its deletion vector if it has one. */
   private def namesOf(root: Path, path: String, vector: DeletionVectorDescriptor): Seq[String] =
     DeltaFileOperations.absolutePath(root.toString, path).toString +:
       Option(vector).filter(_.isOnDisk).map(_.absolutePath(root).toString).toSeq

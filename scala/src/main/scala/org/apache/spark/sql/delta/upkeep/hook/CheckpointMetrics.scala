@@ -4,7 +4,7 @@ import com.codahale.metrics.{Counter, Gauge, MetricRegistry, Timer}
 
 import org.apache.spark.metrics.source.Source
 
-/** What the checkpoints after commits come to, for Spark's metrics system. */
+/** Counters of the checkpoints after commits, for Spark's metrics system. */
 private[upkeep] final class CheckpointMetrics(depth: () => Int) extends Source {
 
   override val sourceName: String = "deltaUpkeep"
@@ -15,11 +15,11 @@ private[upkeep] final class CheckpointMetrics(depth: () => Int) extends Source {
   val due: Counter = counter("due")
   val written: Counter = counter("written")
 
-  /** There already, or left out after failures. */
+  /** Existed already, or left out after failures. */
   val skipped: Counter = counter("skipped")
   val failed: Counter = counter("failed")
 
-  /** Of the files of checkpoints. */
+  /** Total size of the checkpoint files. */
   val bytes: Counter = counter("bytes")
   val seconds: Timer = metricRegistry.timer("checkpoint.seconds")
   metricRegistry.register("checkpoint.queueDepth", new Gauge[Int] { override def getValue: Int = depth() })

@@ -48,16 +48,16 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
 
   private def stateOf(table: String): TableState = tables.get(table).getOrElse(TableState(None, None, None))
 
-  /** The newest version of a table with a checkpoint of ours, written or waiting. */
+  /** The newest version of a table whose checkpoint was written or is queued by this worker. */
   def lastVersion(table: String): Option[Long] = synchronized(stateOf(table).submitted)
 
-  /** Whether the last checkpoint of a table failed, and it is time for another try. */
+  /** Whether the last checkpoint of a table failed and the next try is due. */
   def owes(table: String): Boolean =
     synchronized(stateOf(table).backoff.exists(_.mayTry(System.currentTimeMillis())))
 
   def lastOutcome(table: String): Option[HookOutcome] = synchronized(stateOf(table).outcome)
 
-  /** Puts a checkpoint into the queue, in no time. */
+  /** Queues a checkpoint. Does not block. */
   def submit(pending: PendingCheckpoint): Unit = synchronized {
     metrics.due.inc()
     val state = stateOf(pending.key)
@@ -72,7 +72,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     }
   }
 
-  /** Writes a checkpoint at once. Throws what goes wrong, after it was noted. */
+  /** Writes a checkpoint immediately. Records a failure and throws it. */
   def run(pending: PendingCheckpoint): Unit =
     try {
       val started = System.nanoTime()
@@ -116,11 +116,11 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     catch { case NonFatal(e) => logWarning(s"The log of ${pending.key} was not cleaned", e) }
 
   private def work(): Unit = {
-    // The thread that starts this one hands down its job group, say, which may be cancelled.
+    // A new thread inherits, for example, the job group of its parent, which may be cancelled.
     context.setLocalProperties(new util.Properties)
     Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.foreach { pending =>
       try pending.asUser(pending.session.withActive(run(pending)))
-      catch { case NonFatal(_) => () } // It was noted.
+      catch { case NonFatal(_) => () } // It was recorded.
       finally synchronized {
           busyWith = None
           notifyAll()
@@ -128,7 +128,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     }
   }
 
-  /** None at the end of the application. */
+  /** None when the application ends. */
   private def next(): Option[PendingCheckpoint] = synchronized {
     while (waiting.isEmpty && !isEnding) wait()
     val first = waiting.entrySet().iterator()
@@ -140,7 +140,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     }
   }
 
-  /** Waits until nothing waits, in milliseconds at most; false where that was not enough. */
+  /** Waits until the queue is empty, for at most some milliseconds; false if that was not enough. */
   def drain(atMostMs: Long): Boolean = synchronized {
     val end = System.nanoTime() + atMostMs * 1000000L
     def left: Long = (end - System.nanoTime()) / 1000000L
@@ -148,12 +148,15 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     busyWith.isEmpty && waiting.isEmpty
   }
 
-  /** Waits until no checkpoint of a table is written or waits to be. */
+  /** Waits until no checkpoint of a table is queued or being written. */
   private def await(table: String): Unit = synchronized {
     while (busyWith.contains(table) || waiting.containsKey(table)) wait()
   }
 
-  /** Delta does nothing for an application that has ended: what waits is left to the next commit of another. */
+  /**
+   * Nothing can be written after the application has ended. Queued checkpoints are left to the next commit of
+   * another application.
+   */
   def finish(): Unit = {
     synchronized {
       isEnding = true
@@ -172,18 +175,20 @@ object CheckpointWorker {
 
   private var current = Option.empty[CheckpointWorker]
 
-  /** The one of the session's application, if there is one yet. */
+  /** The worker of the session's application, if there is one yet. */
   private[upkeep] def find(session: SparkSession): Option[CheckpointWorker] =
     synchronized(current.filter(_.application == session.sparkContext.applicationId))
 
-  /** How the last checkpoint of a table after a commit of this application ended. */
+  /** The outcome of the last checkpoint of a table after a commit of this application. */
   def lastOutcome(table: DeltaHandle): Option[HookOutcome] =
     find(table.session).flatMap(_.lastOutcome(table.logPath.toString))
 
-  /** Waits for the checkpoint that a commit of this application has made due, so that nobody writes it twice. */
+  /**
+   * Waits for the checkpoint that a commit of this application has made due, so that it is not written twice.
+   */
   def await(table: DeltaHandle): Unit = find(table.session).foreach(_.await(table.logPath.toString))
 
-  /** The one of the session's application. */
+  /** The worker of the session's application. */
   private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {
     find(session).getOrElse {
       val grace = session.sessionState.conf.getConf(UpkeepConf.CheckpointGrace)
@@ -194,9 +199,9 @@ object CheckpointWorker {
   }
 
   /**
-   * What is known of a table.
+   * The state of a table.
    *
-   * @param submitted version of its newest checkpoint, written or waiting
+   * @param submitted version of its newest checkpoint, written or queued
    */
   private final case class TableState(
       submitted: Option[Long],
@@ -204,7 +209,7 @@ object CheckpointWorker {
       outcome: Option[HookOutcome]
   )
 
-  /** Remembers as many values as it may, and forgets the oldest. */
+  /** A map with a limited number of values, which forgets the oldest. */
   private final class Recent[T](most: Int) {
     private val values = new util.LinkedHashMap[String, T](16, 0.75f, true) {
       override def removeEldestEntry(eldest: util.Map.Entry[String, T]): Boolean = size > most

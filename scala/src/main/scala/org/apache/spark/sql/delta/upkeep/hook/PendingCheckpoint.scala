@@ -25,13 +25,13 @@ private[upkeep] case class PendingCheckpoint(
   private val log = snapshot.deltaLog
   private val user = UserGroupInformation.getCurrentUser
 
-  /** What tells tables apart. */
+  /** Identifies the table. */
   def key: String = log.logPath.toString
 
-  /** Does something as the user who has committed: the thread that does it may be another one's. */
+  /** Runs something as the user who committed: the current thread may belong to another user. */
   def asUser(work: => Unit): Unit = user.doAs((() => work): PrivilegedExceptionAction[Unit])
 
-  /** The state after a commit may be that of a later one. */
+  /** The snapshot after a commit may already be of a later version. */
   private def snapshotToWrite: Snapshot =
     if (snapshot.version == version) snapshot
     else log.getSnapshotAt(
@@ -48,7 +48,7 @@ private[upkeep] case class PendingCheckpoint(
       CheckpointRequest(None, None, None, Mode.Auto)
     ).execute()
 
-  /** Cleans the log where the table asks for it, as Delta does after a checkpoint. */
+  /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
   def cleanUp(): Option[CleanupResult] = {
     val table = DeltaHandle.of(session, snapshot, catalogTable)
     Option.when(table.facts.logCleanupEnabled && !table.facts.catalogManaged) {

@@ -14,9 +14,9 @@ import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeReq
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * Delta's auto-compaction with our engine. Delta decides whether a commit is followed by one, and of which
- * partitions; tables that our OPTIMIZE refuses, and clustered ones, are left to Delta altogether, and so is
- * every table where `spark.deltaUpkeep.optimize.engine` is `rows`.
+ * Auto-compaction with our engine. Delta decides after a commit whether to compact, and which partitions.
+ * Delta does all of it for clustered tables, for tables that our OPTIMIZE refuses, and if
+ * `spark.deltaUpkeep.optimize.engine` is `rows`.
  *
  * As with Delta's, a failure is logged and never fails the commit before it, unless the session asks for that
  * (`spark.databricks.delta.postCommitHook.throwOnError`).
@@ -48,7 +48,7 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
         None
     }
 
-  /** The partitions are reserved while they are compacted, for other threads commit to the table too. */
+  /** The partitions are reserved while they are compacted, because other threads commit to the table too. */
   private def compactPartitions(
       session: SparkSession,
       committed: CommittedTransaction,

@@ -15,8 +15,8 @@ import org.apache.spark.sql.delta.upkeep.log.CommitsSince
 import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle}
 
 /**
- * The checkpoint that a commit of an [[UpkeepTransaction]] makes due, by our writer: behind the commit's back, or
- * before it returns.
+ * Writes the checkpoint that a commit of an [[UpkeepTransaction]] makes due: in the background, or before the
+ * commit returns.
  */
 private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging {
 
@@ -47,7 +47,7 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
   override def handleError(session: SparkSession, error: Throwable, version: Long): Unit =
     CheckpointHook.handleError(session, error, version)
 
-  /** As Delta's: a failure fails the hook only where the session asks for that. */
+  /** As in Delta, a failure fails the hook only if the session asks for that. */
   private def runNow(session: SparkSession, worker: CheckpointWorker, pending: PendingCheckpoint): Unit =
     try worker.run(pending)
     catch {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.{OptimisticTransaction, TransactionExecutionObserver}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook, PostCommitHook}
 
-/** Passes on what happens to a transaction. */
+/** Forwards the events of a transaction. */
 private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObserver)
     extends TransactionExecutionObserver {
 
@@ -20,9 +20,9 @@ private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObse
 }
 
 /**
- * Gives each transaction that its thread begins our work after the commit, as long as the application runs.
+ * Adds our hooks to each transaction that its thread begins, as long as the application runs.
  *
- * @param next        the observer that the thread had, which goes on seeing everything
+ * @param next        the observer that the thread had before, which still gets all events
  * @param application the Spark application that this is for: a thread may outlive it
  */
 private[upkeep] final class UpkeepObserver(val next: TransactionExecutionObserver, val application: String)
@@ -41,7 +41,7 @@ private[upkeep] final class UpkeepObserver(val next: TransactionExecutionObserve
     transaction
   }
 
-  // The next application may do without our extension, and then nobody takes this observer away.
+  // The next application may run without our extension, and then nothing would remove this observer.
   private def isOfActiveSession: Boolean =
     SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
       .exists(_.sparkContext.applicationId == application)
@@ -73,7 +73,7 @@ private[upkeep] object UpkeepObserver {
   private def set(next: TransactionExecutionObserver, application: String): Unit =
     TransactionExecutionObserver.setObserver(new UpkeepObserver(next, application))
 
-  /** Runs inside the user's commit: what can fail, such as reading a setting, is for the hooks themselves. */
+  /** Runs inside the user's commit: whatever can fail, such as reading a setting, is left to the hooks. */
   def useOurHooks(transaction: OptimisticTransaction): Unit = {
     replace(transaction, AutoCompact, UpkeepAutoCompact)
     if (transaction.isInstanceOf[UpkeepTransaction]) replace(transaction, CheckpointHook, UpkeepCheckpoint)

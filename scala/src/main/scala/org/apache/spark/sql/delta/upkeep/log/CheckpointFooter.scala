@@ -22,7 +22,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
 import org.apache.spark.util.ThreadUtils
 
-/** What a Parquet file of a checkpoint tells without its rows being read. */
+/** What can be known of a checkpoint's Parquet file without reading its rows. */
 private[upkeep] final class CheckpointFooter private (
     file: FileStatus,
     reader: ParquetFileReader,
@@ -38,7 +38,7 @@ private[upkeep] final class CheckpointFooter private (
 
   def rows: Long = reader.getRecordCount
 
-  /** All of it, with nothing known of later commits. */
+  /** The whole file as a fragment, before later commits are considered. */
   def whole: Fragment = fragment(blocks, None, file.getLen)
 
   /** The fragment with the sizes of its files. Reads their column. */
@@ -60,10 +60,10 @@ private[upkeep] final class CheckpointFooter private (
       isTouched = false
     )
 
-  /** Whether add actions have their statistics as the log has them. */
+  /** Whether add actions have their statistics as JSON, as in the log. */
   def hasStatistics: Boolean = chunks(blocks, AddPath).map(values).sum == 0 || schema.containsPath(Stats)
 
-  /** Whether there is an action that is about no file. */
+  /** Whether there is a non-file action. */
   def hasOtherActions(fragment: Fragment): Boolean = hasOthers(blocksOf(fragment))
 
   private def hasOthers(of: Seq[BlockMetaData]): Boolean =
@@ -81,7 +81,7 @@ private[upkeep] final class CheckpointFooter private (
   /**
    * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns.
    *
-   * @throws io.deltaupkeep.parquet.UnreadableInput when the file is damaged
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the file is damaged
    */
   def names(fragment: Fragment, paths: Set[String]): Boolean = paths.nonEmpty &&
     PathColumns.exists { column =>
@@ -103,7 +103,7 @@ private[upkeep] final class CheckpointFooter private (
   /**
    * Whether it has tombstones, and only expired ones.
    *
-   * @param unexpired milliseconds since the epoch: tombstones that are not younger may go
+   * @param unexpired milliseconds since the epoch: older tombstones have expired
    */
   def isExpired(fragment: Fragment, unexpired: Long): Boolean =
     fragment.removes > 0 &&
@@ -126,7 +126,7 @@ private[upkeep] object CheckpointFooter extends Logging {
   /** The columns that name files. */
   private val PathColumns = Seq(AddPath, RemovePath)
 
-  /** A column of each action about no file that is never null in it. */
+  /** One column of each non-file action, which is never null in that action. */
   private val OtherColumns =
     Seq(
       "txn.appId",
@@ -139,13 +139,13 @@ private[upkeep] object CheckpointFooter extends Logging {
 
   private val Threads = 8
 
-  /** So few that a thousand changed files seldom meet one in a hundred fragments. */
+  /** Few enough that for a thousand changed files there is seldom one in a hundred fragments. */
   private val FalsePositives = 1e-6
 
   /**
-   * Settings that make parquet-java write Bloom filters, about five bytes for each file action.
+   * Settings that make parquet-java write Bloom filters, which take about five bytes for each file action.
    *
-   * @param actions of a row group, at most
+   * @param actions largest number of actions in a row group
    */
   def bloomFilters(actions: Long): Map[String, String] =
     PathColumns.flatMap { column =>
@@ -153,11 +153,11 @@ private[upkeep] object CheckpointFooter extends Logging {
         s"parquet.bloom.filter.enabled#$column" -> "true",
         s"parquet.bloom.filter.candidates.number#$column" -> "10",
         s"parquet.bloom.filter.fpp#$column" -> FalsePositives.toString,
-        // None is written for values in a dictionary.
+        // No filter is written for values in a dictionary.
         s"parquet.enable.dictionary#$column" -> "false"
       )
     }.toMap ++ Map(
-      // Of filters of several sizes, the smallest that serves is kept.
+      // Of several filter sizes, the smallest that is sufficient is kept.
       "parquet.bloom.filter.adaptive.enabled" -> "true",
       "parquet.bloom.filter.max.bytes" -> maxFilterBytes(actions).toString
     )
@@ -181,7 +181,7 @@ private[upkeep] object CheckpointFooter extends Logging {
     }
   }
 
-  /** Whether the footer of a file can be read, and tells what it should. */
+  /** Whether the footer of a file can be read and has what is needed. */
   def isWhole(file: FileStatus, conf: Configuration)(isRight: CheckpointFooter => Boolean): Boolean =
     try read(file, conf)(isRight)
     catch {

@@ -9,7 +9,9 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
-/** `_last_checkpoint`, which tells readers where to begin (protocol, 'Last Checkpoint File'). */
+/**
+ * `_last_checkpoint`, which tells readers from which checkpoint to start (protocol, 'Last Checkpoint File').
+ */
 private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot
@@ -17,23 +19,24 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
   private val conf = handle.hadoopConf
   private val hasChecksum = LastCheckpointInfo.checksumEnabled(handle.session)
 
-  /** The version that it names; none where it is missing or makes no sense, which readers take for the same. */
+  /** The version that it names; None if it is missing or damaged, which readers treat alike. */
   def version: Option[Long] = Try {
     val json = deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf).head
     LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum).version
   }.toOption
 
   /**
-   * Names a checkpoint, unless a newer one is named and there: a slower driver may write an older version.
+   * Names a checkpoint, unless it already names a newer one that exists: a slower driver may write an older
+   * version.
    *
-   * A failure is logged, as Delta does it, and no error: the checkpoint is there without it, and drivers that are
-   * at it at the same time get in each other's way.
+   * A failure is logged and is not an error, as in Delta: the checkpoint exists without it, and concurrent
+   * drivers can get in each other's way.
    */
   def write(info: LastCheckpointInfo): Unit =
     if (!version.exists(named => named > info.version && deltaLog.checkpointExistsAtVersion(named)))
       deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
 
-  /** Makes it name the checkpoint of the table's version, which is there. Reads the footers of its files. */
+  /** Makes it name the existing checkpoint of the table's version. Reads the footers of its files. */
   def mend(): Unit =
     for {
       instance <- deltaLog.findLastCompleteCheckpointBefore(snapshot.version + 1)

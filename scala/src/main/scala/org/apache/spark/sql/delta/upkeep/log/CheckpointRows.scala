@@ -32,7 +32,7 @@ private[upkeep] final class CheckpointRows(
     conf
   )
 
-  /** Rows of the row groups in a range of a file; each is valid until the next one. Threads may read side by side. */
+  /** Rows of the row groups in a range of a file. Each row is valid until the next one. Thread-safe. */
   def in(file: FileStatus, range: ByteRange): Iterator[InternalRow] =
     read(PartitionedFile(InternalRow.empty, SparkPath.fromFileStatus(file), range.start, range.length))
 }

@@ -11,7 +11,7 @@ import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaCo
 import org.apache.spark.sql.functions.col
 import org.apache.spark.sql.types.StructType
 
-/** What the table's properties make of actions in a checkpoint (protocol, 'Checkpoint Schema'). */
+/** The schema of actions in a checkpoint, by the table's properties (protocol, 'Checkpoint Schema'). */
 private[upkeep] final class CheckpointSchema(session: ClassicSession, snapshot: Snapshot) {
 
   /** Actions with columns `txn`, `add`, `remove`, `metaData`, `protocol`, `domainMetadata`. */
@@ -31,7 +31,7 @@ private[upkeep] final class CheckpointSchema(session: ClassicSession, snapshot: 
 
   lazy val sidecarSchema: StructType = StructType(Seq("add", "remove").map(schema(_)))
 
-  /** They are stored in an encoding that only Delta's expression knows. */
+  /** Only Delta's own expression knows their encoding. */
   def hasVariantStatistics: Boolean =
     SchemaUtils.checkForVariantTypeColumnsRecursively(snapshot.statsSchema)
 

@@ -5,12 +5,13 @@ import io.deltaupkeep.checkpoint.SinceCheckpoint
 import org.apache.spark.sql.delta.LogSegment
 import org.apache.spark.sql.delta.util.FileNames
 
-/** What a log holds beyond its newest checkpoint. Nothing is read: Delta has listed it. */
+/** The commits of a log since its newest checkpoint. Nothing is read: Delta has listed them. */
 private[upkeep] object CommitsSince {
 
   /**
    * @param version   up to which commits count
-   * @param submitted version of a checkpoint that is written or waits to be, and that the segment may not know
+   * @param submitted version of a checkpoint that was written or is queued, and that the log segment may not
+   *                  have
    * @param now       milliseconds since the epoch
    */
   def checkpoint(segment: LogSegment, version: Long, submitted: Option[Long], now: Long): SinceCheckpoint = {

@@ -10,13 +10,14 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** Checkpoints of the table's version that readers cannot use, though all their files are there. */
+/** Checkpoints of the table's version that readers cannot use, although all their files exist. */
 private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logging {
 
   private val fs = handle.logPath.getFileSystem(handle.hadoopConf)
 
   /**
-   * Why readers cannot use the one that these files make, if so. Reads its footers, and the top-level file of a v2 one.
+   * Why readers cannot use the checkpoint of these files, or None. Reads its footers, and the top-level file
+   * of a v2 one.
    */
   def why(files: Seq[LogFile]): Option[String] = damageOf(files.map(DeltaLogReader.statusOf(handle, _)))
 
@@ -31,8 +32,8 @@ private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logg
     }
 
   /**
-   * Deletes one, unless another driver has replaced it meanwhile. Its sidecars are left to CLEANUP LOG: other
-   * checkpoints may name them.
+   * Deletes a damaged checkpoint, unless another driver has replaced it meanwhile. Its sidecars are left to
+   * CLEANUP LOG, because other checkpoints may name them.
    */
   def delete(checkpoint: DamagedCheckpoint): Unit = {
     val files = checkpoint.files.map(new Path(handle.logPath, _))

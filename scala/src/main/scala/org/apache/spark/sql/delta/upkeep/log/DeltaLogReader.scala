@@ -19,7 +19,10 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
   private val deltaLog = handle.snapshot.deltaLog
   private val conf = handle.hadoopConf
 
-  /** The time that a commit carries itself, milliseconds since the epoch (protocol, 'In-Commit Timestamps'). */
+  /**
+   * The time that a commit itself carries, in milliseconds since the epoch (protocol, 'In-Commit
+   * Timestamps').
+   */
   def inCommitTimestamp(version: Long): Option[Long] =
     DeltaHistoryManager
       .getCommitInfoOpt(deltaLog.store, FileNames.unsafeDeltaFile(handle.logPath, version), conf)
@@ -31,8 +34,8 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
 
   /**
    * The sidecars that a checkpoint names. A checkpoint in the form of the v2 spec has a `checkpointMetadata`
-   * action; a UUID-named one without it is damaged. Any failure to read is an answer, not an error: the
-   * planner then builds on another checkpoint and lets every sidecar be.
+   * action; a UUID-named one without it is damaged. A failure to read is an answer, not an error: the planner
+   * then uses another checkpoint and keeps every sidecar.
    */
   def sidecarReferences(checkpoint: LogFile, uuidNamed: Boolean): SidecarReferences = {
     val path = new Path(handle.logPath, checkpoint.path)
@@ -84,7 +87,10 @@ private[upkeep] object DeltaLogReader {
     new FileStatus(file.sizeInBytes, false, 1, 0, file.modificationTime, path)
   }
 
-  /** Whether a file that a checkpoint names is outside the directory that the protocol has sidecars in. */
+  /**
+   * Whether a file that a checkpoint names is outside the directory that the protocol prescribes for
+   * sidecars.
+   */
   def isElsewhere(handle: DeltaHandle, sidecar: Path): Boolean =
     sidecar.getParent != FileNames.sidecarDirPath(handle.logPath)
 }

@@ -2,12 +2,12 @@ package org.apache.spark.sql.delta.upkeep.log
 
 import org.apache.spark.sql.Column
 
-/** A file of the table, as reconciliation tells files apart (protocol, 'Action Reconciliation'). */
+/** A file of the table, as reconciliation identifies files (protocol, 'Action Reconciliation'). */
 private[upkeep] final case class FileKey(path: String, deletionVector: Option[String])
 
 private[upkeep] object FileKey {
 
-  /** In paths that may have several spellings, which reconciliation takes for the same: absolute ones, say. */
+  /** Marks paths that may have several spellings for one file, such as absolute paths. */
   private val UnusualParts = Seq(":", "//", "/.")
   private val UnusualStarts = Seq("/", ".")
 

@@ -19,7 +19,7 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.actions.{Action, FileAction, Metadata, Protocol}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** The checkpoint that Delta reads a table from, as another one sees it that could build on it. */
+/** The checkpoint from which Delta reads a table, as the base of a new one. */
 private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   protected val snapshot = handle.snapshot
@@ -44,29 +44,29 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   /** Whether every file action is in its files. */
   protected def isAllInFiles: Boolean = true
 
-  /** Why it is not one of the table's version, by the number of its files. */
+  /** Why it does not match the table's version, by its number of files, or None. */
   def mismatch: Option[String] = snapshot.checksumOpt.map(_.numFiles).filter(isAllInFiles && _ != adds)
     .map(expected => s"it holds ${CountText.of(adds, "file")}, where the table has $expected")
 
-  /** What a file gives: its fragments. */
+  /** The fragments of a file. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
 
-  /** Why a checkpoint of some schema cannot take fragments of it, if so. Reads the footers. */
+  /** Why a checkpoint of some schema cannot reuse its fragments, or None. Reads the footers. */
   def obstacle(checkpointSchema: CheckpointSchema): Option[String] =
     if (checkpointSchema.hasVariantStatistics) Some("statistics of variants are read by a query")
-    // Those as a struct are not read back.
+    // Statistics stored as a struct are not read back.
     else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
       obstacleOfLayout(checkpointSchema)
     else Some("checkpoints of the table have no statistics as JSON")
 
   protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String]
 
-  /** Actions that are about no file, or why they are not all that is left. */
+  /** The non-file actions, or why there are also file actions outside the fragments. */
   def nonFileActions: Either[String, Seq[Action]]
 
   /**
-   * Its fragments; touched are those that a new checkpoint cannot keep. Of each file the footer is read, then
-   * Bloom filters, and the column of the sizes.
+   * Its fragments. Those that a new checkpoint cannot keep are marked as touched. Reads the footer of each
+   * file, Bloom filters, and the column of the sizes.
    *
    * @param paths of the files that later commits name
    */
@@ -87,7 +87,7 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
 private[upkeep] object LastCheckpoint {
 
-  /** The last checkpoint if it is of a policy, or why there is none such. */
+  /** The last checkpoint if it has a policy, or why there is none. */
   def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =
     (of(handle, handle.snapshot.checkpointProvider), policy) match {
       case (Some(v2: LastV2Checkpoint), Policy.V2) => Right(v2)
@@ -96,7 +96,7 @@ private[upkeep] object LastCheckpoint {
       case (None, _) => Left("there is no checkpoint before it")
     }
 
-  /** A checkpoint by its files; none where there are none. */
+  /** A checkpoint by its files; None if there are none. */
   def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
     read(checkpoint) match {
       case v2: V2CheckpointProvider => Some(new LastV2Checkpoint(handle, v2))
@@ -104,7 +104,7 @@ private[upkeep] object LastCheckpoint {
       case _ => None
     }
 
-  /** The one of the table's version that some files make, which may have a classic name and be one of v2. */
+  /** The checkpoint of the table's version that some files make. A v2 checkpoint may have a classic name. */
   def providerOf(handle: DeltaHandle, files: Seq[FileStatus]): CheckpointProvider = {
     val snapshot = handle.snapshot
     val instance = CheckpointInstance(files.head.getPath)
@@ -115,7 +115,7 @@ private[upkeep] object LastCheckpoint {
       Some(instance.getCheckpointProvider(snapshot.deltaLog, files)),
       snapshot.logSegment.lastCommitFileModificationTimestamp
     )
-    // Which finds out what kind of checkpoint it is.
+    // This finds what kind of checkpoint it is.
     new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
       .checkpointProvider
   }
@@ -152,9 +152,9 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
     val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
-    // A cleanup that runs now may take the sidecars of a checkpoint that has expired.
+    // A concurrent cleanup may delete the sidecars of an expired checkpoint.
     if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
-    // A checkpoint names its sidecars by their names alone.
+    // A checkpoint refers to its sidecars by name only.
     else if (files.exists(file => DeltaLogReader.isElsewhere(handle, file.getPath)))
       Some("the last checkpoint has sidecars outside their directory")
     else if (!eachFooter(_.hasStatistics).forall(identity))
@@ -195,7 +195,7 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
   override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
     val schema = checkpointSchema.parquetSchema
     val isSame = eachFooter { footer =>
-      // Dates and times of old versions of Spark would need to be said to be such.
+      // Dates and times of old versions of Spark would have to be marked as such.
       footer.schema == schema && !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
     }
     Option.when(!isSame.forall(identity))("the last checkpoint has other columns")

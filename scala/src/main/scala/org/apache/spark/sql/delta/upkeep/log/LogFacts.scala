@@ -8,7 +8,7 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.delta.CheckpointInstance
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** What the log of a table says of its checkpoints, for those who decide on the next one. */
+/** What the log of a table says about its checkpoints, for the decision on the next one. */
 final class LogFacts(table: DeltaHandle) {
 
   private val snapshot = table.snapshot
@@ -26,17 +26,17 @@ final class LogFacts(table: DeltaHandle) {
     }
   }
 
-  /** What has come since that checkpoint; `now` in milliseconds since the epoch. */
+  /** The changes since that checkpoint; `now` in milliseconds since the epoch. */
   def sinceCheckpoint(now: Long): SinceCheckpoint =
     CommitsSince.checkpoint(snapshot.logSegment, snapshot.version, submitted = None, now)
 
-  /** Whether `_last_checkpoint` names that checkpoint, or a newer one; true where there is none to name. */
+  /** Whether `_last_checkpoint` names that checkpoint or a newer one; true if there is no checkpoint. */
   def namesNewestCheckpoint: Boolean = {
     val checkpoint = snapshot.checkpointProvider
     checkpoint.isEmpty || new CheckpointPointer(table).version.exists(_ >= checkpoint.version)
   }
 
-  /** What a reader loads that is new to the table. Reads the top-level file of a v2 checkpoint. */
+  /** What a reader without a cached snapshot loads. Reads the top-level file of a v2 checkpoint. */
   def loadCost: LoadCost = {
     def total(files: Seq[FileStatus]) = FileTotal.of(files.map(_.getLen))
     val checkpoint = snapshot.checkpointProvider

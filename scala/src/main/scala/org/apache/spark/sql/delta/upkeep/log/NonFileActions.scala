@@ -11,7 +11,7 @@ import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
 import org.apache.spark.sql.types.StructType
 
-/** The actions of a row that is about no file; one of them is there. */
+/** The columns of a row with a non-file action; one of them is set. */
 private[upkeep] final case class NonFileActions(
     txn: SetTransaction,
     metaData: Metadata,

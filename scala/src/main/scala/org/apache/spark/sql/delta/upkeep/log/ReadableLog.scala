@@ -11,19 +11,21 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
 
-/** The log of a version as far as it can be read: Delta looks at the files of a checkpoint only when it has to. */
+/** The readable log of a version: Delta looks at the files of a checkpoint only when it has to. */
 private[upkeep] final class ReadableLog(handle: DeltaHandle) extends Logging {
 
   private val deltaLog = handle.snapshot.deltaLog
   private val conf = handle.hadoopConf
 
-  /** Why the last checkpoint cannot be built on: a file of it is missing or no Parquet file, say. */
+  /**
+   * Why the last checkpoint cannot be used, for example because a file is missing or is not a Parquet file.
+   */
   lazy val damage: Option[String] = damageOf(handle.snapshot.checkpointProvider)
 
   /**
-   * The same version, read from the newest checkpoint that is whole, or from the commits alone.
+   * The same version, read from the newest complete checkpoint, or from the commits alone.
    *
-   * @throws UpkeepException `CHECKPOINT_DAMAGED`: the commits before a damaged one are gone
+   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_DAMAGED`: the commits before a damaged one are gone
    */
   lazy val snapshot: Snapshot = without(handle.snapshot, damage)
 
@@ -47,7 +49,7 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) extends Logging {
         case Failure(fatal) => throw fatal
       }).map(why => s"the checkpoint of version ${checkpoint.version} is damaged: $why")
 
-  /** The version from a checkpoint that is older than one, if the commits since are all there. */
+  /** The version read from a checkpoint that is older than the given one, if all commits since exist. */
   private def before(checkpoint: Long): Option[Snapshot] = {
     val version = handle.snapshot.version
     val older = if (checkpoint > 0) deltaLog.findLastCompleteCheckpointBefore(checkpoint) else None
@@ -56,7 +58,7 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) extends Logging {
       .listFrom(FileNames.listingPrefix(handle.logPath, first), conf)
       .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= version))
       .toSeq
-    // Commits that a coordinator has not put into the log yet are in the segment alone.
+    // Commits that a coordinator has not published to the log yet are only in the log segment.
     val commits = (files ++ handle.snapshot.logSegment.deltas).collect {
       case DeltaFile(file, number) if number > older.fold(-1L)(_.version) => number -> file
     }.filter(_._1 <= version).distinctBy(_._1)

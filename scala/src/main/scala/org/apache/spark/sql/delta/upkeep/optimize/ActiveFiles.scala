@@ -18,14 +18,14 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
 import org.apache.spark.sql.delta.util.FileNames
 
 /**
- * The files of a table with their statistics. Delta on Spark replays the log in queries, which take seconds to
- * plan and compile in a fresh session; Delta Kernel replays it on the driver, a million files in about ten
- * seconds. Queries are left to logs beyond what the driver should read alone, to tables that Kernel does not
- * know or whose files have fields that it does not keep, and to those whose paths it does not reconcile.
+ * The files of a table with their statistics. Delta on Spark replays the log in queries, which take seconds
+ * to plan and compile in a fresh session. Delta Kernel replays it on the driver, a million files in about ten
+ * seconds. Queries are used for logs that are too large for the driver, for tables that Kernel does not
+ * support or whose files have fields that it drops, and for tables whose paths it does not reconcile.
  */
 private[upkeep] object ActiveFiles {
 
-  /** Those that the predicate on partition columns selects. */
+  /** The files that the predicate on partition columns selects. */
   def of(handle: DeltaHandle, predicate: Seq[Expression]): Seq[AddFile] = {
     import org.apache.spark.sql.delta.implicits._
     val session = handle.session
@@ -44,14 +44,17 @@ private[upkeep] object ActiveFiles {
   }
 
   /**
-   * Whether Delta has the same files. Kernel compares paths as texts, while to Delta `/a` and `file:/a` may be one
-   * file: Kernel then has it twice, or still has it when it was removed.
+   * Whether Delta has the same files. Kernel compares paths as texts, but for Delta `/a` and `file:/a` may be
+   * one file. Kernel then lists the file twice, or still lists it after its removal.
    */
   private def isReconciled(snapshot: Snapshot, files: Seq[AddFile]): Boolean =
     !files.exists(add => FileKey.isUnusual(add.path)) &&
       snapshot.checksumOpt.forall(_.numFiles == files.size)
 
-  /** The files of Delta's replay by the paths of the log: readers that compare texts look for them in removals. */
+  /**
+   * The files of Delta's replay under the paths of the log, because readers that compare texts look for these
+   * paths in removals.
+   */
   private def spelledAsIn(log: Seq[AddFile], replayed: Seq[AddFile], snapshot: Snapshot): Seq[AddFile] = {
     val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
     val spelled = log.iterator.map(add => canonical(add.path) -> add.path).toMap
@@ -62,7 +65,7 @@ private[upkeep] object ActiveFiles {
     val snapshot = handle.snapshot
     val jsonStats = snapshot.checkpointProvider.isEmpty ||
       DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata)
-    // Kernel is not told of commits that a coordinator has not put into the log yet.
+    // Kernel does not see commits that a coordinator has not published to the log yet.
     logBytes(handle) <= MostBytesOnDriver && jsonStats &&
     !snapshot.logSegment.deltas.exists(file => FileNames.isUnbackfilledDeltaFile(file.getPath)) &&
     snapshot.protocol.readerFeatureNames.subsetOf(KernelFeatures) &&
@@ -123,8 +126,8 @@ private[upkeep] object ActiveFiles {
   }
 
   /**
-   * Delta replays in 50 tasks, whatever the log's size; each costs tens of milliseconds before it reads a line.
-   * Here a task reads 8 MiB of the log.
+   * Delta replays the log in 50 tasks, whatever its size, and each task costs tens of milliseconds before it
+   * reads a line. Here each task reads 8 MiB of the log.
    */
   private def withFittingTasks[T](handle: DeltaHandle)(body: => T): T = {
     val entry = DeltaSQLConf.DELTA_SNAPSHOT_PARTITIONS

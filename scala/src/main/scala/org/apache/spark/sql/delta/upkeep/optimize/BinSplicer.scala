@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * Splices the bins of a plan that need no rows, in one Spark job with a task for each.
+ * Splices the bins of a plan that do not need the rows tier, in one Spark job with a task for each.
  *
  * @param actionOf Delta's action for a file
  */
@@ -27,10 +27,10 @@ private[upkeep] final class BinSplicer(
     rewriter.task(index, bin.files.map(actionOf))
   }
 
-  /** Runs the job and hands out the results as they come. */
+  /** Runs the job and returns the results as they arrive. */
   def run(): ClosableIterator[SpliceTaskResult] = job.run(tasks)
 
-  /** The plan with the tiers that the footers of its files ask for, and the row groups of each bin. */
+  /** The plan with the tiers that the footers of its files require, and the row groups of each bin. */
   def preview(): (OptimizePlan, Map[Bin, RowGroupCounts]) = {
     val results = job.preview(tasks).map(result => result.index -> result.outcome).toMap
     val tiered = bins.zipWithIndex.map { case (bin, index) =>

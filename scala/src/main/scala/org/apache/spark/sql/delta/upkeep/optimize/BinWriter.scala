@@ -14,14 +14,14 @@ import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.util.ThreadUtils
 
-/** A bin whose new files are written, and not committed yet. */
+/** A bin whose new files are written but not committed yet. */
 private[upkeep] final case class Written(bin: RewrittenBin, adds: Seq[AddFile]) {
   def inputs: Seq[DataFile] = bin.bin.files
 }
 
 /**
  * Writes the new files of a plan's bins: those that can be spliced in one Spark job, then the others row by
- * row, a job each.
+ * row, in one job each.
  *
  * @param actionOf Delta's action for a file
  */
@@ -40,7 +40,7 @@ private[upkeep] final class BinWriter(
   private lazy val rows =
     new RowRewriter(transaction, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
 
-  /** The written bins as they come. A failure of one ends the iteration. */
+  /** The written bins as they arrive. A failure ends the iteration. */
   def write(): ClosableIterator[Written] = {
     val running = splicer.run()
     // The driver merges statistics while the tasks run.
@@ -113,7 +113,7 @@ private[upkeep] final class BinWriter(
     throw UpkeepErrors.rewriteMismatch(handle.name, difference)
   }
 
-  /** The rows that the files of a bin hold without deleted ones, where the log knows. */
+  /** The number of rows of a bin without deleted ones, if the log has it. */
   private def rowsOf(bin: Bin): Option[Long] =
     Option.when(bin.files.forall(_.physicalRows.nonEmpty)) {
       bin.files.flatMap(_.physicalRows).sum - bin.files.map(_.deletedRows).sum
@@ -162,14 +162,14 @@ private[upkeep] final class BinWriter(
         RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).fold(written)(mismatch(written, _))
       }
     }
-    // What was written comes first, so that the caller knows of it when the failure comes.
+    // Written bins are returned first, so that the caller knows them when the failure is thrown.
     (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.map(_.get)
   }
 }
 
 private[upkeep] object BinWriter {
 
-  /** The file and the column of a damaged page, where that is what a job failed by. */
+  /** The file and the column of a damaged page, if a job failed because of one. */
   private def damage(failure: Throwable): Option[(String, String)] =
     Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
       case unreadable: UnreadableInput if unreadable.getCause.isInstanceOf[DamagedPage] =>

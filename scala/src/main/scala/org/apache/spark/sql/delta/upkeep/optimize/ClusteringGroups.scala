@@ -13,7 +13,7 @@ private[upkeep] object ClusteringGroups {
     groupsUpTo(prepared, strategy.maxBinSize)
   }
 
-  /** Neighbours, up to a size, in the order given: Z-cubes must not be torn apart. */
+  /** Groups neighbours up to a size, in the given order: Z-cubes must stay together. */
   private def groupsUpTo(files: Seq[DataFile], maxBytes: Long): Seq[Seq[DataFile]] =
     files
       .foldLeft(List.empty[(Long, Vector[DataFile])]) {

@@ -8,20 +8,21 @@ import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.log.FileKey
 
-/** Tells the files of a table apart: the log may name one file by several paths. */
+/** Identifies the files of a table: the log may name one file by several paths. */
 private[upkeep] final class FileIds(snapshot: Snapshot) {
 
   private lazy val canonicalPath = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
 
-  /** By the canonical path, as Delta's replay tells files apart. */
+  /** By the canonical path, as Delta's replay identifies files. */
   def idOf(add: AddFile): DataFile.Id = DataFile.Id(
     if (FileKey.isUnusual(add.path)) canonicalPath(add.path) else add.path,
     add.getDeletionVectorUniqueId
   )
 
   /**
-   * The file by each path that a removal of it may name, for Delta's check for conflicts compares texts: Delta
-   * removes a file by its canonical path, `file:///a` say; others by that of the log, which may be `/a`.
+   * The file by each path that a removal may use, because Delta's conflict check compares texts. Delta
+   * removes a file by its canonical path, such as `file:///a`; other writers by the path in the log, such as
+   * `/a`.
    */
   def spellings(add: AddFile): Seq[AddFile] =
     if (!FileKey.isUnusual(add.path)) Seq(add)

@@ -7,8 +7,8 @@ import org.apache.spark.sql.delta.actions.{AddFile, CommitInfo}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * A commit that took place though its writer was told otherwise: a store may send a request again whose answer
- * got lost, and then finds its own file.
+ * A commit that succeeded although its writer got an error: a store client may repeat a request whose answer
+ * was lost, and then find its own file.
  */
 private[upkeep] object LandedCommit {
 
@@ -16,7 +16,7 @@ private[upkeep] object LandedCommit {
    * The version that the commit became, if it is in the log.
    *
    * @param adds    of the commit
-   * @param failure of the commit, thrown where the log cannot be read: nobody knows then
+   * @param failure of the commit; thrown if the log cannot be read, because the outcome is then unknown
    */
   def version(
       handle: DeltaHandle,

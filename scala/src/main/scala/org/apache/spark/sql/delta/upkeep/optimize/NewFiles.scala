@@ -9,10 +9,10 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 
-/** Data files that were written and will not be committed. */
+/** Deletes data files that were written and will not be committed. */
 private[upkeep] object NewFiles extends Logging {
 
-  /** Best effort: a file that stays is in no version of the table, and VACUUM removes it. */
+  /** Best effort: no version of the table has such a file, and VACUUM removes it. */
   def remove(handle: DeltaHandle, adds: Seq[AddFile]): Unit = {
     val fileSystem = handle.snapshot.dataPath.getFileSystem(handle.hadoopConf)
     adds.foreach { add =>

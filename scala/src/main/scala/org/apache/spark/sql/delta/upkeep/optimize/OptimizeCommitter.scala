@@ -15,8 +15,8 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 /**
  * Commits the bins of an OPTIMIZE with `dataChange = false`, in batches as they are written.
  *
- * @param selected  the files that the plan was made of
- * @param operation that the history shows
+ * @param selected  the files of which the plan was made
+ * @param operation as the history shows it
  */
 private[upkeep] final class OptimizeCommitter(
     handle: DeltaHandle,
@@ -29,13 +29,13 @@ private[upkeep] final class OptimizeCommitter(
   private val snapshot = handle.snapshot
 
   /**
-   * Bins that another writer overtook are dropped and their new files removed; the rest is committed. When a
-   * bin cannot be written, the new files that wait for a commit are removed; earlier batches stay. No file is
-   * removed before the log says that no commit names it.
+   * Bins that lost a file to another writer are dropped and their new files deleted; the rest is committed.
+   * If a bin cannot be written, the new files that are not committed yet are deleted; earlier batches stay
+   * committed. No file is deleted before the log shows that no commit names it.
    *
    * @param transaction in which the first batch is committed
-   * @throws UpkeepException `OPTIMIZE_CONFLICT` when every attempt met a conflict, `REWRITE_MISMATCH` when a new
-   *                         file does not hold what its inputs hold
+   * @throws io.deltaupkeep.UpkeepException `OPTIMIZE_CONFLICT` if every attempt met a conflict,
+   *                                        `REWRITE_MISMATCH` if a new file differs from its inputs
    */
   def commit(written: Iterator[Written], transaction: OptimisticTransaction): CommitOutcome =
     Iterator
@@ -96,7 +96,7 @@ private[upkeep] final class OptimizeCommitter(
   private def commitSurvivors(bins: Seq[Written], attempt: Int): CommitOutcome = {
     val next = handle.table.startTransaction(None)
     val present = next.snapshot.filesForScan(selected.predicate).files.map(selected.ids.idOf).toSet
-    // The new files follow the schema, the properties and the features that the table had.
+    // The new files follow the schema, the properties and the features of the version that was read.
     val sameTable = next.metadata == snapshot.metadata && next.protocol == snapshot.protocol
     val (surviving, lost) = bins.partition(sameTable && _.inputs.forall(f => present(f.id)))
     removeFiles(lost)
@@ -124,7 +124,7 @@ private[upkeep] final class OptimizeCommitter(
       catch {
         case conflict: ConcurrentModificationException =>
           LandedCommit.version(handle, transaction, added, conflict).map(Some(_)).toRight(conflict)
-        // Where it is not in the log, it may be yet: its files stay.
+        // If the commit is not in the log, it may still arrive, so its files stay.
         case failure: IOException =>
           Right(Some(LandedCommit.version(handle, transaction, added, failure).getOrElse(throw failure)))
       }

@@ -6,7 +6,7 @@ import io.deltaupkeep.optimize.OptimizeSettings
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** What OPTIMIZE does where the user says nothing: the table's property, then the session's settings. */
+/** The defaults of OPTIMIZE: the table's property, then the session's settings. */
 object OptimizeDefaults {
 
   private val TargetFileSizeProperty = "delta.targetFileSize"

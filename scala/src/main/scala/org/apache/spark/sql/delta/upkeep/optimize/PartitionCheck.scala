@@ -5,8 +5,8 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.types.{DataType, StringType, StructType}
 
 /**
- * Whether files are of one partition, found anew before a commit: a new file says one value of each partition
- * column for all of its rows.
+ * Checks again before a commit that the inputs are of one partition: a new file has one value of each
+ * partition column for all its rows.
  *
  * @param partitions physical names and types of the partition columns
  */

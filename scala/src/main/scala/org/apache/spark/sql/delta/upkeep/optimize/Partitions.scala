@@ -9,7 +9,10 @@ import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.delta.actions.{AddFile, Metadata}
 import org.apache.spark.sql.types.{DataType, StringType, TimestampType}
 
-/** The partitions of a table's files: typed as Delta's reader types them, so that no two are taken for one. */
+/**
+ * The partitions of a table's files. Values have the types that Delta's reader gives them, so that two
+ * partitions are never mixed up.
+ */
 private[upkeep] final class Partitions(metadata: Metadata) {
   import Partitions._
 
@@ -25,7 +28,7 @@ private[upkeep] final class Partitions(metadata: Metadata) {
     }
   )
 
-  /** The values as the log spells them. A column that it leaves out is null for Delta's reader. */
+  /** The values as the log spells them. Delta's reader takes a missing column as null. */
   def spelled(file: AddFile): Map[String, String] =
     columns.map(column => column.name -> file.partitionValues.getOrElse(column.name, null)).toMap
 
@@ -41,18 +44,20 @@ private[upkeep] final class Partitions(metadata: Metadata) {
 private object Partitions {
 
   /**
-   * A timestamp without a zone is in that of the session which reads it. Its value in one zone may be that of a
-   * timestamp with a zone; its values in two zones are not.
+   * A timestamp without a zone is in the time zone of the session that reads it. Its value in one zone may be
+   * that of a timestamp with a zone; its values in two zones are not.
    */
   private val Zones = Seq("+00:00", "+18:00")
 
-  /** One text for all spellings of a value; what is no value of the type stays as it is. */
+  /** One text for all spellings of a value. A text that is not a value of the type stays unchanged. */
   private def normalized(spelled: String, dataType: DataType): String = {
     val zones = if (dataType == TimestampType) Zones else Zones.take(1)
     zones.map(read(spelled, dataType, _).getOrElse(spelled)).mkString(" ")
   }
 
-  /** As Delta's file index reads it, in a text that tells all values apart: -0.0 from 0.0, say. */
+  /**
+   * The value as Delta's file index reads it, in a text that distinguishes all values, such as -0.0 and 0.0.
+   */
   private def read(spelled: String, dataType: DataType, zone: String): Option[String] = {
     val value = cast(Literal(spelled), dataType, zone)
     Option(value).map(typed => cast(Literal.create(typed, dataType), StringType, Zones.head).toString)

@@ -11,8 +11,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types._
 
 /**
- * Compares the rows of new files with those of their inputs, as Delta on Spark reads both: nothing of the splice
- * engine takes part. One Spark job, which reads every column of all files and shuffles one row a task.
+ * Compares the rows of new files with those of their inputs. Delta on Spark reads both; the splice engine is
+ * not involved. It is one Spark job, which reads every column of all files and shuffles one row per task.
  */
 private[upkeep] final class RowComparison(handle: DeltaHandle) {
   import RowComparison._
@@ -27,11 +27,12 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
   }
 
   /**
-   * The columns in which the rows differ, whatever their order; [[Rows]] where only whole rows or their number do.
+   * The columns in which the rows differ, whatever their order; [[Rows]] if only whole rows or their number
+   * differ.
    *
-   * For each column a hash of its values is added up over the inputs and subtracted over the outputs; for each
-   * row one of all its columns, so that values which changed places between rows are found. A difference is
-   * missed once in 2^64 times.
+   * For each column the hashes of its values are added up over the inputs and subtracted over the outputs. A
+   * hash of each whole row finds values that were swapped between rows. A difference is missed once in 2^64
+   * times.
    */
   def differences(inputs: Seq[AddFile], outputs: Seq[AddFile]): Seq[String] = session.withActive {
     val (before, names) = hashed(inputs, sign = 1)
@@ -46,14 +47,17 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
     }.distinct
   }
 
-  /** A commit gives these to new files. Rows whose ids were kept, in columns of the file, do not need them. */
+  /** A commit assigns these to new files. Rows whose ids are kept in columns of the file do not need them. */
   private def withRowIds(add: AddFile): AddFile =
     add.copy(
       baseRowId = add.baseRowId.orElse(Some(0L)),
       defaultRowCommitVersion = add.defaultRowCommitVersion.orElse(Some(0L))
     )
 
-  /** A hash for each column, one of the row, and a one to count it, each times `sign`; with the columns' names. */
+  /**
+   * A hash for each column, a hash of the row, and a 1 to count it, each multiplied by `sign`, with the
+   * columns' names.
+   */
   private def hashed(files: Seq[AddFile], sign: Int): (DataFrame, Seq[String]) = {
     val rows = StoredRows.of(snapshot, files)
     val names = rows.schema.fieldNames.toSeq
@@ -65,7 +69,10 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
     (numbered.select(signed: _*), names)
   }
 
-  /** What tells apart all values of a type: hashes take -0.0 for 0.0, and collated strings for their equals. */
+  /**
+   * A form that distinguishes all values of a type: hashes do not distinguish -0.0 from 0.0, or equal
+   * collated strings.
+   */
   private def exactly(column: Column, dataType: DataType): Column = dataType match {
     case DoubleType | FloatType => struct(column, when(column === 0, column.cast(StringType)))
     case text: StringType if text.isUTF8BinaryCollation => column

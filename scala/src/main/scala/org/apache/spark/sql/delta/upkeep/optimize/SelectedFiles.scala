@@ -23,7 +23,7 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
 
   lazy val files: Seq[DataFile] = byId.values.map(dataFile).toSeq
 
-  /** The same as Delta has them. */
+  /** The same files as Delta's actions. */
   private[upkeep] def adds: Iterable[AddFile] = byId.values
 
   private[upkeep] def actionOf(file: DataFile): AddFile = byId(file.id)

@@ -13,10 +13,10 @@ import org.apache.spark.sql.delta.{
 }
 import org.apache.spark.sql.types._
 
-/** Which tables the splice tiers may rewrite; of the others, rows have to be read. */
+/** Decides which tables the splice tiers may rewrite. For others, rows have to be read. */
 private[upkeep] object SpliceEligibility {
 
-  /** Why the files of a table have to be rewritten row by row, if they have to. */
+  /** Why the files of a table have to be rewritten row by row, or None. */
   def rowsReason(session: SparkSession, snapshot: Snapshot): Option[String] = {
     val conf = session.sessionState.conf
     val metadata = snapshot.metadata
@@ -33,7 +33,7 @@ private[upkeep] object SpliceEligibility {
     ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
   }
 
-  /** Types whose files may hold more than the table's schema tells, such as shredded variants. */
+  /** Types whose files may hold more than the table's schema says, such as shredded variants. */
   def foreignType(dataType: DataType): Option[String] = dataType match {
     case struct: StructType =>
       struct.fields.iterator.flatMap(field => foreignType(field.dataType)).nextOption()

@@ -26,10 +26,9 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DateType, StructType, TimestampType}
 
 /**
- * The splice tiers on a Delta table: what the files of a bin become, where that file goes, and the action that
- * adds it.
+ * Splices bins of a Delta table: decides where the new file goes, and makes the action that adds it.
  *
- * @param target size that new files aim at, in bytes: their tag
+ * @param target target size of new files in bytes, which is stored in their tag
  */
 private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snapshot, target: Long) {
 
@@ -45,7 +44,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   private val mergedStats = new MergedStats(dataSchema)
   private val partitions = new Partitions(metadata)
 
-  /** Holds new files against their inputs. */
+  /** Compares new files with their inputs. */
   val check: RewriteCheck = new RewriteCheck(dataSchema, byId = metadata.columnMappingMode == IdMapping)
 
   def job(description: String, bins: Int): SpliceJob = new SpliceJob(
@@ -61,7 +60,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     new SparkCalendar(rebaseModes).problem
   )
 
-  /** How dates and timestamps are read of files that do not name a version of Spark. */
+  /** How dates and timestamps are read from files that do not name a version of Spark. */
   private def rebaseModes: Set[String] = {
     val ofTimestamps = Option.when(dataSchema.existsRecursively(_ == TimestampType))(
       SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ
@@ -75,14 +74,14 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   def task(index: Int, files: Seq[AddFile]): SpliceTask =
     SpliceTask(index, files.map(inputOf), new Path(snapshot.dataPath, directoryOf(files.head)).toString)
 
-  /** What the log tells of the rows of a bin. */
+  /** What the log says about the rows of a bin. */
   def statsOf(inputs: Seq[AddFile]): MergedStats.Result = mergedStats.of(inputs.map(_.stats))
 
   /**
-   * The action for the new file of a bin, with the statistics of its inputs, or of its own footer.
+   * The action for the new file of a bin, with statistics from its inputs or from its own footer.
    *
    * @param input   any file of the bin: all have the same partition values
-   * @param bounded paths of the columns whose bounds the footer knows
+   * @param bounded paths of the columns whose bounds the footer has
    */
   def addFile(
       task: SpliceTask,
@@ -172,7 +171,10 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     )
   }
 
-  /** Cores that would idle help: with fewer bins than cores, each bin gets its share, within one executor. */
+  /**
+   * Uses cores that would be idle: with fewer bins than cores, each bin gets its share of the cores of one
+   * executor.
+   */
   private def threadsPerBin(bins: Int): Int = {
     val context = session.sparkContext
     val cores = context.defaultParallelism

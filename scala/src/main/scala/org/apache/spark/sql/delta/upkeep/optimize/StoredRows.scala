@@ -12,10 +12,10 @@ import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRela
 private[upkeep] object StoredRows {
 
   /**
-   * Spark 4.2 misreads pages that are DELTA_BYTE_ARRAY and not compressed where a vectored read returns them as
-   * slices of a larger array, as local file systems do: VectorizedDeltaByteArrayReader ignores the array offset.
-   * A rewrite would store the wrong values for good. Every column is read, in one range a row group: a vectored
-   * read saves little.
+   * Turns vectored reads off. Spark 4.2 misreads uncompressed DELTA_BYTE_ARRAY pages if a vectored read
+   * returns them as slices of a larger array, as local file systems do: VectorizedDeltaByteArrayReader
+   * ignores the array offset. A rewrite would store the wrong values for good. Every column is read, in one
+   * range per row group, so a vectored read would save little.
    */
   private val Plain = Map(ParquetInputFormat.HADOOP_VECTORED_IO_ENABLED -> "false")
 

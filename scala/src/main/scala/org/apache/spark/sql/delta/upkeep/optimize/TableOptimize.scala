@@ -9,20 +9,22 @@ import org.apache.spark.sql.delta.commands.OptimizeTableCommand
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
- * What an OPTIMIZE is asked for.
+ * The request of an OPTIMIZE.
  *
  * @param predicate conditions on partition columns that choose the files
- * @param isAuto    whether a commit asked for it, and not a user: the history says so
+ * @param isAuto    whether a commit started it, not a user; the history shows it
  */
 final case class OptimizeRequest(layout: Layout, predicate: Seq[Expression], isAuto: Boolean = false)
 
-/** One OPTIMIZE: what it will do, and doing it. */
+/** One OPTIMIZE: its plan, and its execution. */
 final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, settings: OptimizeSettings) {
   import request.{layout, predicate}
 
   private val selected = new SelectedFiles(table, predicate)
 
-  /** @throws UpkeepException where Delta has no statistics or no order for a column of ZORDER BY */
+  /**
+   * @throws io.deltaupkeep.UpkeepException if Delta has no statistics or no order for a column of ZORDER BY
+   */
   lazy val plan: OptimizePlan = layout match {
     case Layout.Compact =>
       val needsRows = SpliceEligibility.rowsReason(table.session, table.snapshot)
@@ -35,7 +37,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
       OptimizePlanner.cluster(selected.files, groups, settings, cluster)
   }
 
-  /** What a dry run says, with the tiers that the footers of the files ask for. Starts no transaction. */
+  /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {
     val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf).preview()
     OptimizeResult.planned(table.path, tiered, rowGroups, System.currentTimeMillis())
@@ -60,8 +62,8 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   }
 
   /**
-   * Bins that another writer overtook are planned anew on the table as it is then, a few times: a table that is
-   * rewritten faster than it can be compacted is better left alone.
+   * Bins that lost a file to another writer are planned again on the newest version, a few times. A table
+   * that is rewritten faster than it can be compacted is better left alone.
    */
   private def run(plan: OptimizePlan, replans: Int): CommitOutcome = {
     val outcome = runOnce(plan)

@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.log.NonFileActions
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-/** Makes rows of a checkpoint of Delta's actions. A row is valid until the next one. */
+/** Makes rows of a checkpoint from Delta's actions. A row is valid until the next one. */
 private[upkeep] object ActionRows {
 
   /**
@@ -22,7 +22,7 @@ private[upkeep] object ActionRows {
     actions.iterator.map(action => columns(serialize(action.wrap)))
   }
 
-  /** All columns of actions about no file. */
+  /** All columns of non-file actions. */
   def ofOthers(actions: Seq[Action], schema: StructType): Iterator[InternalRow] = {
     val serialize = NonFileActions.encoder.createSerializer()
     val columns = schema.map(column => NonFileActions.encoder.schema.getFieldIndex(column.name)).toArray

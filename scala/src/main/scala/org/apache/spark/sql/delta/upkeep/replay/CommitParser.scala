@@ -15,16 +15,16 @@ import org.apache.spark.sql.delta.upkeep.spark.JsonRows
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-/** Reads the actions of commits without a Spark job. For one thread at a time. */
+/** Reads the actions of commits without a Spark job. Not thread-safe. */
 private[upkeep] final class CommitParser(conf: Configuration, sqlConf: SQLConf) {
 
   private val rows = new JsonRows(CommitParser.Schema, sqlConf)
 
   /**
-   * Calls `use` with each line as a row of [[CommitParser.Schema]]: of one that is no action that a checkpoint
-   * holds, all columns are null.
+   * Calls `use` with each line as a row of [[CommitParser.Schema]]. If the line is not an action that a
+   * checkpoint holds, all columns are null.
    *
-   * @throws UpkeepException `COMMIT_DAMAGED`: a line is no action at all
+   * @throws io.deltaupkeep.UpkeepException `COMMIT_DAMAGED`: a line is not an action
    */
   def foreach(split: CommitSplit)(use: InternalRow => Unit): Unit =
     Using.resource(rows.factory.createParser(split.lines(conf))) { json =>

@@ -12,7 +12,7 @@ private[upkeep] final case class CommitSplit(commit: FileStatus, from: Long, to:
   /** Its lines, as they are in the commit. */
   def lines(conf: Configuration): Array[Byte] = {
     val bytes = read(conf)
-    // A line that begins before the split belongs to the one before.
+    // A line that begins before the split belongs to the split before it.
     val before = bytes.indexOf(NewLine)
     if (from == 0) bytes else if (before < 0) Array.emptyByteArray else bytes.drop(before + 1)
   }
@@ -44,7 +44,7 @@ private[upkeep] object CommitSplit {
   private val NewLine: Byte = '\n'
   private val MoreBytes = 1 << 16
 
-  /** Small enough to be held by each thread, with its actions. */
+  /** Small enough for each thread to hold a split with its actions. */
   private val SplitBytes = 2L << 20
 
   /**

@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * The actions about files among rows.
+ * The file actions among rows.
  *
  * @param schema has the columns `add` and `remove` of Delta's log
  */
@@ -16,19 +16,22 @@ private[upkeep] final class FileActions(schema: StructType) {
   private val remove = new Column("remove")
   private val deletionTime = remove.fields.fieldIndex("deletionTimestamp")
 
-  /** Whether the row is one. */
+  /** Whether the row is a file action. */
   def has(row: InternalRow): Boolean = !row.isNullAt(add.ordinal) || !row.isNullAt(remove.ordinal)
 
-  /** The file's path as it is written. */
+  /** The file's path as the action spells it. */
   def path(row: InternalRow): UTF8String = of(row).path(row)
 
-  /** What reconciliation tells the file by; its path may be another spelling of the one that is written. */
+  /**
+   * The key by which reconciliation identifies the file. Its path may be spelled differently from the
+   * action's.
+   */
   def key(row: InternalRow, path: UTF8String): UTF8String = of(row).key(row, path)
 
   /**
-   * Whether it is a tombstone that may go.
+   * Whether it is an expired tombstone.
    *
-   * @param unexpired milliseconds since the epoch: tombstones that are not younger may go
+   * @param unexpired milliseconds since the epoch: older tombstones have expired
    */
   def isExpired(row: InternalRow, unexpired: Long): Boolean = row.isNullAt(add.ordinal) && {
     val action = remove.action(row)
@@ -72,7 +75,7 @@ private[upkeep] final class FileActions(schema: StructType) {
 
 private[upkeep] object FileActions {
 
-  /** In no path, where it would be encoded. */
+  /** Not part of any path, because it would be encoded there. */
   val Separator: UTF8String = UTF8String.fromString("\n")
 
   private def key(path: UTF8String, vector: UTF8String): UTF8String =

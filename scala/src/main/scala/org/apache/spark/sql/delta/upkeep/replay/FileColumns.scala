@@ -16,8 +16,8 @@ import org.apache.spark.sql.types.{DataType, StringType, StructType}
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Makes the columns `add` and `remove` of a checkpoint of logged actions: what [[CheckpointSchema]] does for a
- * query, row by row. For one thread at a time.
+ * Makes the columns `add` and `remove` of a checkpoint from logged actions, row by row. [[CheckpointSchema]]
+ * does the same for a query. Not thread-safe.
  *
  * @param logged schema of the actions
  * @param schema with the two columns

@@ -6,7 +6,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * An action of a commit with what reconciliation tells it from others by (protocol, 'Action Reconciliation').
+ * An action of a commit with the key by which reconciliation identifies it (protocol, 'Action
+ * Reconciliation').
  *
  * @param row  in the columns of [[CommitParser.Schema]]
  * @param file canonical path of the file that it is about
@@ -17,7 +18,7 @@ private[upkeep] object KeyedAction {
 
   val Files: FileActions = new FileActions(CommitParser.Schema)
 
-  /** None for actions that a checkpoint does not hold, `commitInfo` say. */
+  /** None for actions that a checkpoint does not hold, such as `commitInfo`. */
   def of(row: InternalRow, canonical: String => String): Option[KeyedAction] =
     if (Files.has(row)) {
       val written = Files.path(row)

@@ -9,9 +9,9 @@ import org.apache.spark.sql.delta.upkeep.spark.FirstOfRun
 import org.apache.spark.sql.functions._
 
 /**
- * The state of a table from its last checkpoint and the commits since, in one Spark job: actions are spread by
- * path and sorted, and of each file, application, domain the newest one stays (protocol, 'Action
- * Reconciliation'). Sorting spills, so memory does not grow with the table.
+ * Replays the state of a table from its last checkpoint and the commits since, in one Spark job. Actions are
+ * distributed by path and sorted, and the newest one for each file, application and domain is kept (protocol,
+ * 'Action Reconciliation'). Sorting spills to disk, so memory does not grow with the table.
  */
 private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapshot) {
   import LogReplay._
@@ -22,7 +22,7 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
   /**
    * All actions that a checkpoint holds, with the columns of [[CheckpointSchema]].
    *
-   * @param parts partitions of the result; a path is in the one that its Murmur3 hash says
+   * @param parts number of partitions of the result; the Murmur3 hash of a path selects its partition
    */
   def actions(parts: Int): DataFrame = {
     val sorted = everything
@@ -32,7 +32,7 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
       )
       .where(col(Path).isNotNull || col(DetailName).isNotNull)
       .repartition(parts, col(Path))
-      // Paths have long beginnings in common: most of them are told apart by a number.
+      // Paths have long common prefixes. Comparing a number first settles most comparisons.
       .select(xxhash64(col(Path), col(DetailName)).as(Hash), col("*"))
       .sortWithinPartitions(col(Hash), col(Path), col(DetailName), col(Version).desc)
     val unexpired = snapshot.minFileRetentionTimestamp
@@ -54,7 +54,7 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
     val checkpoint = snapshot.checkpointProvider
       .loadActionsForStateReconstruction(session, deltaLog)
       .map { actions =>
-        // Where it has statistics only as a struct, these are the same as JSON.
+        // If it has statistics only as a struct, they are converted to JSON.
         val add = col("add").withField("stats", col(Snapshot.ADD_STATS_TO_USE_COL_NAME))
         actions.withColumn("add", when(col("add.path").isNotNull, add))
       }
@@ -79,7 +79,7 @@ private object LogReplay {
 
   private val columns = (Version +: CheckpointSchema.Columns).map(col)
 
-  /** What tells apart the actions of a path, and those that have none. */
+  /** The key that distinguishes the actions of one path, and actions without a path. */
   private val Detail: Column = coalesce(
     DeletionVectorDescriptor.uniqueIdExpression(col("add.deletionVector")),
     DeletionVectorDescriptor.uniqueIdExpression(col("remove.deletionVector")),

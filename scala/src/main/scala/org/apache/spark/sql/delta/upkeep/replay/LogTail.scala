@@ -15,8 +15,8 @@ import org.apache.spark.sql.delta.upkeep.log.{DeltaLogReader, FileKey}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file
- * with statistics; commits of more than `spark.deltaUpkeep.checkpoint.driverBytes` are left to a full checkpoint.
+ * The net changes of the commits since a checkpoint. Takes about 1 KB of memory for each changed file with
+ * statistics. Commits of more than `spark.deltaUpkeep.checkpoint.driverBytes` need a full checkpoint.
  *
  * @param touched        every file that they name
  * @param fileActions    adds, and tombstones that have not expired
@@ -33,7 +33,7 @@ private[upkeep] object LogTail {
   /**
    * Replays the commits of a snapshot that its checkpoint does not hold.
    *
-   * @param before actions of the checkpoint that are about no file
+   * @param before non-file actions of the checkpoint
    * @return the tail, or why a checkpoint cannot build on the last one
    */
   def read(handle: DeltaHandle, before: Seq[Action]): Either[String, LogTail] = {
@@ -52,7 +52,7 @@ private[upkeep] object LogTail {
     for ((file, i) <- snapshot.logSegment.deltas.zipWithIndex if obstacle.isEmpty) {
       val actions = reader.actions(file.getPath)
       obstacle = actions.collectFirst {
-        // RESTORE says again what is so already.
+        // RESTORE repeats metadata that has not changed.
         case metadata: Metadata if !before.contains(metadata) =>
           "the table's metadata changed since the last checkpoint"
         case protocol: Protocol if !before.contains(protocol) =>

@@ -4,10 +4,10 @@ import org.apache.spark.{JobExecutionStatus, TaskContext}
 import org.apache.spark.sql.SparkSession
 
 /**
- * How far a Spark job is, by Spark's own status.
+ * The progress of a Spark job, by Spark's own status.
  *
  * @param description of the job
- * @param bytesRead   by tasks that are done
+ * @param bytesRead   by finished tasks
  */
 final case class JobProgress(description: String, tasks: Int, tasksDone: Int, bytesRead: Long)
 
@@ -28,7 +28,7 @@ object JobProgress {
     }
   }
 
-  /** Counts what a task has read and written, where Spark does not see it do so. */
+  /** Counts what a task has read and written, if Spark does not count it. */
   def count(bytesRead: Long, bytesWritten: Long, rowsWritten: Long): Unit = {
     val metrics = TaskContext.get().taskMetrics()
     metrics.inputMetrics.incBytesRead(bytesRead)

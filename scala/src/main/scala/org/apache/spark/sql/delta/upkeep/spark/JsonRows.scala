@@ -13,8 +13,8 @@ import org.apache.spark.sql.types.{DataType, LongType, StringType, StructType, T
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
- * Reads JSON objects as rows. Values are read by Spark's own parser, but for the plainest; objects are not,
- * because it looks at the whole schema again for each of them. For one thread at a time.
+ * Reads JSON objects as rows. Spark's own parser reads all values except the simplest. It does not read the
+ * objects, because it would go through the whole schema for each of them. Not thread-safe.
  */
 private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
   import JsonRows._
@@ -26,14 +26,14 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
 
   val factory: JsonFactory = {
     val factory = options.buildJsonFactory()
-    // A parser for each text of statistics would look its buffers up in the thread.
+    // A new parser for each text of statistics would look up its buffers in thread-local storage.
     factory.setRecyclerPool(JsonRecyclerPools.newConcurrentDequePool())
     factory
   }
 
   private val root = new ObjectReader(schema)
 
-  /** The object that the parser has come to the start of. Throws what Spark's parser would. */
+  /** Reads the object at whose start the parser is. Throws what Spark's parser would. */
   def read(json: JsonParser): InternalRow = root.read(json)
 
   private final class ObjectReader(of: StructType) {
@@ -41,7 +41,8 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
     private val readers: Array[JsonParser => Any] = of.map(field => readerOf(field.dataType)).toArray
     of.fieldNames.zipWithIndex.foreach { case (name, i) => ordinals.put(name, i) }
 
-    // Names of the last object, whose order the next one mostly has: the parser interns them.
+    // The names of the last object. The next one mostly has them in the same order, and the parser interns
+    // them.
     private val lastNames = new Array[String](2 * readers.length)
     private val lastOrdinals = new Array[Int](lastNames.length)
 

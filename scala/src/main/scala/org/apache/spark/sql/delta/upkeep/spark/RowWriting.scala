@@ -29,7 +29,7 @@ private[upkeep] final class RowWriting(
 
   def keyValues: Map[String, String] = context.getExtraMetaData.asScala.toMap
 
-  /** What puts rows into `to`. */
+  /** A writer of rows to `to`. */
   def support(to: RecordConsumer): ParquetWriteSupport = {
     val support = new ParquetWriteSupport
     support.init(conf)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Reads statistics as `from_json` does. For one thread at a time. */
+/** Reads statistics as `from_json` does. Not thread-safe. */
 private[upkeep] final class StatsParser(stats: StructType, sqlConf: SQLConf) {
 
   private val rows = new JsonRows(stats, sqlConf)
@@ -22,7 +22,7 @@ private[upkeep] final class StatsParser(stats: StructType, sqlConf: SQLConf) {
     sqlConf.columnNameOfCorruptRecord
   )
 
-  /** Where a column or all of it is not what the schema says, Spark knows what is left. */
+  /** If a column or the whole text does not match the schema, Spark's own parser decides what is kept. */
   def parse(text: UTF8String): InternalRow =
     try
       Using.resource(rows.factory.createParser(text.getBytes)) { json =>

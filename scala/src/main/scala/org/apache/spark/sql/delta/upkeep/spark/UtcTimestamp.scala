@@ -2,10 +2,10 @@ package org.apache.spark.sql.delta.upkeep.spark
 
 import java.time.{DateTimeException, LocalDate}
 
-/** Timestamps as Delta's writers put them into statistics, `2026-01-31T23:59:59.999Z`. */
+/** Timestamps as Delta's writers write them into statistics, `2026-01-31T23:59:59.999Z`. */
 private[upkeep] object UtcTimestamp {
 
-  /** What [[parse]] gives for any other text: it is no whole millisecond. */
+  /** What [[parse]] returns for any other text; it is not a whole millisecond. */
   val Unknown: Long = Long.MinValue
 
   private val Form = "0000-00-00T00:00:00.000Z"

@@ -7,7 +7,7 @@ import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.{DeltaConfigs, Snapshot}
 
-/** When the next checkpoint of a table is due: its properties come before the session's settings. */
+/** When the next checkpoint of a table is due. Its properties take precedence over the session's settings. */
 private[upkeep] object CheckpointProperties extends Logging {
 
   def limits(session: SparkSession, snapshot: Snapshot): CheckpointLimits =

@@ -24,7 +24,7 @@ import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 
-/** A Delta table at its newest version: through it the rest of the code sees Delta. */
+/** A Delta table at its newest version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (
     private[upkeep] val session: SparkSession,
     private[upkeep] val table: DeltaTableV2,
@@ -37,7 +37,7 @@ final class DeltaHandle private (
 
   def logPath: Path = snapshot.logPath
 
-  /** Hadoop settings with those that the table was opened with. */
+  /** Hadoop settings, including those that the table was opened with. */
   def hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
 
   lazy val facts: TableFacts = {
@@ -68,7 +68,10 @@ final class DeltaHandle private (
   def retentionCheckEnabled: Boolean =
     session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
 
-  /** Asks the file system before the work, so that a denial costs nothing and leaves nothing behind. */
+  /**
+   * Asks the file system for permission before the work, so that a denial costs nothing and leaves nothing
+   * behind.
+   */
   def requireWritableLog(statement: String): Unit =
     try logPath.getFileSystem(hadoopConf).access(logPath, FsAction.WRITE)
     catch {
@@ -76,17 +79,20 @@ final class DeltaHandle private (
         throw UpkeepErrors.logNotWritable(statement, name, logPath.toString, e)
     }
 
-  /** Files of the log that are deleted at the same time. */
+  /** How many files of the log are deleted at the same time. */
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
 
-  /** The same table at what is now its newest version. */
+  /** The same table at its current newest version. */
   def updated(statement: String, intent: Intent): DeltaHandle = {
     val newest = table.update()
     TableFeatures.check(statement, name, newest, intent)
     new DeltaHandle(session, table, newest)
   }
 
-  /** Whether others see a file of the log before it is whole: it is then written by another name, and renamed. */
+  /**
+   * Whether others can see an incomplete file of the log. If so, it is written under another name and
+   * renamed.
+   */
   private[upkeep] def showsPartialWrites: Boolean =
     snapshot.deltaLog.store.isPartialWriteVisible(logPath, hadoopConf)
 }
@@ -96,7 +102,8 @@ object DeltaHandle {
   /**
    * The table behind a resolved plan, at its newest version.
    *
-   * @throws UpkeepException when the plan is no Delta table, or its features forbid the intent
+   * @throws io.deltaupkeep.UpkeepException if the plan is not a Delta table, or its features forbid the
+   *                                        intent
    */
   def open(session: SparkSession, statement: String, plan: LogicalPlan, intent: Intent): DeltaHandle = {
     val table = DeltaTableV2
@@ -105,7 +112,8 @@ object DeltaHandle {
     val name = nameOf(table)
     val snapshot = DeltaTarget.withKnownFeatures(statement, name) {
       if (table.initialSnapshot.version < 0) throw UpkeepErrors.notADeltaTable(statement, name)
-      // The table was opened for this statement: another listing only where Delta may have left one out.
+      // The table was opened for this statement, so it is listed again only if Delta may have skipped the
+      // listing.
       val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
       if (staleMs > 0) table.update() else table.initialSnapshot
     }
@@ -116,7 +124,7 @@ object DeltaHandle {
   /**
    * The table of a transaction, at its newest version.
    *
-   * @throws UpkeepException when the table's features forbid to rewrite its files
+   * @throws io.deltaupkeep.UpkeepException if the table's features forbid rewriting its files
    */
   private[upkeep] def after(session: SparkSession, committed: CommittedTransaction): DeltaHandle = {
     val log = committed.deltaLog
@@ -127,9 +135,9 @@ object DeltaHandle {
   }
 
   /**
-   * A table as a commit has left it, for a checkpoint of that version.
+   * A table at the version of a commit, for a checkpoint of that version.
    *
-   * @throws UpkeepException when the table's features forbid it
+   * @throws io.deltaupkeep.UpkeepException if the table's features forbid it
    */
   private[upkeep] def of(
       session: SparkSession,

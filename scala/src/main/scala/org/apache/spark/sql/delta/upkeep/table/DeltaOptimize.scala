@@ -5,7 +5,7 @@ import org.apache.spark.sql.delta.UnresolvedPathBasedDeltaTable
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
 /**
- * Delta's own OPTIMIZE, taken apart: the table, the predicates as text, the columns of ZORDER BY, and FULL.
+ * The parts of Delta's own OPTIMIZE: the table, the predicates as text, the columns of ZORDER BY, and FULL.
  * REORG, which is the same command with another context, is left to Delta.
  */
 object DeltaOptimize {
@@ -20,7 +20,7 @@ object DeltaOptimize {
   }
 }
 
-/** A table that Delta's parser found named by its path: the path, and the Hadoop settings to reach it. */
+/** A table that Delta's parser found by its path: the path, and the Hadoop settings to access it. */
 object DeltaPath {
   def unapply(plan: LogicalPlan): Option[(String, Map[String, String])] = plan match {
     case UnresolvedPathBasedDeltaTable(path, options, _) => Some((path, options))

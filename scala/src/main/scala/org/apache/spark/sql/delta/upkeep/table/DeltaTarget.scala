@@ -24,10 +24,10 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.sources.DeltaSourceUtils
 
-/** Finds the Delta table that a statement names, or says why it is none. */
+/** Finds the Delta table that a statement names, or says why there is none. */
 object DeltaTarget {
 
-  /** A name of one to three parts, delta.`/path` among them. A name that nothing has stays unresolved. */
+  /** A name of one to three parts, delta.`/path` among them. An unknown name stays unresolved. */
   def byName(session: SparkSession, statement: String, nameParts: Seq[String]): LogicalPlan = {
     val unresolved = UnresolvedTableOrView(nameParts, statement, allowTempView = true)
     val relations = session.sessionState.analyzer.ResolveRelations
@@ -40,7 +40,8 @@ object DeltaTarget {
         val table = DeltaTableV2
           .maybeExtractFrom(resolved)
           .getOrElse(throw UpkeepErrors.notADeltaTable(statement, quoted(nameParts)))
-        // Delta reads the protocol as late as it can; the analyzer would be the first to meet its refusal.
+        // Delta reads the protocol as late as possible. Otherwise its refusal would only appear in the
+        // analyzer.
         withKnownFeatures(statement, quoted(nameParts))(table.initialSnapshot)
         resolved
       case other => other
@@ -59,7 +60,7 @@ object DeltaTarget {
       val table = DeltaTableV2(session, new Path(path), options = fileSystemOptions)
       if (!table.tableExists || table.hasPartitionFilters)
         throw UpkeepErrors.notADeltaTable(statement, display)
-      // Delta takes a version from the end of a path, as in /table@v3.
+      // Delta reads a version from the end of a path, as in /table@v3.
       if (table.deltaLog.dataPath.getName != table.path.getName)
         throw UpkeepErrors.timeTravelNotSupported(statement, display)
       val catalog = session.sessionState.catalogManager.v2SessionCatalog.asTableCatalog
@@ -67,7 +68,7 @@ object DeltaTarget {
     }
   }
 
-  /** Delta's catalog makes a table of any path, whether or not one is there. */
+  /** Delta's catalog returns a table for any path, even if there is none. */
   private object PathTable {
     def unapply(plan: ResolvedTable): Boolean =
       DeltaTableV2.maybeExtractFrom(plan).exists(_.catalogTable.isEmpty)
@@ -79,7 +80,7 @@ object DeltaTarget {
 
   private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
 
-  /** Sequencer Delta's refusal of a protocol that it cannot read or write into ours. */
+  /** Turns Delta's refusal of a protocol that it cannot read or write into ours. */
   private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
     try body
     catch {

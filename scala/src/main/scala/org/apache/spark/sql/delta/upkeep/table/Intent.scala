@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.table
 
-/** What a statement means to do, as far as the table's features may forbid it. */
+/** What a statement is going to do. The table's features may forbid it. */
 sealed trait Intent
 
 object Intent {
@@ -8,7 +8,7 @@ object Intent {
   /** Reads the log and the listing. */
   case object Read extends Intent
 
-  /** Adds a checkpoint of a version that is there. */
+  /** Adds a checkpoint of an existing version. */
   case object Checkpoint extends Intent
 
   /** Rewrites data files. */

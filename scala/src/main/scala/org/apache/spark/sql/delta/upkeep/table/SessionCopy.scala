@@ -4,7 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.internal.SQLConf
 
-/** A session with settings of ours. Other threads use the user's own at the same time. */
+/** A copy of the session with our own settings. Other threads use the user's session at the same time. */
 private[upkeep] object SessionCopy {
 
   def of(session: SparkSession)(set: SQLConf => Unit): ClassicSession = {

@@ -4,12 +4,12 @@ import io.deltaupkeep.UpkeepErrors
 
 import org.apache.spark.sql.delta.Snapshot
 
-/** Which tables are ours to maintain, by the features in their protocol. */
+/** Decides by the features in the protocol which tables Delta Upkeep may maintain. */
 private[upkeep] object TableFeatures {
 
   /**
-   * The features that this version was written for. One that Delta learns later is refused until somebody
-   * has looked at what it asks of a rewrite, a checkpoint and a cleanup.
+   * The features that this version was written for. A feature that Delta adds later is refused until it is
+   * known what it requires of a rewrite, a checkpoint and a cleanup.
    */
   val known: Set[String] = Set(
     "allowColumnDefaults",
@@ -47,7 +47,7 @@ private[upkeep] object TableFeatures {
 
   def isAdaptiveMetadata(feature: String): Boolean = feature.startsWith("adaptiveMetadata")
 
-  /** @throws UpkeepException `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE`, `CATALOG_MANAGED_TABLE` */
+  /** @throws io.deltaupkeep.UpkeepException `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE`, `CATALOG_MANAGED_TABLE` */
   def check(statement: String, table: String, snapshot: Snapshot, intent: Intent): Unit = {
     val names = snapshot.protocol.readerAndWriterFeatureNames
     if (names.exists(isAdaptiveMetadata)) throw UpkeepErrors.adaptiveMetadata(statement, table)
