@@ -127,6 +127,11 @@ def case_tables(spark: SparkSession, root: Path) -> CaseTables:
     return CaseTables(spark, root)
 
 
+# One process makes their tables.
+of_cases = pytest.mark.xdist_group("cases")
+
+
+@of_cases
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_rows_and_statistics_of_case(case_tables: CaseTables, case: Case):
     made = case_tables.of(case)
@@ -142,6 +147,7 @@ def test_rows_and_statistics_of_case(case_tables: CaseTables, case: Case):
         check_parquet(made.table.file_of(add))
 
 
+@of_cases
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_tier_of_case(case_tables: CaseTables, case: Case):
     (tier,) = {
@@ -157,6 +163,7 @@ def test_tier_of_case(case_tables: CaseTables, case: Case):
     assert tier in allowed
 
 
+@of_cases
 def test_filters_of_cases(case_tables: CaseTables):
     made = case_tables.of(CASES[0])
     readers = {"pyarrow", "duckdb"}
