@@ -15,14 +15,15 @@ from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
 from processes import (
-    ARCHIVED,
     COORDINATE,
     PARQUET_AVRO,
     REPOSITORY,
     ROOT,
+    SHORT_LIVED,
     small_session,
     with_faults,
 )
+from templates import copy_template
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
@@ -44,7 +45,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.deltaUpkeep.checkpoint.mode", "delta")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
     )
-    os.environ["SPARK_SUBMIT_OPTS"] = ARCHIVED
+    os.environ["SPARK_SUBMIT_OPTS"] = SHORT_LIVED
     # Two processes that fetch one package at once are in each other's way.
     with (root.parent.parent / "packages.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -59,16 +60,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 class Table:
     """A Delta table by path: ids from 1, in two partitions, a commit and a small file for each."""
 
-    def __init__(self, spark: SparkSession, path: Path, properties: dict[str, str]) -> None:
+    def __init__(self, spark: SparkSession, path: Path) -> None:
         self.spark = spark
         self.path = path
         self.sql_name = f"delta.`{path}`"
+
+    def create(self, properties: dict[str, str]) -> Table:
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
         clause = f"TBLPROPERTIES ({pairs})" if pairs else ""
-        spark.sql(
+        self.spark.sql(
             f"CREATE TABLE {self.sql_name} (id BIGINT, p INT, text STRING) USING delta "
             f"PARTITIONED BY (p) {clause}"
         )
+        return self
 
     def append(self, *ids: int) -> Table:
         for i in ids:
@@ -116,7 +120,14 @@ TableFactory = Callable[..., Table]
 def table(spark: SparkSession, tmp_path: Path) -> TableFactory:
     def make(*ids: int, **properties: str) -> Table:
         names = {f"delta.{key}": value for key, value in properties.items()}
-        return Table(spark, tmp_path / f"t{uuid.uuid4().hex[:8]}", names).append(*ids)
+        t = Table(spark, tmp_path / f"t{uuid.uuid4().hex[:8]}")
+        copy_template(
+            spark,
+            t.path,
+            ("table", ids, *names.items()),
+            lambda path: Table(spark, path).create(names).append(*ids),
+        )
+        return t
 
     return make
 

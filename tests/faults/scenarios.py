@@ -7,10 +7,13 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from deltalake import DeltaTable as DeltaRs
 from pyspark.sql import SparkSession
+
+from templates import copy_template
 
 DAY_SECONDS = 24 * 3600
 
@@ -42,6 +45,10 @@ def small_files(*properties: tuple[str, str]) -> Callable[[SparkSession, Path], 
     """Make a table of ids 1 to 5, a commit and a small file for each, in two partitions."""
 
     def build(spark: SparkSession, path: Path) -> None:
+        to = Path(str(path).removeprefix("fault:"))
+        copy_template(spark, to, ("small files", properties), partial(from_scratch, spark))
+
+    def from_scratch(spark: SparkSession, path: Path) -> None:
         pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties)
         clause = f"TBLPROPERTIES ({pairs})" if pairs else ""
         name = f"delta.`{path}`"
