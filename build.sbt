@@ -77,7 +77,10 @@ lazy val upkeep = (project in file("scala"))
         Tests.Group(s"process $process", own, Tests.SubProcess(options))
       }
     },
+    // Short tests gain nothing from code that takes long to compile, nor from a collector with threads.
     Test / javaOptions ++= javaModuleOptions ++ Seq(
+      "-XX:TieredStopAtLevel=1",
+      "-XX:+UseSerialGC",
       "-Xmx2g",
       s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"
     ),
