@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.ByteText
 import io.deltaupkeep.parquet.bytes.{ByteSink, TooLarge}
-import io.deltaupkeep.parquet.page.{LevelBuffer, PageCodec, ValueDictionary, Values}
+import io.deltaupkeep.parquet.page.{EntrySet, IdBuffer, LevelBuffer, PageCodec, ValueDictionary, Values}
 
 /**
  * Buffers in which chunks are read and built, one after the other. Not thread-safe.
@@ -63,27 +63,18 @@ private[parquet] final class OutputScratch {
   val dictionary = new ValueDictionary
   val repetition = new LevelBuffer
   val definition = new LevelBuffer
+  val ids = new IdBuffer
   val plain = new ByteSink(1 << 16)
   val body = new ByteSink(1 << 16)
-  var ids: Array[Int] = Array.emptyIntArray
-  var seen: Array[Long] = Array.emptyLongArray
+
+  /** The entries of the dictionary that the page refers to. */
+  val referredTo = new EntrySet
 
   def clear(): Unit = {
     repetition.clear()
     definition.clear()
+    ids.clear()
     plain.clear()
     body.clear()
-  }
-
-  /** Room for `count` ids; the first `kept` stay. */
-  def reserveIds(kept: Int, count: Int): Unit =
-    if (kept + count > ids.length) ids = java.util.Arrays.copyOf(ids, math.max(kept + count, 2 * ids.length))
-
-  /** A bit for each of `count` entries of the dictionary, none set. */
-  def noneSeen(count: Int): Array[Long] = {
-    val words = (count + 63) >>> 6
-    if (seen.length < words) seen = new Array[Long](2 * words)
-    java.util.Arrays.fill(seen, 0, words, 0L)
-    seen
   }
 }

@@ -64,7 +64,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
       read(part.rowGroup, index, from, scratch)(to.append(_, levels))
     case ColumnSource.Shaped(index, from, levels) =>
       read(part.rowGroup, index, from, scratch)(to.appendShape(_, levels))
-    case ColumnSource.Absent => to.appendNulls(part.rowGroup.rows, level = 0)
+    case ColumnSource.Absent => to.appendNulls(part.rowGroup.rows)
   }
 
   private def read(

@@ -57,7 +57,7 @@ final class RowGroupEncoder(
       bloom.map(spec => new BloomValues(column.getPrimitiveType, spec.maxBytes, spec.falsePositives)),
       new HeldPages(Long.MaxValue)
     )
-    values.fold(splicer.appendNulls(rows, level = 0))(splicer.append)
+    values.fold(splicer.appendNulls(rows))(splicer.append)
     splicer.finish()
   }
 

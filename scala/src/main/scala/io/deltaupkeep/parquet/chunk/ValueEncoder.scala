@@ -1,0 +1,219 @@
+package io.deltaupkeep.parquet.chunk
+
+import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
+import io.deltaupkeep.parquet.page.{
+  BloomValues,
+  PageStatistics,
+  RunLength,
+  ValueDictionary,
+  ValueShape,
+  Values
+}
+
+import org.apache.parquet.column.Encoding
+
+/**
+ * Encodes the values of a chunk, page by page: as ids of a dictionary, and PLAIN once there is none.
+ *
+ * A dictionary is used as parquet-java's writer uses it: as long as it fits into its page, and only if the first page
+ * gains from it. No value becomes an object.
+ *
+ * @param dictionaryBytes of the dictionary page at most
+ * @param scratch         holds the values of the page, and the dictionary
+ */
+private[chunk] final class ValueEncoder(
+    shape: ValueShape,
+    dictionaryBytes: Int,
+    scratch: OutputScratch,
+    bloom: Option[BloomValues]
+) {
+  import ValueEncoder._
+
+  private val ids = scratch.ids
+  private val plain = scratch.plain
+  // Booleans are bits already; INT96 and the like have an order of their own, but a dictionary serves them.
+  private var use: DictionaryUse = if (shape.isBoolean) DictionaryUse.Ended else DictionaryUse.Untried
+  private var count = 0
+  private var bytesOfIds = 0L
+
+  /** The entries that pages of ids refer to. */
+  val dictionary: ValueDictionary = scratch.dictionary
+
+  dictionary.reset(shape, dictionaryBytes)
+
+  /** Values of the page. */
+  def size: Int = count
+
+  /** What the values of the page take in PLAIN encoding, whatever theirs will be. */
+  def plainBytes: Long = bytesOfIds + plain.length
+
+  /** Whether values become ids, as far as the dictionary holds them. */
+  def usesDictionary: Boolean = use ne DictionaryUse.Ended
+
+  /** The ids of the values of another dictionary; none, and the end of this one, if they do not fit. */
+  def idsOf(entries: Values): Option[Array[Int]] = {
+    val before = dictionary.size
+    val found = new Array[Int](entries.size)
+    val isFull = !findIds(entries, 0, entries.size, found, 0)
+    if (isFull) endDictionary(before)
+    Option.unless(isFull)(found)
+  }
+
+  /** Appends PLAIN values. */
+  def append(values: Values, from: Int, to: Int): Unit = {
+    if (usesDictionary) hash(values, from, to)
+    if (!usesDictionary) plain.putBytes(values.array, values.start(from), values.encodedLength(from, to))
+    count += to - from
+  }
+
+  /**
+   * Appends values of another dictionary by their ids there, while this one is in use.
+   *
+   * @param mapping what [[idsOf]] said of that dictionary
+   * @param bytes   that the values take in PLAIN encoding
+   */
+  def appendMapped(source: Array[Int], mapping: Array[Int], from: Int, to: Int, bytes: Long): Unit = {
+    ids.reserve(to - from)
+    val (target, base) = (ids.array, ids.size - from)
+    var i = from
+    while (i < to) {
+      target(base + i) = mapping(source(i))
+      i += 1
+    }
+    ids.advance(to - from)
+    bytesOfIds += bytes
+    count += to - from
+  }
+
+  /** Appends entries of another dictionary by their ids there, as PLAIN values. */
+  def appendEntries(source: Array[Int], entries: Values, from: Int, to: Int): Unit = {
+    if (shape.width == 8) appendLongs(source, entries, from, to)
+    else {
+      var i = from
+      while (i < to) {
+        val start = entries.start(source(i))
+        plain.putBytes(entries.array, start, entries.start(source(i) + 1) - start)
+        i += 1
+      }
+    }
+    count += to - from
+  }
+
+  private def appendLongs(source: Array[Int], entries: Values, from: Int, to: Int): Unit =
+    if (to > from) {
+      plain.reserve((to - from) * 8)
+      val (target, base, first) = (plain.array, plain.length, entries.start(0))
+      var i = from
+      while (i < to) {
+        val value = LittleEndian.getLong(entries.array, first + 8 * source(i))
+        LittleEndian.putLong(target, base + 8 * (i - from), value)
+        i += 1
+      }
+      plain.advance((to - from) * 8)
+    }
+
+  /** Appends PLAIN values as ids; if one does not fit, the dictionary ends, and the page is without them. */
+  private def hash(values: Values, from: Int, to: Int): Unit = {
+    val before = dictionary.size
+    ids.reserve(to - from)
+    if (findIds(values, from, to, ids.array, ids.size)) {
+      ids.advance(to - from)
+      bytesOfIds += values.encodedLength(from, to)
+    } else endDictionary(before)
+  }
+
+  /** Looks values up in the dictionary, which takes in new ones; false as soon as one does not fit. */
+  private def findIds(values: Values, from: Int, to: Int, into: Array[Int], at: Int): Boolean = {
+    var i = from
+    while (i < to) {
+      val id = dictionary.idOf(values.array, values.start(i), values.start(i + 1))
+      if (id == ValueDictionary.Full) return false
+      into(at + i - from) = id
+      i += 1
+    }
+    true
+  }
+
+  /** From here on values are PLAIN, those of this page too. Earlier pages keep the first `size` entries. */
+  private def endDictionary(size: Int): Unit = {
+    dictionary.truncate(size)
+    use = DictionaryUse.Ended
+    var i = 0
+    while (i < ids.size) {
+      val id = ids.array(i)
+      val start = dictionary.start(id)
+      plain.putBytes(dictionary.array, start, dictionary.start(id + 1) - start)
+      i += 1
+    }
+    ids.clear()
+    bytesOfIds = 0
+  }
+
+  /** Encodes the values of the page, with their bounds, and begins the next one. */
+  def encode(body: ByteSink, statistics: PageStatistics): Encoding = {
+    if (use == DictionaryUse.Untried && ids.size > 0) tryDictionary()
+    val encoding = if (use == DictionaryUse.OfPages) putIds(body, statistics) else putPlain(body, statistics)
+    ids.clear()
+    plain.clear()
+    bytesOfIds = 0
+    count = 0
+    encoding
+  }
+
+  /** Parquet-java asks the same of the first page: whether dictionary and ids take less than the values. */
+  private def tryDictionary(): Unit = {
+    val bytesWithIds = ids.size.toLong * RunLength.widthOf(dictionary.size - 1) / 8 + dictionary.byteSize
+    if (bytesWithIds < plainBytes) use = DictionaryUse.OfPages else endDictionary(dictionary.size)
+  }
+
+  private def putIds(body: ByteSink, statistics: PageStatistics): Encoding = {
+    val width = RunLength.widthOf(dictionary.size - 1)
+    body.put(width)
+    RunLength.encode(ids.array, ids.size, width, body)
+    // Each entry that the page refers to counts once, in the order in which they lie.
+    scratch.referredTo.set(ids.array, ids.size, dictionary.size)
+    scratch.referredTo.foreachRun { (first, end) =>
+      statistics.add(dictionary.array, dictionary.start(first), dictionary.start(end))
+    }
+    Encoding.RLE_DICTIONARY
+  }
+
+  private def putPlain(body: ByteSink, statistics: PageStatistics): Encoding = {
+    statistics.add(plain.array, 0, plain.length)
+    bloom.foreach(_.addPlain(plain.array, plain.length))
+    if (shape.isBoolean) putBits(body) else body.putBytes(plain.array, 0, plain.length)
+    Encoding.PLAIN
+  }
+
+  private def putBits(body: ByteSink): Unit = {
+    var i = 0
+    while (i < plain.length) {
+      var byte = 0
+      var bit = 0
+      while (bit < 8 && i < plain.length) {
+        byte |= plain.array(i) << bit
+        bit += 1
+        i += 1
+      }
+      body.put(byte)
+    }
+  }
+}
+
+private object ValueEncoder {
+
+  /** What the dictionary of a chunk is to its pages. */
+  private sealed trait DictionaryUse
+
+  private object DictionaryUse {
+
+    /** Values are ids, but no page is finished that has some. */
+    case object Untried extends DictionaryUse
+
+    /** Pages are of ids. */
+    case object OfPages extends DictionaryUse
+
+    /** Pages are PLAIN from here on. */
+    case object Ended extends DictionaryUse
+  }
+}

@@ -1,0 +1,46 @@
+package io.deltaupkeep.parquet.page
+
+/** Some entries of a dictionary: a bit for each. Storage is reused by the next page: see [[set]]. */
+private[parquet] final class EntrySet {
+
+  private var bits = Array.emptyLongArray
+  private var entries = 0
+
+  /** Makes it the entries that the first `count` ids refer to, of a dictionary of `size` entries. */
+  def set(ids: Array[Int], count: Int, size: Int): Unit = {
+    entries = size
+    if (bits.length < words) bits = new Array[Long](2 * words)
+    java.util.Arrays.fill(bits, 0, words, 0L)
+    val to = bits
+    var i = 0
+    while (i < count) {
+      to(ids(i) >>> 6) |= 1L << ids(i)
+      i += 1
+    }
+  }
+
+  /** Calls `run` with the start and the end of each run of neighbours, in their order. */
+  def foreachRun(run: (Int, Int) => Unit): Unit = {
+    var start = next(0, isIn = true)
+    while (start < entries) {
+      val end = next(start, isIn = false)
+      run(start, end)
+      start = next(end, isIn = true)
+    }
+  }
+
+  private def words: Int = (entries + 63) >>> 6
+
+  /** The first entry from `from` on that is in the set, or is not; the number of entries where there is none. */
+  private def next(from: Int, isIn: Boolean): Int = {
+    val flip = if (isIn) 0L else -1L
+    var word = from >>> 6
+    var found = if (word < words) (bits(word) ^ flip) & (-1L << from) else 0L
+    while (found == 0 && word + 1 < words) {
+      word += 1
+      found = bits(word) ^ flip
+    }
+    if (found == 0) entries
+    else math.min(entries, (word << 6) + java.lang.Long.numberOfTrailingZeros(found))
+  }
+}

@@ -1,0 +1,21 @@
+package io.deltaupkeep.parquet.page
+
+/** A growable array of ids of a dictionary whose storage is reused. */
+private[parquet] final class IdBuffer {
+
+  private var ids = Array.emptyIntArray
+  private var end = 0
+
+  /** The storage: valid up to `size`, and until the next [[reserve]]. */
+  def array: Array[Int] = ids
+
+  def size: Int = end
+
+  def clear(): Unit = end = 0
+
+  /** Makes room for `count` ids after `size`, for a caller who writes to the storage and then advances. */
+  def reserve(count: Int): Unit =
+    if (end + count > ids.length) ids = java.util.Arrays.copyOf(ids, math.max(end + count, 2 * ids.length))
+
+  def advance(count: Int): Unit = end += count
+}
