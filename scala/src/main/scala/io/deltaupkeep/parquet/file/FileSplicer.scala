@@ -1,21 +1,10 @@
 package io.deltaupkeep.parquet.file
 
-import scala.collection.mutable
-import scala.jdk.CollectionConverters._
+import scala.annotation.tailrec
 
-import io.deltaupkeep.parquet.bytes.{TooLarge, UnreadableInput}
-import io.deltaupkeep.parquet.chunk.ChunkCopier
-import io.deltaupkeep.parquet.footer.{
-  FileOpener,
-  FooterCount,
-  FooterTotals,
-  OpenFile,
-  RowGroup,
-  SplicedTotals
-}
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.parquet.footer.{FileOpener, FooterTotals}
 
-import org.apache.parquet.column.{ColumnDescriptor, ParquetProperties}
-import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.io.{InputFile, OutputFile}
 import org.apache.parquet.schema.MessageType
 
@@ -37,35 +26,39 @@ final case class SpliceRequest(
 )
 
 /**
- * Merges Parquet files into one without decoding rows.
+ * Merges Parquet files into one without decoding rows. Files are fetched ahead, row groups of the output are planned
+ * from their footers, and a [[RowGroupPipeline]] takes those to the output.
  *
  * @param conf settings of the codecs
  */
 final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: Configuration) {
 
   private val planner = new SplicePlanner(request.table, settings, request.isReadable)
-  private val tallies = mutable.Map.empty[ChunkTier, TierTally]
-  private var reason = Option.empty[(ChunkTier, String)]
-  private var rows = 0L
-  private var groupsBefore = 0
-  private var groupsAfter = 0
-  private val inputs = new FooterCount
+  private val summary = new SpliceSummary
 
   /** What [[run]] would do, from the footers alone. */
   def preview(): SpliceOutcome = refusing {
     val opener = new FileOpener(settings.heldFileBytes)
     val refusal = request.inputs.iterator
-      .map { file =>
-        UnreadableInput.naming(file.toString) {
-          opener.peek(file).flatMap(opened => planner.add(opened).map(count(opened, _)))
-        }
-      }
+      .map(file => UnreadableInput.naming(file.toString)(preview(file, opener)))
       .collectFirst { case Left(why) => why }
     refusal.toLeft {
-      planner.finish().foreach(group => count(group, planner.chunksOf(group)))
+      planner.finish().foreach(preview)
       None
     }
   }
+
+  private def preview(file: InputFile, opener: FileOpener): Either[String, Unit] =
+    for {
+      opened <- opener.peek(file)
+      planned <- planner.add(opened)
+    } yield {
+      summary.addInput(opened)
+      planned.foreach(preview)
+    }
+
+  private def preview(group: PlannedRowGroup): Unit =
+    summary.addRowGroup(group, planner.reasonOf(group, planner.chunksOf(group)))
 
   /**
    * Writes the output, which must not exist. Where the splice is refused or fails, what was written of it is
@@ -74,12 +67,14 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when an input cannot be read
    */
   def run(output: => OutputFile): SpliceOutcome = refusing {
-    val writer = new OutputWriter(output)
+    val writer = new OutputWriter(output, request.keyValues, settings)
     val files = new FileQueue(request.inputs, settings)
     val columns = new ColumnWorkers(settings, conf)
+    val pipeline =
+      new RowGroupPipeline(planner, files, columns, writer, summary, settings.heldRowGroupBytes)
     var complete = false
     try {
-      val written = spliceAll(files, columns, writer).toLeft(writer.end())
+      val written = spliceAll(files, pipeline).toLeft(writer.end())
       complete = written.isRight
       written
     } finally {
@@ -96,171 +91,41 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       catch {
         case unreadable: UnreadableInput if unreadable.refusal.nonEmpty => unreadable.refusal.toLeft(None)
       }
-    end.fold(SpliceOutcome.Refused, done)
+    end.fold(SpliceOutcome.Refused, summary.outcome)
   }
 
-  private def spliceAll(files: FileQueue, columns: ColumnWorkers, writer: OutputWriter): Option[String] = {
-    // While the columns of one row group are spliced, the files of the next are fetched.
-    val work = new RowGroupWork(files, columns, writer)
-    var inWork = Option.empty[work.Started]
-    def finishWork(): Unit = {
-      inWork.foreach(work.finish)
-      inWork = None
-    }
-    // The next row group is begun before this one is written, so that no thread waits for its longest column.
-    def splice(group: PlannedRowGroup): Unit = {
-      val next = work.start(group)
-      finishWork()
-      inWork = Some(next)
-    }
-    var refusal = Option.empty[String]
-    while (refusal.isEmpty && files.hasNext) {
-      // What is in work and what waits must not keep the next file from being fetched.
-      if (files.isFull) finishWork()
-      if (files.isFull) planner.finish().foreach(splice)
-      if (files.isFull) finishWork()
-      files.next().flatMap(file => plan(file).map(planned => (file, planned))) match {
-        case Left(why) => refusal = Some(why)
-        case Right((file, planned)) =>
-          inputs.add(file)
-          groupsBefore += file.rowGroups.size
-          if (file.rowGroups.isEmpty) files.release(file)
-          planned.foreach(splice)
+  /** Why the bin is refused; none when all of it is written. */
+  @tailrec
+  private def spliceAll(files: FileQueue, pipeline: RowGroupPipeline): Option[String] =
+    if (files.hasNext) {
+      makeRoom(files, pipeline)
+      planNext(files) match {
+        case Left(why) => Some(why)
+        case Right(planned) =>
+          planned.foreach(pipeline.add)
+          spliceAll(files, pipeline)
       }
+    } else {
+      planner.finish().foreach(pipeline.add)
+      pipeline.finish()
+      None
     }
-    if (refusal.isEmpty) planner.finish().foreach(splice)
-    if (refusal.isEmpty) finishWork()
-    refusal
+
+  /** What is in work and what waits for more row groups must not keep the next file from being fetched. */
+  private def makeRoom(files: FileQueue, pipeline: RowGroupPipeline): Unit = {
+    if (files.isFull) pipeline.finish()
+    if (files.isFull) planner.finish().foreach(pipeline.add)
+    if (files.isFull) pipeline.finish()
   }
 
-  private def plan(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
-    UnreadableInput.naming(file.name)(planner.add(file))
-
-  /** Makes row groups of the output. */
-  private final class RowGroupWork(files: FileQueue, columns: ColumnWorkers, writer: OutputWriter) {
-
-    final class Started(
-        val group: PlannedRowGroup,
-        val chunks: IndexedSeq[PlannedChunk],
-        val pending: ColumnWorkers.Pending
-    )
-
-    /** Hands the columns of a row group to the workers. */
-    def start(group: PlannedRowGroup): Started = {
-      val chunks = planner.chunksOf(group)
-      new Started(group, chunks, columns.submitAll(chunks.filterNot(_.tier == ChunkTier.Copy)))
+  /** The row groups that are complete with the next file, or why the bin is refused. */
+  private def planNext(files: FileQueue): Either[String, Seq[PlannedRowGroup]] =
+    for {
+      file <- files.next()
+      planned <- UnreadableInput.naming(file.name)(planner.add(file))
+    } yield {
+      summary.addInput(file)
+      if (file.rowGroups.isEmpty) files.release(file)
+      planned
     }
-
-    /** Writes a row group; or two, if it takes more than expected: values that no dictionary holds any more. */
-    def finish(started: Started): Unit = started.pending.result() match {
-      case Some(done) => write(started, done.iterator)
-      case None if started.group.isAlone => refuse(started.group.parts.head)
-      case None =>
-        val (first, second) = started.group.halves
-        finish(start(first))
-        finish(start(second))
-    }
-
-    private def refuse(part: RowGroup): Unit = UnreadableInput.naming(part.file.name) {
-      throw new TooLarge("a row group takes more when its pages are made anew", settings.heldRowGroupBytes)
-    }
-
-    private def write(started: Started, done: Iterator[ColumnWorkers.Done]): Unit = {
-      val to = writer.startRowGroup(planner.output, started.group.rows)
-      started.chunks.foreach { chunk =>
-        if (chunk.tier == ChunkTier.Copy) copy(chunk.column, chunk.parts.head, to)
-        else writeChunk(done.next(), chunk, to)
-      }
-      to.endBlock()
-      count(started.group, started.chunks)
-      started.group.parts.foreach(part => files.release(part))
-    }
-  }
-
-  private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit =
-    part.source match {
-      case ColumnSource.Present(index, _, _, _) =>
-        val started = System.nanoTime()
-        val file = part.rowGroup.file
-        ChunkCopier.copy(
-          column,
-          file.name,
-          file.writtenBy,
-          file.bytes,
-          part.rowGroup.chunkToCopy(index),
-          to
-        )
-        tally(ChunkTier.Copy, TierTally(part.compressedBytes, System.nanoTime() - started))
-      case _ => throw new IllegalStateException("Only a column that is there can be copied")
-    }
-
-  private def writeChunk(done: ColumnWorkers.Done, chunk: PlannedChunk, to: ParquetFileWriter): Unit = {
-    val started = System.nanoTime()
-    done.chunk.write(to)
-    tally(chunk.tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
-  }
-
-  private def tally(tier: ChunkTier, work: TierTally): Unit =
-    tallies(tier) = tallies.getOrElse(tier, TierTally(0, 0)) + work
-
-  private def count(file: OpenFile, planned: Seq[PlannedRowGroup]): Unit = {
-    groupsBefore += file.rowGroups.size
-    planned.foreach(group => count(group, planner.chunksOf(group)))
-  }
-
-  private def count(group: PlannedRowGroup, chunks: IndexedSeq[PlannedChunk]): Unit = {
-    rows += group.rows
-    groupsAfter += 1
-    reason = strongest(reason, planner.reasonOf(group, chunks))
-  }
-
-  private def strongest(
-      a: Option[(ChunkTier, String)],
-      b: Option[(ChunkTier, String)]
-  ): Option[(ChunkTier, String)] =
-    if (a.exists(_._1 == ChunkTier.Transcode) || b.isEmpty) a
-    else if (a.isEmpty || b.exists(_._1 == ChunkTier.Transcode)) b
-    else a
-
-  private def done(written: Option[FooterTotals]): SpliceOutcome = {
-    val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")
-    val totals = written.map(SplicedTotals(inputs.result, _))
-    SpliceOutcome.Done(rows, groupsBefore, groupsAfter, tier, why, tallies.toMap, totals)
-  }
-
-  /** The output, which is opened with the first row group: a bin without rows has none. */
-  private final class OutputWriter(output: => OutputFile) {
-    private var writer = Option.empty[ParquetFileWriter]
-
-    def startRowGroup(schema: MessageType, rows: Long): ParquetFileWriter = {
-      if (writer.isEmpty) writer = Some(open(schema))
-      writer.foreach(_.startBlock(rows))
-      writer.get
-    }
-
-    /** What the footer says that was written. */
-    def end(): Option[FooterTotals] = writer.map { open =>
-      open.end(request.keyValues.asJava)
-      FooterTotals.written(open.getFooter)
-    }
-
-    def abort(): Unit = writer.foreach { open =>
-      open.abort()
-      open.close()
-    }
-
-    private def open(schema: MessageType): ParquetFileWriter = {
-      val opened = new ParquetFileWriter(
-        output,
-        schema,
-        ParquetFileWriter.Mode.CREATE,
-        settings.rowGroupBytes,
-        settings.maxPadding,
-        null,
-        ParquetProperties.builder().build()
-      )
-      opened.start()
-      opened
-    }
-  }
 }

@@ -1,0 +1,55 @@
+package io.deltaupkeep.parquet.file
+
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.parquet.footer.FooterTotals
+
+import org.apache.parquet.column.ParquetProperties
+import org.apache.parquet.hadoop.ParquetFileWriter
+import org.apache.parquet.io.OutputFile
+import org.apache.parquet.schema.MessageType
+
+/**
+ * The output of a splice. It is opened with the first row group: a bin without rows has none.
+ *
+ * @param keyValues metadata of the file
+ */
+private[parquet] final class OutputWriter(
+    output: => OutputFile,
+    keyValues: Map[String, String],
+    settings: SpliceSettings
+) {
+  private var opened = Option.empty[ParquetFileWriter]
+
+  def startRowGroup(schema: MessageType, rows: Long): ParquetFileWriter = {
+    val writer = opened.getOrElse(open(schema))
+    opened = Some(writer)
+    writer.startBlock(rows)
+    writer
+  }
+
+  /** Writes the footer, and tells what it says. */
+  def end(): Option[FooterTotals] = opened.map { writer =>
+    writer.end(keyValues.asJava)
+    FooterTotals.written(writer.getFooter)
+  }
+
+  def abort(): Unit = opened.foreach { writer =>
+    writer.abort()
+    writer.close()
+  }
+
+  private def open(schema: MessageType): ParquetFileWriter = {
+    val writer = new ParquetFileWriter(
+      output,
+      schema,
+      ParquetFileWriter.Mode.CREATE,
+      settings.rowGroupBytes,
+      settings.maxPadding,
+      null,
+      ParquetProperties.builder().build()
+    )
+    writer.start()
+    writer
+  }
+}

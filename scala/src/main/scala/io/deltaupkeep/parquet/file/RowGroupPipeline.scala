@@ -1,0 +1,115 @@
+package io.deltaupkeep.parquet.file
+
+import io.deltaupkeep.parquet.bytes.{TooLarge, UnreadableInput}
+import io.deltaupkeep.parquet.chunk.ChunkCopier
+import io.deltaupkeep.parquet.footer.RowGroup
+
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.hadoop.ParquetFileWriter
+
+/**
+ * Takes planned row groups to the output, in their order. At most one is in work: its columns are with the workers
+ * while the files of the next one are fetched.
+ *
+ * @param heldBytes that the pages of a row group take at most
+ */
+private[parquet] final class RowGroupPipeline(
+    planner: SplicePlanner,
+    files: FileQueue,
+    columns: ColumnWorkers,
+    output: OutputWriter,
+    summary: SpliceSummary,
+    heldBytes: Long
+) {
+  import RowGroupPipeline._
+
+  private var state: State = State.Idle
+
+  /** Starts a row group before it writes the one in work, so that no thread waits for that one's longest column. */
+  def add(group: PlannedRowGroup): Unit = {
+    val next = start(group)
+    finish()
+    state = next
+  }
+
+  /** Writes the row group in work, and frees the files that no other one needs. */
+  def finish(): Unit = {
+    state match {
+      case State.Idle => ()
+      case started: State.InWork => finish(started)
+    }
+    state = State.Idle
+  }
+
+  /** Hands the columns of a row group to the workers. */
+  private def start(group: PlannedRowGroup): State.InWork = {
+    val chunks = planner.chunksOf(group)
+    State.InWork(group, chunks, columns.submitAll(chunks.filterNot(_.tier == ChunkTier.Copy)))
+  }
+
+  /** Writes a row group; or two, if it takes more than expected: values that no dictionary holds any more. */
+  private def finish(started: State.InWork): Unit = started.pending.result() match {
+    case Some(done) => write(started, done.iterator)
+    case None if started.group.isAlone => refuse(started.group.parts.head)
+    case None =>
+      val (first, second) = started.group.halves
+      finish(start(first))
+      finish(start(second))
+  }
+
+  private def refuse(part: RowGroup): Unit = UnreadableInput.naming(part.file.name) {
+    throw new TooLarge("a row group takes more when its pages are made anew", heldBytes)
+  }
+
+  private def write(started: State.InWork, done: Iterator[ColumnWorkers.Done]): Unit = {
+    val to = output.startRowGroup(planner.output, started.group.rows)
+    started.chunks.foreach { chunk =>
+      if (chunk.tier == ChunkTier.Copy) copy(chunk.column, chunk.parts.head, to)
+      else write(chunk, done.next(), to)
+    }
+    to.endBlock()
+    summary.addRowGroup(started.group, planner.reasonOf(started.group, started.chunks))
+    started.group.parts.foreach(part => files.release(part))
+  }
+
+  private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit =
+    part.source match {
+      case ColumnSource.Present(index, _, _, _) =>
+        val started = System.nanoTime()
+        val file = part.rowGroup.file
+        ChunkCopier.copy(
+          column,
+          file.name,
+          file.writtenBy,
+          file.bytes,
+          part.rowGroup.chunkToCopy(index),
+          to
+        )
+        summary.addWork(ChunkTier.Copy, TierTally(part.compressedBytes, System.nanoTime() - started))
+      case _ => throw new IllegalStateException("Only a column that is there can be copied")
+    }
+
+  private def write(chunk: PlannedChunk, done: ColumnWorkers.Done, to: ParquetFileWriter): Unit = {
+    val started = System.nanoTime()
+    done.chunk.write(to)
+    summary.addWork(chunk.tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
+  }
+}
+
+private object RowGroupPipeline {
+
+  private sealed trait State
+
+  private object State {
+
+    /** Nothing is in work. */
+    case object Idle extends State
+
+    /** The columns that are made anew are with the workers; the others are copied when the row group is written. */
+    final case class InWork(
+        group: PlannedRowGroup,
+        chunks: IndexedSeq[PlannedChunk],
+        pending: ColumnWorkers.Pending
+    ) extends State
+  }
+}

@@ -1,0 +1,54 @@
+package io.deltaupkeep.parquet.file
+
+import scala.collection.mutable
+
+import io.deltaupkeep.parquet.footer.{FooterCount, FooterTotals, OpenFile, SplicedTotals}
+
+/** Adds up what a splice does, or would do, for its outcome. */
+private[parquet] final class SpliceSummary {
+
+  private val inputs = new FooterCount
+  private val tallies = mutable.Map.empty[ChunkTier, TierTally]
+  private var groupsBefore = 0
+  private var groupsAfter = 0
+  private var rows = 0L
+  private var reason = Option.empty[(ChunkTier, String)]
+
+  def addInput(file: OpenFile): Unit = {
+    inputs.add(file)
+    groupsBefore += file.rowGroups.size
+  }
+
+  /**
+   * Counts a row group of the output.
+   *
+   * @param why the most that has to be done to it and why, where it is not copied
+   */
+  def addRowGroup(group: PlannedRowGroup, why: Option[(ChunkTier, String)]): Unit = {
+    rows += group.rows
+    groupsAfter += 1
+    reason = strongest(reason, why)
+  }
+
+  def addWork(tier: ChunkTier, work: TierTally): Unit =
+    tallies(tier) = tallies.getOrElse(tier, TierTally(0, 0)) + work
+
+  /**
+   * The outcome.
+   *
+   * @param written what the footer of the output says; none in a preview, and where there are no rows
+   */
+  def outcome(written: Option[FooterTotals]): SpliceOutcome = {
+    val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")
+    val totals = written.map(SplicedTotals(inputs.result, _))
+    SpliceOutcome.Done(rows, groupsBefore, groupsAfter, tier, why, tallies.toMap, totals)
+  }
+
+  private def strongest(
+      a: Option[(ChunkTier, String)],
+      b: Option[(ChunkTier, String)]
+  ): Option[(ChunkTier, String)] =
+    if (a.exists(_._1 == ChunkTier.Transcode) || b.isEmpty) a
+    else if (a.isEmpty || b.exists(_._1 == ChunkTier.Transcode)) b
+    else a
+}
