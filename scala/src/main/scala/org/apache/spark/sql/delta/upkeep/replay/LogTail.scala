@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep.replay
 
 import io.deltaupkeep.{ByteText, UpkeepConf}
 
+import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.{
   Action,
   AddFile,
@@ -15,8 +16,8 @@ import org.apache.spark.sql.delta.upkeep.log.{DeltaLogReader, FileKey}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * The net changes of the commits since a checkpoint. Takes about 1 KB of memory for each changed file with
- * statistics. Commits of more than `spark.deltaUpkeep.checkpoint.driverBytes` need a full checkpoint.
+ * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file
+ * with statistics; commits of more than `spark.deltaUpkeep.checkpoint.driverBytes` are left to a full checkpoint.
  *
  * @param touched        every file that they name
  * @param fileActions    adds, and tombstones that have not expired
@@ -36,42 +37,69 @@ private[upkeep] object LogTail {
    * @param before non-file actions of the checkpoint
    * @return the tail, or why a checkpoint cannot build on the last one
    */
-  def read(handle: DeltaHandle, before: Seq[Action]): Either[String, LogTail] = {
-    val snapshot = handle.snapshot
-    val reader = new DeltaLogReader(handle)
-    val replay = new InMemoryLogReplay(
-      Some(snapshot.minFileRetentionTimestamp),
-      snapshot.minSetTransactionRetentionTimestamp
-    )
-    replay.append(0, before.iterator)
-    val touched = Set.newBuilder[FileKey]
+  def read(handle: DeltaHandle, before: Seq[Action]): Either[String, LogTail] =
+    tooLarge(handle).toLeft(()).flatMap { _ =>
+      val reader = new DeltaLogReader(handle)
+      val replay = new TailReplay(handle.snapshot, before)
+      // Later commits are not read once there is an obstacle.
+      val obstacles = handle.snapshot.logSegment.deltas.iterator.flatMap { commit =>
+        replay.add(reader.actions(commit.getPath))
+      }
+      obstacles.nextOption().toLeft(replay.result())
+    }
+
+  private def tooLarge(handle: DeltaHandle): Option[String] = {
+    val bytes = handle.snapshot.logSegment.deltas.map(_.getLen).sum
     val most = handle.session.sessionState.conf.getConf(UpkeepConf.CheckpointDriverBytes)
-    var obstacle = Option.when(snapshot.logSegment.deltas.map(_.getLen).sum > most) {
+    Option.when(bytes > most) {
       s"the commits since the last checkpoint take more than ${ByteText.of(most)}"
     }
-    for ((file, i) <- snapshot.logSegment.deltas.zipWithIndex if obstacle.isEmpty) {
-      val actions = reader.actions(file.getPath)
-      obstacle = actions.collectFirst {
-        // RESTORE repeats metadata that has not changed.
-        case metadata: Metadata if !before.contains(metadata) =>
-          "the table's metadata changed since the last checkpoint"
-        case protocol: Protocol if !before.contains(protocol) =>
-          "the table's protocol changed since the last checkpoint"
-        case action: FileAction if FileKey.isUnusual(action.path) =>
-          "commits name files by absolute paths"
-      }
-      touched ++= actions.collect {
-        case add: AddFile => FileKey(add.path, add.getDeletionVectorUniqueId)
-        case remove: RemoveFile => FileKey(remove.path, remove.getDeletionVectorUniqueId)
-      }
-      replay.append(i + 1L, actions.iterator)
+  }
+}
+
+/** Takes in commits after a checkpoint, one by one, and reconciles their actions as Delta does. */
+private final class TailReplay(snapshot: Snapshot, before: Seq[Action]) {
+
+  private val replay = new InMemoryLogReplay(
+    Some(snapshot.minFileRetentionTimestamp),
+    snapshot.minSetTransactionRetentionTimestamp
+  )
+  private val touched = Set.newBuilder[FileKey]
+  private var commits = 0L
+
+  replay.append(0, before.iterator)
+
+  /** Takes in the next commit, unless there is an obstacle: then says why no checkpoint can build on the last one. */
+  def add(commit: Seq[Action]): Option[String] = {
+    val obstacle = commit.collectFirst(obstacleOf)
+    if (obstacle.isEmpty) {
+      touched ++= commit.collect(fileOf)
+      commits += 1
+      replay.append(commits, commit.iterator)
     }
-    obstacle.toLeft {
-      val (files, others) = replay.checkpoint.toSeq.partitionMap {
-        case file: FileAction => Left(file)
-        case other => Right(other)
-      }
-      LogTail(touched.result(), files, others)
+    obstacle
+  }
+
+  def result(): LogTail = {
+    val (files, others) = replay.checkpoint.toSeq.partitionMap {
+      case file: FileAction => Left(file)
+      case other => Right(other)
     }
+    LogTail(touched.result(), files, others)
+  }
+
+  private val obstacleOf: PartialFunction[Action, String] = {
+    // RESTORE repeats metadata that has not changed.
+    case metadata: Metadata if !before.contains(metadata) =>
+      "the table's metadata changed since the last checkpoint"
+    case protocol: Protocol if !before.contains(protocol) =>
+      "the table's protocol changed since the last checkpoint"
+    case action: FileAction if FileKey.isUnusual(action.path) =>
+      "commits name files by absolute paths"
+  }
+
+  private val fileOf: PartialFunction[Action, FileKey] = {
+    case add: AddFile => FileKey(add.path, add.getDeletionVectorUniqueId)
+    case remove: RemoveFile => FileKey(remove.path, remove.getDeletionVectorUniqueId)
   }
 }
