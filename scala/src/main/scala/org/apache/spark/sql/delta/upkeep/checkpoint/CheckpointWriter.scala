@@ -157,39 +157,52 @@ final class CheckpointWriter(handle: DeltaHandle) {
     )
   }
 
+  /** Writes the parts of a checkpoint that the plan does not keep. */
   private def collect(plan: CheckpointPlan, temporary: TemporaryFiles): CheckpointContents = {
-    val kind = plan.policy match {
-      case Policy.V2 => PartKind.Sidecar
-      case Policy.Classic if plan.build.parts > 1 => PartKind.AllActions(temporary)
-      case Policy.Classic => PartKind.RowGroups(temporary)
-    }
+    val kind = partKindOf(plan, temporary)
     plan.build match {
-      case build: Build.Incremental =>
-        val last = baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
-        val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
-        val sources =
-          if (build.newFragments == 0) Nil
-          else last.sources(build.fragments.replaced, session, checkpointSchema)
-        val others = last.tail.nonFileActions
-        val written = parts.write(kind, plan.layout.fragmentSize, sources, others)
-        CheckpointContents(kept ++ written.fragments, others, isOneFile = false)
-      case build: Build.Full if build.replay == Replay.OnDriver =>
-        val written =
-          new DriverReplay(handle, session, checkpointSchema, log.snapshot).write(
-            parts,
-            kind,
-            plan.layout.fragmentSize
-          )
-        CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
-      case build: Build.Full =>
-        val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
-        val written = parts.write(state, kind, build.actions / build.newFragments)
-        val added =
-          if (kind.isRowGroups) parts.write(kind, written.others.size.toLong, Nil, written.others).fragments
-          else Nil
-        CheckpointContents(written.fragments ++ added, written.others, isOneFile = false)
+      case build: Build.Incremental => onLastCheckpoint(plan, build, kind)
+      case build: Build.Full if build.replay == Replay.OnDriver => fromCommitsOnDriver(plan, kind)
+      case build: Build.Full => fromStateAsJob(build, kind)
       case _: Build.NotNeeded => throw new IllegalStateException("There is nothing to write")
     }
+  }
+
+  private def partKindOf(plan: CheckpointPlan, temporary: TemporaryFiles): PartKind = plan.policy match {
+    case Policy.V2 => PartKind.Sidecar
+    case Policy.Classic if plan.build.parts > 1 => PartKind.AllActions(temporary)
+    case Policy.Classic => PartKind.RowGroups(temporary)
+  }
+
+  private def onLastCheckpoint(
+      plan: CheckpointPlan,
+      build: Build.Incremental,
+      kind: PartKind
+  ): CheckpointContents = {
+    val last = baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
+    val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
+    val sources =
+      if (build.newFragments == 0) Nil
+      else last.sources(build.fragments.replaced, session, checkpointSchema)
+    val others = last.tail.nonFileActions
+    val written = parts.write(kind, plan.layout.fragmentSize, sources, others)
+    CheckpointContents(kept ++ written.fragments, others, isOneFile = false)
+  }
+
+  private def fromCommitsOnDriver(plan: CheckpointPlan, kind: PartKind): CheckpointContents = {
+    val replay = new DriverReplay(handle, session, checkpointSchema, log.snapshot)
+    val written = replay.write(parts, kind, plan.layout.fragmentSize)
+    CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
+  }
+
+  private def fromStateAsJob(build: Build.Full, kind: PartKind): CheckpointContents = {
+    val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
+    val written = parts.write(state, kind, build.actions / build.newFragments)
+    // The job leaves the other actions out of row groups.
+    val ofOthers =
+      if (kind.isRowGroups) parts.write(kind, written.others.size.toLong, Nil, written.others).fragments
+      else Nil
+    CheckpointContents(written.fragments ++ ofOthers, written.others, isOneFile = false)
   }
 
   private def verify(contents: CheckpointContents): Unit =
