@@ -105,17 +105,6 @@ final class SpliceJob(
     }
 }
 
-/** An iterator over work that goes on in the background until it is closed. */
-trait ClosableIterator[T] extends Iterator[T] with AutoCloseable
-
-private object ClosableIterator {
-  def empty[T]: ClosableIterator[T] = new ClosableIterator[T] {
-    override def hasNext: Boolean = false
-    override def next(): T = Iterator.empty.next()
-    override def close(): Unit = ()
-  }
-}
-
 private object SpliceJob {
   private val Description = "spark.job.description"
   private val sameThread: ExecutionContext = ExecutionContext.fromExecutor(_.run())

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
+import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, UpkeepErrors}
@@ -42,66 +43,58 @@ private[upkeep] final class BinWriter(
 
   /** The written bins as they arrive. A failure ends the iteration. */
   def write(): ClosableIterator[Written] = {
-    val running = splicer.run()
+    val results = splicer.run()
     // The driver merges statistics while the tasks run.
     val stats = splicer.bins.map(bin => splicer.rewriter.statsOf(bin.files.map(actionOf)))
-    new ClosableIterator[Written] {
-      private var refused = Vector.empty[Bin]
-      private lazy val byRows = writeRows(splicer.needRows ++ refused)
-      private var spliced = Option.empty[Written]
-
-      override def hasNext: Boolean = {
-        while (spliced.isEmpty && running.hasNext) spliced = accept(namingDamage(running.next()))
-        spliced.nonEmpty || byRows.hasNext
+    val refused = mutable.ArrayBuffer.empty[Bin]
+    val spliced = namingDamage(results).flatMap { result =>
+      accept(result, stats(result.index)) match {
+        case Right(written) => Some(written)
+        case Left(bin) =>
+          refused += bin
+          None
       }
+    }
+    // What was refused is known once the splice job has ended; `++` does not ask for the rest before.
+    ClosableIterator(spliced ++ writeRows(splicer.needRows ++ refused))(results.close())
+  }
 
-      override def next(): Written = spliced match {
-        case Some(written) =>
-          spliced = None
-          written
-        case None => byRows.next()
+  /** The results of the splice job; its failure by a damaged page names the file and the column. */
+  private def namingDamage(results: Iterator[SpliceTaskResult]): Iterator[SpliceTaskResult] =
+    Iterator.unfold(results) { left =>
+      try Option.when(left.hasNext)(left.next() -> left)
+      catch {
+        case NonFatal(failure) => throw BinWriter.damage(failure).fold(failure) { case (file, column) =>
+            UpkeepErrors.dataFileDamaged(handle.name, file, column, failure)
+          }
       }
+    }
 
-      override def close(): Unit = running.close()
+  /** The bin as it is written and checked, or as it has to be written row by row. */
+  private def accept(result: SpliceTaskResult, stats: MergedStats.Result): Either[Bin, Written] = {
+    val bin = splicer.bins(result.index)
+    result.outcome match {
+      case done: SpliceOutcome.Done => checked(written(bin, done, result, stats), done, stats)
+      case SpliceOutcome.Refused(reason) => Left(bin.copy(tier = Tier.Rows(reason)))
+    }
+  }
 
-      private def namingDamage[T](body: => T): T =
-        try body
-        catch {
-          case NonFatal(failure) => throw BinWriter.damage(failure).fold(failure) { case (file, column) =>
-              UpkeepErrors.dataFileDamaged(handle.name, file, column, failure)
-            }
-        }
-
-      private def accept(result: SpliceTaskResult): Option[Written] = {
-        val bin = splicer.bins(result.index)
-        result.outcome match {
-          case done: SpliceOutcome.Done => checked(bin, done, result, stats(result.index))
-          case SpliceOutcome.Refused(reason) =>
-            refused :+= bin.copy(tier = Tier.Rows(reason))
-            None
-        }
-      }
-
-      private def checked(
-          bin: Bin,
-          done: SpliceOutcome.Done,
-          result: SpliceTaskResult,
-          stats: MergedStats.Result
-      ): Option[Written] = {
-        val rewritten = written(bin, done, result, stats)
-        val verdict = done.totals match {
-          case Some(totals) => splicer.rewriter.check(stats, totals)
-          case None => RewriteCheck.ofNoRows(stats)
-        }
-        verdict match {
-          case RewriteCheck.Same => Some(ofOnePartition(rewritten))
-          case RewriteCheck.InputsDisagree(reason) =>
-            NewFiles.remove(handle, rewritten.adds)
-            refused :+= bin.copy(tier = Tier.Rows(reason))
-            None
-          case RewriteCheck.Differs(difference) => mismatch(rewritten, difference)
-        }
-      }
+  /** Holds a spliced bin against what the log tells of its inputs. */
+  private def checked(
+      written: Written,
+      done: SpliceOutcome.Done,
+      stats: MergedStats.Result
+  ): Either[Bin, Written] = {
+    val verdict = done.totals match {
+      case Some(totals) => splicer.rewriter.check(stats, totals)
+      case None => RewriteCheck.ofNoRows(stats)
+    }
+    verdict match {
+      case RewriteCheck.Same => Right(ofOnePartition(written))
+      case RewriteCheck.InputsDisagree(reason) =>
+        NewFiles.remove(handle, written.adds)
+        Left(written.bin.bin.copy(tier = Tier.Rows(reason)))
+      case RewriteCheck.Differs(difference) => mismatch(written, difference)
     }
   }
 
