@@ -31,7 +31,7 @@ object RowGroupJoiner {
    * Writes them in their order, with the key-value metadata of the last file.
    *
    * @param output replaced if it exists
-   * @throws IllegalArgumentException if the files have different schemas
+   * @throws java.lang.IllegalArgumentException if the files have different schemas
    */
   def join(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
     var opened = Option.empty[(MessageType, ParquetFileWriter)]
