@@ -1,7 +1,7 @@
 package io.deltaupkeep.parquet.page
 
 import io.deltaupkeep.parquet.DrawnValues
-import io.deltaupkeep.parquet.bytes.ByteSink
+import io.deltaupkeep.parquet.page.PlainBytes._
 
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.format.converter.ParquetMetadataConverter
@@ -136,26 +136,11 @@ object PageStatisticsSuite {
       primitive.columnOrder.getColumnOrderName == ColumnOrder.ColumnOrderName.TYPE_DEFINED_ORDER
   }
 
-  private def plain(value: Int): Array[Byte] = {
-    val out = new ByteSink(4)
-    out.putInt(value)
-    out.toArray
-  }
-
-  private def plain(value: Long): Array[Byte] = {
-    val out = new ByteSink(8)
-    out.putLong(value)
-    out.toArray
-  }
-
   private def bitsOf(value: Double): Array[Byte] = plain(java.lang.Double.doubleToRawLongBits(value))
   private def short(bits: Int): Array[Byte] = plain(bits).take(2)
   private def hex(digits: String): Array[Byte] =
     digits.grouped(2).map(Integer.parseInt(_, 16).toByte).toArray
   private def text(digits: String): Array[Byte] = plain(digits.length / 2) ++ hex(digits)
-
-  private def intOf(bytes: Array[Byte]): Int = BigInt(bytes.reverse).toInt
-  private def longOf(bytes: Array[Byte]): Long = BigInt(bytes.reverse).toLong
 
   private val edges = Gen.oneOf(0L, 1L, -1L, 127L, 128L, -128L, 255L, 1L << 31, Long.MinValue, Long.MaxValue)
   private val ints = Gen.oneOf(edges.map(_.toInt), Gen.choose(Int.MinValue, Int.MaxValue)).map(plain(_))

@@ -3,7 +3,7 @@ package io.deltaupkeep.parquet.page
 import java.io.ByteArrayInputStream
 
 import io.deltaupkeep.parquet.DrawnValues
-import io.deltaupkeep.parquet.bytes.ByteSink
+import io.deltaupkeep.parquet.page.PlainBytes._
 
 import org.apache.parquet.bytes.{BytesInput, HeapByteBufferAllocator}
 import org.apache.parquet.column.{ColumnDescriptor, Dictionary, Encoding}
@@ -143,22 +143,7 @@ object ValueDictionarySuite {
   private val plainly = Encoding.PLAIN
   private def allocator = new HeapByteBufferAllocator
 
-  private def plain(value: Int): Array[Byte] = {
-    val out = new ByteSink(4)
-    out.putInt(value)
-    out.toArray
-  }
-
-  private def plain(value: Long): Array[Byte] = {
-    val out = new ByteSink(8)
-    out.putLong(value)
-    out.toArray
-  }
-
-  private def plain(text: Array[Byte]): Array[Byte] = plain(text.length) ++ text
-
-  private def intOf(bytes: Array[Byte]): Int = BigInt(bytes.reverse).toInt
-  private def longOf(bytes: Array[Byte]): Long = BigInt(bytes.reverse).toLong
+  private def sized(text: Array[Byte]): Array[Byte] = plain(text.length) ++ text
 
   private def type_(name: PrimitiveType.PrimitiveTypeName): PrimitiveType =
     Types.primitive(name, REQUIRED).named("x")
@@ -214,9 +199,9 @@ object ValueDictionarySuite {
     type_(BINARY),
     () => new PlainBinaryDictionaryValuesWriter(1 << 20, plainly, plainly, allocator),
     (writer, value) => writer.writeBytes(Binary.fromConstantByteArray(value.drop(4))),
-    (dictionary, id) => plain(dictionary.decodeToBinary(id).getBytes).toSeq,
-    texts.map(text => plain(text.toArray)),
-    i => plain(i.toString.getBytes)
+    (dictionary, id) => sized(dictionary.decodeToBinary(id).getBytes).toSeq,
+    texts.map(text => sized(text.toArray)),
+    i => sized(i.toString.getBytes)
   )
 
   private def ofFixed(width: Int) = Kind(
