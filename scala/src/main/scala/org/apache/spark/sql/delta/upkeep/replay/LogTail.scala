@@ -16,8 +16,8 @@ import org.apache.spark.sql.delta.upkeep.log.{DeltaLogReader, FileKey}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * What the commits since a checkpoint come to. Takes memory by what they changed, about 1 KB for each file
- * with statistics; commits of more than `spark.deltaUpkeep.checkpoint.driverBytes` are left to a full checkpoint.
+ * The net changes of the commits since a checkpoint. Takes about 1 KB of memory for each changed file with
+ * statistics. Commits of more than `spark.deltaUpkeep.checkpoint.driverBytes` need a full checkpoint.
  *
  * @param touched        every file that they name
  * @param fileActions    adds, and tombstones that have not expired
@@ -57,7 +57,7 @@ private[upkeep] object LogTail {
   }
 }
 
-/** Takes in commits after a checkpoint, one by one, and reconciles their actions as Delta does. */
+/** Replays the commits after a checkpoint one by one, with the reconciliation rules of Delta. */
 private final class TailReplay(snapshot: Snapshot, before: Seq[Action]) {
 
   private val replay = new InMemoryLogReplay(
@@ -69,7 +69,7 @@ private final class TailReplay(snapshot: Snapshot, before: Seq[Action]) {
 
   replay.append(0, before.iterator)
 
-  /** Takes in the next commit, unless there is an obstacle: then says why no checkpoint can build on the last one. */
+  /** Replays the next commit, or returns why no checkpoint can build on the last one. */
   def add(commit: Seq[Action]): Option[String] = {
     val obstacle = commit.collectFirst(obstacleOf)
     if (obstacle.isEmpty) {
