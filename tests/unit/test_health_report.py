@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import Row
 
@@ -258,10 +258,16 @@ CHECKS = st.builds(
     st.none() | st.text(),
     st.lists(DETAILS, max_size=40).map(tuple),
 )
+# A count that is not whole, and so small that a share of it is no number.
+FRACTIONS = tuple(
+    replace(sample().checks[0], check=name, value=value)
+    for name, value in [("files", 5e-324), ("smallFiles", 1.0)]
+)
 
 
 @settings(deadline=None)
 @given(st.lists(CHECKS, max_size=6).map(tuple))
+@example(FRACTIONS)
 def test_any_report_can_be_shown(checks: tuple[HealthCheck, ...]):
     report = HealthReport("file:/t", checks)
     assert Elements(report._repr_html_()).open == []

@@ -56,10 +56,12 @@ def _after(checks: tuple[HealthCheck, ...]) -> str:
 
 
 def _share(known: Mapping[str, HealthCheck]) -> str:
-    small, every = known["smallFiles"].value if "smallFiles" in known else None, known.get("files")
-    if not small or every is None or not every.value:
-        return ""
-    return f"{int(100 * small / every.value)}% of all files"
+    small, files = _count(known, "smallFiles"), _count(known, "files")
+    return f"{100 * small // files}% of all files" if small and files else ""
+
+
+def _count(known: Mapping[str, HealthCheck], name: str) -> int:
+    return int(known[name].value or 0) if name in known else 0
 
 
 def _files(details: tuple[HealthDetail, ...]) -> str:
