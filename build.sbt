@@ -77,9 +77,11 @@ lazy val upkeep = (project in file("scala"))
         Tests.Group(s"process $process", own, Tests.SubProcess(options))
       }
     },
-    // Short tests gain nothing from code that takes long to compile, nor from a collector with threads.
+    // Short tests gain nothing from code that takes long to compile, nor from a collector with threads. The 48 MiB of
+    // compiled code that this compiler may keep are too few: it would be swept out and compiled again.
     Test / javaOptions ++= javaModuleOptions ++ Seq(
       "-XX:TieredStopAtLevel=1",
+      "-XX:ReservedCodeCacheSize=256m",
       "-XX:+UseSerialGC",
       "-Xmx2g",
       s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"
