@@ -7,7 +7,7 @@ import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.hadoop.util.Progressable
 
 /** The local file system as a store of its own, `scheme:///path`, whose requests all come to one place. */
-abstract class RequestFileSystem(scheme: String) extends RawLocalFileSystem {
+abstract class RequestFileSystem(scheme: String) extends ForklessRawFileSystem {
 
   override def getScheme: String = scheme
 

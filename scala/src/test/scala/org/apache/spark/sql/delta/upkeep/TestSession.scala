@@ -28,6 +28,8 @@ object TestSession {
     )
     // Suites say themselves when checkpoints are made.
     .config("spark.deltaUpkeep.checkpoint.mode", "delta")
+    .config("spark.hadoop.fs.file.impl", "io.deltaupkeep.ForklessFileSystem")
+    .config("spark.hadoop.fs.AbstractFileSystem.file.impl", "io.deltaupkeep.ForklessFs")
     .config("spark.hadoop.fs.latency.impl", "io.deltaupkeep.LatencyFileSystem")
     .config("spark.delta.logStore.latency.impl", "io.deltaupkeep.RetriedLogStore")
     .config("spark.hadoop.fs.unsteady.impl", "io.deltaupkeep.UnsteadyFileSystem")
