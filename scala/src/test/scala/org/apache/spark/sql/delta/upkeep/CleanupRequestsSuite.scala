@@ -17,9 +17,12 @@ class CleanupRequestsSuite extends AnyFunSuite {
 
   /** Versions 0 to 20, a checkpoint of 12, and all up to 15 older than 30 days. */
   private def expiredTable(name: String): String = {
-    val path = newTable(name, 12, "delta.checkpointInterval" -> "1000")
-    spark.sql(s"CHECKPOINT delta.`$path`")
-    (13 to 20).foreach(append(path, _))
+    val path = new File(root, name).getAbsolutePath
+    Templates.copy(path, "a checkpoint of version 12") { at =>
+      newTableAt(at, 12, "delta.checkpointInterval" -> "1000")
+      spark.sql(s"CHECKPOINT delta.`$at`")
+      (13 to 20).foreach(append(at, _))
+    }
     val start = System.currentTimeMillis() - 40 * DayMs
     for {
       file <- new File(path, "_delta_log").listFiles()

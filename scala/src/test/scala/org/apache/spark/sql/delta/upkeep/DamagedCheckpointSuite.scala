@@ -23,9 +23,12 @@ class DamagedCheckpointSuite extends AnyFunSuite {
 
   /** A table with a checkpoint of version 3, and commits since. */
   private def table(name: String, policy: String): String = {
-    val path = newTable(name, 3, "delta.checkpointPolicy" -> policy, "delta.checkpointInterval" -> "1000")
-    checkpoint(path)
-    append(path, 100)
+    val path = new File(root, name).getAbsolutePath
+    Templates.copy(path, ("a checkpoint of version 3", policy)) { at =>
+      newTableAt(at, 3, "delta.checkpointPolicy" -> policy, "delta.checkpointInterval" -> "1000")
+      checkpoint(at)
+      append(at, 100)
+    }
     path
   }
 
