@@ -2,27 +2,19 @@ package io.deltaupkeep.parquet
 
 import scala.util.control.NonFatal
 
+import io.deltaupkeep.FuzzSeeds
+
 import org.scalacheck.Gen
 import org.scalacheck.rng.Seed
 import org.scalatest.Assertions
 
-/**
- * Checks values that every run draws anew. A failure names the seed of its value.
- *
- * `-DdeltaUpkeep.fuzz=100000` draws as many, from `-DdeltaUpkeep.seed` on.
- */
+/** Checks values that every run draws anew. A failure names the seed of its value. */
 trait DrawnValues { this: Assertions =>
 
-  private val drawn = Integer.getInteger("deltaUpkeep.fuzz", 200).intValue
-  private val firstSeed =
-    Option(java.lang.Long.getLong("deltaUpkeep.seed")).fold(System.currentTimeMillis)(_.longValue)
-
   def forDrawn[T](values: Gen[T])(check: T => Any): Unit =
-    (firstSeed until firstSeed + drawn).foreach { seed =>
+    FuzzSeeds(200).foreach { seed =>
       val size = Gen.Parameters.default.withSize(Math.floorMod(seed, 50L).toInt)
-      naming(s"-DdeltaUpkeep.seed=$seed -DdeltaUpkeep.fuzz=1")(
-        check(values.pureApply(size, Seed(seed)))
-      )
+      naming(FuzzSeeds.clue(seed))(check(values.pureApply(size, Seed(seed))))
     }
 
   /** The rows of a table; a failure names its row. */

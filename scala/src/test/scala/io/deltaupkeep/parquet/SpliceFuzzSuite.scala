@@ -8,7 +8,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Random, Success, Try}
 
-import io.deltaupkeep.DaemonThreads
+import io.deltaupkeep.{DaemonThreads, FuzzSeeds}
 import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, UnreadableInput}
 import io.deltaupkeep.parquet.chunk.DamagedPage
 import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
@@ -32,14 +32,11 @@ import org.scalatest.funsuite.AnyFunSuite
  * A damaged file is refused, or an error that names it, or merged to the rows that parquet-java reads of it.
  * Damage may lie where only parquet-java looks: then no row is gone. Where chunks are copied as bytes, a reader
  * finds in the output what it finds in the input.
- *
- * `-DdeltaUpkeep.fuzz=100000` tries as many mutations of each file, from `-DdeltaUpkeep.seed` on.
  */
 class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
   import SpliceFuzzSuite._
 
-  private val mutations = Integer.getInteger("deltaUpkeep.fuzz", 300).intValue
-  private val firstSeed = java.lang.Long.getLong("deltaUpkeep.seed", 1L).longValue
+  private val mutations = FuzzSeeds(300)
 
   private val small = SmallSpliceSettings()
   private val ofPlainValues = small.copy(
@@ -78,12 +75,12 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
     val rows = rowsOf(input("whole", whole))
     val rowsOfIntact = rowsOf(input("intact", intact))
     val counts = mutable.Map.empty[String, Int].withDefaultValue(0)
-    (firstSeed until firstSeed + mutations).foreach { seed =>
+    mutations.foreach { seed =>
       val random = new Random(seed)
       val damaged = damage(random, whole)
       val inputs = random.shuffle(Seq(input(Damaged, damaged), input("intact", intact)))
       def expected(from: Seq[String]) = (from ++ rowsOfIntact).sorted
-      val clue = s"${one.name}, -DdeltaUpkeep.seed=$seed -DdeltaUpkeep.fuzz=1"
+      val clue = s"${one.name}, ${FuzzSeeds.clue(seed)}"
       val kind = within(clue)(splice(inputs, one.settings)) match {
         case Failure(e) =>
           assert(isClear(e), s"$clue: ${stackOf(e)}")
@@ -112,7 +109,7 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
       counts(kind) += 1
     }
     info(counts.toSeq.sorted.map { case (kind, count) => s"$kind: $count" }.mkString(", "))
-    assert(mutations < 100 || Seq("refused", "the rows that it had").forall(counts(_) > 0))
+    assert(mutations.size < 100 || Seq("refused", "the rows that it had").forall(counts(_) > 0))
   }
 
   private def within[T](clue: String)(body: => T): Try[T] = {

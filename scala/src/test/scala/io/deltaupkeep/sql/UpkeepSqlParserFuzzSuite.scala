@@ -3,22 +3,19 @@ package io.deltaupkeep.sql
 import scala.collection.mutable
 import scala.util.{Failure, Random, Success, Try}
 
+import io.deltaupkeep.FuzzSeeds
+
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.execution.SparkSqlParser
 
-/**
- * Whatever is typed is a plan or a ParseException, and what is no statement of ours is what Spark makes of it.
- *
- * `-DdeltaUpkeep.fuzz=100000` tries as many texts, from `-DdeltaUpkeep.seed` on.
- */
+/** Whatever is typed is a plan or a ParseException, and what is no statement of ours is what Spark makes of it. */
 class UpkeepSqlParserFuzzSuite extends AnyFunSuite {
   import UpkeepSqlParserFuzzSuite._
 
-  private val texts = Integer.getInteger("deltaUpkeep.fuzz", 5000).intValue
-  private val firstSeed = java.lang.Long.getLong("deltaUpkeep.seed", 1L).longValue
+  private val texts = FuzzSeeds(5000)
 
   private val spark = new SparkSqlParser()
   private val parser = new UpkeepSqlParser(spark)
@@ -30,9 +27,9 @@ class UpkeepSqlParserFuzzSuite extends AnyFunSuite {
 
   test("mutated statements") {
     val counts = mutable.Map.empty[String, Int].withDefaultValue(0)
-    (firstSeed until firstSeed + texts).foreach { seed =>
+    texts.foreach { seed =>
       val text = mutate(new Random(seed))
-      val clue = s"-DdeltaUpkeep.seed=$seed -DdeltaUpkeep.fuzz=1: <$text>"
+      val clue = s"${FuzzSeeds.clue(seed)}: <$text>"
       val kind = Try(parser.parsePlan(text)) match {
         case Success(plan) if isOurs(plan) =>
           // `DESCRIBE HEALTH t` is all that Spark knows too: as a column of a table.
@@ -54,7 +51,7 @@ class UpkeepSqlParserFuzzSuite extends AnyFunSuite {
       counts(kind) += 1
     }
     info(counts.toSeq.sorted.map { case (kind, count) => s"$kind: $count" }.mkString(", "))
-    assert(texts < 100 || Seq("ours", "Spark's", "an error").forall(counts(_) > 0))
+    assert(texts.size < 100 || Seq("ours", "Spark's", "an error").forall(counts(_) > 0))
   }
 
   private def isOurs(plan: LogicalPlan): Boolean = plan match {
