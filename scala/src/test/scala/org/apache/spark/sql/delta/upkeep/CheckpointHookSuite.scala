@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
 import java.security.PrivilegedExceptionAction
+import java.time.{Clock, Instant, ZoneId, ZoneOffset}
 import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
 
 import scala.jdk.CollectionConverters._
@@ -69,6 +70,12 @@ class CheckpointHookSuite extends AnyFunSuite {
   private def pendingOf(path: String): PendingCheckpoint = {
     val snapshot = DeltaLog.forTable(spark, path).update()
     PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test")
+  }
+
+  private def clockOf(now: => Instant): Clock = new Clock {
+    override def instant(): Instant = now
+    override def getZone: ZoneId = ZoneOffset.UTC
+    override def withZone(zone: ZoneId): Clock = this
   }
 
   private lazy val busyTable = newTable("hookBusy", 1)
@@ -242,16 +249,32 @@ class CheckpointHookSuite extends AnyFunSuite {
   test("a failure fails no commit, shows in DESCRIBE HEALTH, and is made good after a later commit") {
     val path = newTable("hookFailing", 2, "delta.checkpointInterval" -> "1000")
     val pending = pendingOf(path)
-    worker.submit(new PendingCheckpoint(pending.session, pending.snapshot, None, pending.version, "a test") {
-      override def write(): CheckpointResult = throw new IllegalStateException("the store is down")
-    })
-    assert(worker.drain(WaitMs))
-    val check = spark.sql(s"DESCRIBE HEALTH delta.`$path`").where("check = 'checkpointAfterCommit'").head()
-    assert(check.getAs[String]("severity") == "warning")
-    assert(check.getAs[String]("message").contains("the store is down"))
-    Thread.sleep(1100)
-    assertWritten(path)(append(path, 100))
-    assert(outcome(path).exists(_.message.contains("the last one failed")))
+    val usual = worker
+    var now = Instant.EPOCH
+    CheckpointWorker.install(new CheckpointWorker(spark.sparkContext, WaitMs, clockOf(now)).start())
+    try {
+      worker.submit(new PendingCheckpoint(
+        pending.session,
+        pending.snapshot,
+        None,
+        pending.version,
+        "a test"
+      ) {
+        override def write(): CheckpointResult = throw new IllegalStateException("the store is down")
+      })
+      assert(worker.drain(WaitMs))
+      val check = spark.sql(s"DESCRIBE HEALTH delta.`$path`").where("check = 'checkpointAfterCommit'").head()
+      assert(check.getAs[String]("severity") == "warning")
+      assert(check.getAs[String]("message").contains("the store is down"))
+      withMode("async")(append(path, 100))
+      assert(worker.drain(WaitMs) && !checkpointsIn(path).contains(3L), "it was tried again too soon")
+      now = now.plusSeconds(1)
+      assertWritten(path)(append(path, 101))
+      assert(outcome(path).exists(_.message.contains("the last one failed")))
+    } finally {
+      worker.finish()
+      CheckpointWorker.install(usual)
+    }
   }
 
   test("one that was due in an application that has ended is made good by the next commit") {

@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
 import java.nio.file.Files
+import java.time.Clock
 
 import scala.jdk.CollectionConverters._
 import scala.util.Try
@@ -110,7 +111,7 @@ class InterruptedCheckpointSuite extends AnyFunSuite {
   test("the end of the application") {
     val (path, log) = newLog("ended", hasV2 = false)
     val snapshot = DeltaLog.forTable(spark, path).update()
-    val worker = new CheckpointWorker(spark.sparkContext, graceMs = 0).start()
+    val worker = new CheckpointWorker(spark.sparkContext, graceMs = 0, Clock.systemUTC()).start()
     WholeFileSystem.holding(classic) { held =>
       worker.submit(PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test"))
       held.await()

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.hook
 
+import java.time.Clock
 import java.util
 import java.util.concurrent.TimeUnit
 
@@ -19,7 +20,8 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * At most one checkpoint per table is queued: the newest. With more than a thousand tables queued, others wait for
  * their next commit.
  */
-private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Long) extends Logging {
+private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Long, clock: Clock)
+    extends Logging {
   import CheckpointWorker._
 
   private val application = context.applicationId
@@ -53,7 +55,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
 
   /** Whether the last checkpoint of a table failed and the next try is due. */
   def owes(table: String): Boolean =
-    synchronized(stateOf(table).backoff.exists(_.mayTry(System.currentTimeMillis())))
+    synchronized(stateOf(table).backoff.exists(_.mayTry(clock.millis())))
 
   def lastOutcome(table: String): Option[HookOutcome] = synchronized(stateOf(table).outcome)
 
@@ -61,7 +63,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   def submit(pending: PendingCheckpoint): Unit = synchronized {
     metrics.due.inc()
     val state = stateOf(pending.key)
-    if (isEnding || state.backoff.exists(!_.mayTry(System.currentTimeMillis()))) metrics.skipped.inc()
+    if (isEnding || state.backoff.exists(!_.mayTry(clock.millis()))) metrics.skipped.inc()
     else if (waiting.size >= MaxTables && !waiting.containsKey(pending.key)) {
       metrics.skipped.inc()
       logWarning(s"Checkpoints of $MaxTables tables wait: that of ${pending.key} is left to its next commit")
@@ -103,7 +105,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     val state = stateOf(pending.key)
     val (submitted, backoff) =
       if (outcome.isFailure) {
-        val now = System.currentTimeMillis()
+        val now = clock.millis()
         (None, Some(state.backoff.fold(RetryBackoff.first(now))(_.again(now))))
       } else (Some(pending.version.max(state.submitted.getOrElse(0L))), None)
     tables.put(pending.key, TableState(submitted, backoff, Some(outcome)))
@@ -192,10 +194,14 @@ object CheckpointWorker {
   private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {
     find(session).getOrElse {
       val grace = session.sessionState.conf.getConf(UpkeepConf.CheckpointGrace)
-      val worker = new CheckpointWorker(session.sparkContext, grace).register().start()
-      current = Some(worker)
-      worker
+      install(new CheckpointWorker(session.sparkContext, grace, Clock.systemUTC()).register().start())
     }
+  }
+
+  /** Makes a worker the one of its application. */
+  private[upkeep] def install(worker: CheckpointWorker): CheckpointWorker = synchronized {
+    current = Some(worker)
+    worker
   }
 
   /**
