@@ -148,8 +148,8 @@ class OptimizeMethods:
 
         Raises:
             AnalysisException: ``MISSING_COLUMN``, ``NON_PARTITION_COLUMN``, ``UNKNOWN_OPTION``,
-                ``INVALID_OPTION``, ``OPTIMIZE_CONFLICT``, or a table feature that is not
-                supported.
+                ``INVALID_OPTION``, ``OPTIMIZE_CONFLICT``, ``DATA_FILE_MISSING``,
+                ``DATA_FILE_DAMAGED``, ``LOG_DAMAGED``, or a table feature that is not supported.
         """
         return self._run([], dry_run=False)
 

@@ -339,35 +339,80 @@ object UpkeepErrors {
       table: String,
       file: String,
       problem: String,
+      deleted: Long,
       thrown: Option[Throwable]
   ): UpkeepException = error(
     "LOG_FILE_NOT_DELETED",
     SqlState.Io,
     s"CLEANUP LOG of $table stopped at $file.",
-    s"The file system did not delete it: $problem.",
+    s"The file system did not delete it: $problem. ${CountText.of(deleted, "file")} had been deleted by then.",
     "Fix the cause and run the statement again. The table is readable, and the next run deletes the rest.",
     Map("table" -> table, "file" -> file),
     thrown
   )
 
-  def dataFileDamaged(table: String, file: String, column: String, thrown: Throwable): UpkeepException =
+  def dataFileMissing(
+      statement: String,
+      table: String,
+      version: Long,
+      file: String,
+      thrown: Throwable
+  ): UpkeepException = error(
+    "DATA_FILE_MISSING",
+    SqlState.Io,
+    s"$statement of $table stopped: the data file $file is not there.",
+    s"Version $version of the table names it, so it was deleted by something other than a commit, or by a " +
+      "VACUUM with too short a retention.",
+    s"Restore the file, for example from a copy of the table, or use RESTORE TABLE to return to a version " +
+      s"whose files are all there. $CommittedStays",
+    Map("statement" -> statement, "table" -> table, "version" -> version.toString, "file" -> file),
+    Some(thrown)
+  )
+
+  /** @param ofSplice whether it was found without Spark's reader, which does not look at all of a file */
+  def dataFileDamaged(
+      statement: String,
+      table: String,
+      version: Long,
+      file: String,
+      problem: String,
+      ofSplice: Boolean,
+      thrown: Throwable
+  ): UpkeepException = error(
+    "DATA_FILE_DAMAGED",
+    SqlState.Io,
+    s"$statement of $table stopped: the data file $file is damaged.",
+    s"It belongs to version $version of the table, and its content is not valid: ${problem.stripSuffix(".")}.",
+    "Restore the file, for example from a copy of the table, or use RESTORE TABLE to return to a version " +
+      s"without it. $CommittedStays" + (
+        if (!ofSplice) ""
+        else " To rewrite what Spark reads of it, set spark.deltaUpkeep.optimize.engine = rows."
+      ),
+    Map("statement" -> statement, "table" -> table, "version" -> version.toString, "file" -> file),
+    Some(thrown)
+  )
+
+  def logDamaged(statement: String, table: String, problem: String, thrown: Throwable): UpkeepException =
     error(
-      "DATA_FILE_DAMAGED",
+      "LOG_DAMAGED",
       SqlState.Io,
-      s"OPTIMIZE of $table stopped at $file: a page of column $column is damaged.",
-      "The checksum in the page's header does not match its bytes. Spark does not check it by default.",
-      "Restore the file, for example from a copy of the table. Nothing was committed with it. To rewrite what " +
-        "Spark reads of it, set spark.deltaUpkeep.optimize.engine = rows.",
-      Map("table" -> table, "file" -> file, "column" -> column),
+      s"$statement cannot read the log of $table.",
+      s"A file of the log is missing or damaged: ${problem.stripSuffix(".")}.",
+      "Restore the file, for example from a copy of the table. If a checkpoint is at fault and all commits are " +
+        "there, remove all its files, so that Delta reads the commits.",
+      Map("statement" -> statement, "table" -> table),
       Some(thrown)
     )
+
+  private val CommittedStays =
+    "What OPTIMIZE committed before is complete, and DESCRIBE HISTORY lists it."
 
   /** `difference` is a sentence. */
   def rewriteMismatch(table: String, difference: String): UpkeepException = error(
     "REWRITE_MISMATCH",
     SqlState.Internal,
     s"OPTIMIZE stopped before it committed new files to $table: they do not hold what their inputs hold.",
-    s"$difference The files were removed and the table's content is unchanged.",
+    s"$difference The files were removed and the table's content is unchanged. $CommittedStays",
     "Please report this message. Until it is fixed, set spark.deltaUpkeep.optimize.engine = rows to rewrite " +
       "the files as Delta does.",
     Map("table" -> table, "difference" -> difference)
@@ -379,7 +424,7 @@ object UpkeepErrors {
     s"OPTIMIZE could not commit to $table in $attempts attempts.",
     "Other writers committed first each time.",
     "Run it again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
-      "unchanged.",
+      s"unchanged. $CommittedStays",
     Map("table" -> table, "attempts" -> attempts.toString),
     Some(thrown)
   )

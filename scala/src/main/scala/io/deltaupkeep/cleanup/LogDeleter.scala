@@ -56,7 +56,9 @@ final class LogDeleter(
           // If the deletion stops, this keeps large gaps out of what is left.
           phase.iterator.grouped(bulk.pageSize).grouped(width * CallsOfThread).foreach { pages =>
             val calls = pages.map(page => callable(attempt(deletePage, page, tries = 1)))
-            pool.invokeAll(calls.asJava).asScala.flatMap(_.get).headOption.foreach(throw _)
+            pool.invokeAll(calls.asJava).asScala.flatMap(_.get).headOption.foreach(failed =>
+              throw errorOf(failed)
+            )
           }
         }
       finally pool.shutdownNow()
@@ -78,10 +80,10 @@ final class LogDeleter(
       deletePage: Seq[LogFile] => Seq[Failed],
       page: Seq[LogFile],
       tries: Int
-  ): Option[UpkeepException] = {
+  ): Option[Failed] = {
     val failed = deletePage(page)
     if (failed.isEmpty) None
-    else if (tries == Tries) Some(errorOf(failed.head))
+    else if (tries == Tries) failed.headOption
     else {
       logWarning(
         s"The log of $table keeps ${CountText.of(failed.size, "file")} that could not be deleted: ${failed.head.problem}"
@@ -123,7 +125,13 @@ final class LogDeleter(
   private def pathOf(file: LogFile): Path = new Path(logPath, file.path)
 
   private def errorOf(failed: Failed): UpkeepException =
-    UpkeepErrors.logFileNotDeleted(table, pathOf(failed.file).toString, failed.problem, failed.thrown)
+    UpkeepErrors.logFileNotDeleted(
+      table,
+      pathOf(failed.file).toString,
+      failed.problem,
+      files.get,
+      failed.thrown
+    )
 }
 
 private object LogDeleter {

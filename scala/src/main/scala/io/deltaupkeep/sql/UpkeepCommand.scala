@@ -5,7 +5,7 @@ import io.deltaupkeep.{OptionEntry, Options}
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
 import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
 import org.apache.spark.sql.execution.command.RunnableCommand
 
 /**
@@ -33,7 +33,8 @@ abstract class UpkeepCommand[R <: Product](schema: ResultSchema[R]) extends Runn
 
   override val output: Seq[Attribute] = schema.attributes
 
-  override final def run(session: SparkSession): Seq[Row] = results(session).map(schema.row)
+  override final def run(session: SparkSession): Seq[Row] =
+    InputFailures.explained(statement, child)(results(session)).map(schema.row)
 
   protected def open(session: SparkSession, intent: Intent): DeltaHandle =
     DeltaHandle.open(session, statement, child, intent)

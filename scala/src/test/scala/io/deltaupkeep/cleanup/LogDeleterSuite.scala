@@ -115,6 +115,7 @@ class LogDeleterSuite extends AnyFunSuite {
       assert(e.getCondition == "DELTA_UPKEEP.LOG_FILE_NOT_DELETED")
       assert(e.getMessage.contains(files(2).name) && e.getMessage.contains("slow down"))
       assert(left(log) == second.map(_.name).toSet + files(2).name)
+      assert(e.getMessage.contains("9 files had been deleted"))
     }
   }
 

@@ -22,6 +22,7 @@ class DamagedTableSuite extends AnyFunSuite {
   private val zOrder = "OPTIMIZE %s ZORDER BY (id)"
   private val cleanUp = "CLEANUP LOG %s"
   private val writers = Seq(optimize, "CHECKPOINT %s", cleanUp, "MAINTAIN %s")
+  private val all = writers :+ "DESCRIBE HEALTH %s"
 
   /** Runs it on a table whose log is older than its retention. */
   private def run(statement: String, path: String): Unit = {
@@ -51,13 +52,27 @@ class DamagedTableSuite extends AnyFunSuite {
     Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).map(_.toString).mkString("\n")
 
   /** Asserts that the statement fails, says `what`, and leaves the log and every data file as they were. */
-  private def assertFails(statement: String, path: String, what: String): Unit = {
+  private def assertFails(statement: String, path: String, what: String): Throwable = {
     val before = contents(path)
     val failure = intercept[Exception](run(statement, path))
     assert(messages(failure).contains(what), statement)
     // What a task wrote beside the one that failed is in no version: VACUUM removes it.
     val after = contents(path).filter { case (file, _) => before.contains(file) || isOfLog(file) }
     assert(after == before, statement)
+    failure
+  }
+
+  /** The same of a data file: the error itself names it, and the version that was read. */
+  private def assertNames(statement: String, path: String, file: Path, condition: String): Unit = {
+    val version = DeltaLog.forTable(spark, path).update().version
+    assertFails(statement, path, file.getFileName.toString) match {
+      case ours: UpkeepException =>
+        assert(ours.getCondition == s"DELTA_UPKEEP.$condition" && ours.getSqlState == "58030", statement)
+        assert(ours.getMessage.contains(file.getFileName.toString), ours.getMessage)
+        assert(ours.getMessage.toLowerCase.contains(s"version $version of"), ours.getMessage)
+        assert(ours.getMessage.contains("RESTORE TABLE"), ours.getMessage)
+      case other => fail(statement, other)
+    }
   }
 
   /** Asserts that the footers alone tell why rows have to be read. */
@@ -121,12 +136,17 @@ class DamagedTableSuite extends AnyFunSuite {
       val whole = Files.readAllBytes(file)
       damages.foreach { damage =>
         change(file)(damage)
-        assertFails(statement, path, file.getFileName.toString)
-        if (tier == "splice") assertFails("MAINTAIN %s", path, file.getFileName.toString)
+        assertNames(statement, path, file, "DATA_FILE_DAMAGED")
+        if (tier == "splice") assertNames("MAINTAIN %s", path, file, "DATA_FILE_DAMAGED")
         if (tier == "copy" && damage == footer) assertRefused(path, file.getFileName.toString)
         else if (tier == "copy") assertFails(s"$statement DRY RUN", path, file.getFileName.toString)
         change(file)(_ => whole)
       }
+      Files.delete(file)
+      assertNames(statement, path, file, "DATA_FILE_MISSING")
+      if (tier != "rows") assertNames(s"$statement DRY RUN", path, file, "DATA_FILE_MISSING")
+      if (tier == "splice") assertNames("MAINTAIN %s", path, file, "DATA_FILE_MISSING")
+      Files.write(file, whole)
       run(statement, path)
       assert(ids(path) == (0 until 400))
     }
@@ -173,11 +193,49 @@ class DamagedTableSuite extends AnyFunSuite {
     }
   }
 
+  private def assertLogDamaged(statement: String, path: String, what: String): Unit =
+    assertFails(statement, path, what) match {
+      case ours: UpkeepException =>
+        assert(ours.getCondition == "DELTA_UPKEEP.LOG_DAMAGED" && ours.getSqlState == "58030", statement)
+        assert(ours.getMessage.contains(what) && ours.getMessage.contains("Restore the file"), statement)
+      case other => fail(statement, other)
+    }
+
   test("a commit that is missing") {
-    for (statement <- writers) {
+    for (statement <- all) {
       val path = copy(commits)
       Files.delete(commit(path, 2))
-      assertFails(statement, path, "DELTA_VERSIONS_NOT_CONTIGUOUS")
+      assertLogDamaged(statement, path, "DELTA_VERSIONS_NOT_CONTIGUOUS")
+    }
+    for (statement <- all) {
+      val path = copy(commits)
+      Files.delete(commit(path, 0))
+      assertLogDamaged(statement, path, commit(path, 0).getFileName.toString)
+    }
+  }
+
+  test("a log without metadata, without a protocol, or with metadata that lack a schema") {
+    for (statement <- all; action <- Seq("metaData", "protocol", "schemaString")) {
+      val path = copy(commits)
+      logFiles(path, ".crc").foreach(Files.delete)
+      change(commit(path, 0)) { bytes =>
+        val lines = new String(bytes).linesIterator.toSeq
+        val kept =
+          if (action != "schemaString") lines.filterNot(_.startsWith(s"{\"$action\""))
+          else
+            lines.map(line => if (line.startsWith("{\"metaData\"")) "{\"metaData\":{\"id\":\"x\"}}" else line)
+        kept.mkString("", "\n", "\n").getBytes
+      }
+      assertLogDamaged(statement, path, if (action == "protocol") "protocol" else "")
+    }
+  }
+
+  test("a commit that is cut off shows as such where Delta reads it first") {
+    for (statement <- all) {
+      val path = copy(commits)
+      logFiles(path, ".crc").foreach(Files.delete)
+      change(commit(path, 2))(cut)
+      assertLogDamaged(statement, path, commit(path, 2).getFileName.toString)
     }
   }
 

@@ -11,7 +11,7 @@ import org.apache.spark.sql.delta.hooks.{AutoCompactBase, AutoCompactPartitionRe
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
 /**
  * Auto-compaction with our engine. Delta decides after a commit whether to compact, and which partitions.
@@ -77,7 +77,8 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
       targetFileSize = target,
       minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2)
     )
-    TableOptimize(table, OptimizeRequest(Layout.Compact, predicate, isAuto = true), settings).execute()
+    val optimize = TableOptimize(table, OptimizeRequest(Layout.Compact, predicate, isAuto = true), settings)
+    InputFailures.explained("OPTIMIZE", table.table)(optimize.execute())
     ()
   }
 }

@@ -1,12 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import scala.collection.mutable
-import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.bytes.UnreadableInput
-import io.deltaupkeep.parquet.chunk.DamagedPage
 import io.deltaupkeep.parquet.file.SpliceOutcome
 
 import org.apache.spark.sql.delta.OptimisticTransaction
@@ -47,7 +44,7 @@ private[upkeep] final class BinWriter(
     // The driver merges statistics while the tasks run.
     val stats = splicer.bins.map(bin => splicer.rewriter.statsOf(bin.files.map(actionOf)))
     val refused = mutable.ArrayBuffer.empty[Bin]
-    val spliced = namingDamage(results).flatMap { result =>
+    val spliced = results.flatMap { result =>
       accept(result, stats(result.index)) match {
         case Right(written) => Some(written)
         case Left(bin) =>
@@ -58,17 +55,6 @@ private[upkeep] final class BinWriter(
     // What was refused is known once the splice job has ended; `++` does not ask for the rest before.
     ClosableIterator(spliced ++ writeRows(splicer.needRows ++ refused))(results.close())
   }
-
-  /** The results of the splice job; its failure by a damaged page names the file and the column. */
-  private def namingDamage(results: Iterator[SpliceTaskResult]): Iterator[SpliceTaskResult] =
-    Iterator.unfold(results) { left =>
-      try Option.when(left.hasNext)(left.next() -> left)
-      catch {
-        case NonFatal(failure) => throw BinWriter.damage(failure).fold(failure) { case (file, column) =>
-            UpkeepErrors.dataFileDamaged(handle.name, file, column, failure)
-          }
-      }
-    }
 
   /** The bin as it is written and checked, or as it has to be written row by row. */
   private def accept(result: SpliceTaskResult, stats: MergedStats.Result): Either[Bin, Written] = {
@@ -158,14 +144,4 @@ private[upkeep] final class BinWriter(
     // Written bins are returned first, so that the caller knows them when the failure is thrown.
     (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.map(_.get)
   }
-}
-
-private[upkeep] object BinWriter {
-
-  /** The file and the column of a damaged page, if a job failed because of one. */
-  private def damage(failure: Throwable): Option[(String, String)] =
-    Iterator.iterate(failure)(_.getCause).takeWhile(_ != null).collectFirst {
-      case unreadable: UnreadableInput if unreadable.getCause.isInstanceOf[DamagedPage] =>
-        unreadable.file -> unreadable.getCause.asInstanceOf[DamagedPage].column
-    }
 }

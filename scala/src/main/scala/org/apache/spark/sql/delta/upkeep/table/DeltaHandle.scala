@@ -150,7 +150,7 @@ object DeltaHandle {
     new DeltaHandle(session, table, snapshot)
   }
 
-  private def nameOf(table: DeltaTableV2): String = table.catalogTable match {
+  private[table] def nameOf(table: DeltaTableV2): String = table.catalogTable match {
     case Some(catalogTable) => DeltaTarget.quoted(catalogTable.identifier.nameParts)
     case None => DeltaTarget.quoted(Seq("delta", table.path.toString))
   }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.table
 
+import scala.util.control.NonFatal
+
 import io.deltaupkeep.UpkeepErrors
 
 import org.apache.hadoop.fs.Path
@@ -80,7 +82,10 @@ object DeltaTarget {
 
   private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
 
-  /** Turns Delta's refusal of a protocol that it cannot read or write into ours. */
+  /**
+   * Opens a table. Delta's refusal of a protocol that it cannot read or write becomes an error of ours, and so does a
+   * log that is not whole.
+   */
   private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
     try body
     catch {
@@ -95,6 +100,7 @@ object DeltaTarget {
         val versions =
           Seq(s"reader version ${e.readerRequiredVersion}", s"writer version ${e.writerRequiredVersion}")
         throw UpkeepErrors.unsupportedFeature(statement, table, versions, Some(e))
+      case NonFatal(e) => throw InputFailures.ofLogAlone(statement, table, e).getOrElse(e)
     }
 
   private[upkeep] def quoted(nameParts: Seq[String]): String = nameParts.quoted

@@ -1,0 +1,133 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+import java.io.{EOFException, FileNotFoundException}
+import java.nio.file.NoSuchFileException
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{UpkeepErrors, UpkeepException}
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+
+import org.apache.hadoop.fs.ChecksumException
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+
+/** Tells a user which file of a table a statement could not read, in place of a task's failure. */
+object InputFailures {
+
+  /** What went wrong, and with which file. */
+  private final case class Fault(file: String, cause: Throwable, ofSplice: Boolean)
+
+  /** Runs a statement on the table of a plan. */
+  def explained[T](statement: String, plan: LogicalPlan)(body: => T): T =
+    DeltaTableV2.maybeExtractFrom(plan).fold(body)(explained(statement, _)(body))
+
+  private[upkeep] def explained[T](statement: String, table: DeltaTableV2)(body: => T): T =
+    try body
+    catch {
+      case NonFatal(failure) =>
+        val name = DeltaHandle.nameOf(table)
+        throw ours(failure)
+          .orElse(ofDataFile(statement, name, table.deltaLog.unsafeVolatileSnapshot.version, failure))
+          .orElse(ofLog(statement, name, failure))
+          .getOrElse(failure)
+    }
+
+  /** An error of ours that a task has thrown: Spark wraps it. */
+  private def ours(failure: Throwable): Option[Throwable] =
+    causesOf(failure).collectFirst { case e: UpkeepException => e }
+
+  private def ofDataFile(
+      statement: String,
+      table: String,
+      version: Long,
+      failure: Throwable
+  ): Option[Throwable] =
+    causesOf(failure).collectFirst(fault).filterNot(isOfLog).flatMap { fault =>
+      if (isMissing(fault.cause))
+        Some(UpkeepErrors.dataFileMissing(statement, table, version, fault.file, failure))
+      else damage(fault.cause).map { what =>
+        UpkeepErrors.dataFileDamaged(statement, table, version, fault.file, what, fault.ofSplice, failure)
+      }
+    }
+
+  /** The error for a log that is not whole, if that is why it cannot be read. */
+  def ofLog(statement: String, table: String, failure: Throwable): Option[Throwable] = {
+    val ofDelta = causesOf(failure).collectFirst {
+      case e: Throwable with SparkThrowable if DamagedLog.contains(e.getCondition) => e.getMessage
+    }
+    def ofFile = causesOf(failure).collectFirst(fault).filter(isOfLog).flatMap { fault =>
+      val what = if (isMissing(fault.cause)) Some("it is not there") else damage(fault.cause)
+      what.map(problem => s"${fault.file}: $problem")
+    }
+    ofDelta.orElse(ofFile).map(UpkeepErrors.logDamaged(statement, table, _, failure))
+  }
+
+  /** The same where nothing but the log was read: Delta does not expect an action that lacks a field. */
+  def ofLogAlone(statement: String, table: String, failure: Throwable): Option[Throwable] = {
+    val lacksField = failure match {
+      case _: NullPointerException => true
+      case e: IllegalArgumentException =>
+        Option(e.getMessage).exists(_.startsWith("Expected a non-null value"))
+      case _ => false
+    }
+    def damaged = Option.when(lacksField)(s"an action lacks a field (${failure.getMessage})")
+    ofLog(statement, table, failure)
+      .orElse(damaged.map(UpkeepErrors.logDamaged(statement, table, _, failure)))
+  }
+
+  private def isOfLog(fault: Fault): Boolean = fault.file.contains("/_delta_log/")
+
+  private val DamagedLog = Set(
+    "DELTA_CHECKPOINT_NON_EXIST_TABLE",
+    "DELTA_CHECKPOINT_SNAPSHOT_MISMATCH",
+    "DELTA_LOG_FILE_NOT_FOUND",
+    "DELTA_MISSING_PART_FILES",
+    "DELTA_NO_COMMITS_FOUND",
+    "DELTA_NO_RECREATABLE_HISTORY_FOUND",
+    "DELTA_STATE_RECOVER_ERROR",
+    "DELTA_TRUNCATED_TRANSACTION_LOG",
+    "DELTA_TXN_LOG_FAILED_INTEGRITY",
+    "DELTA_VERSIONS_NOT_CONTIGUOUS"
+  )
+
+  private val fault: PartialFunction[Throwable, Fault] = {
+    case e: UnreadableInput => Fault(e.file, e.getCause, ofSplice = true)
+    case e: Throwable with SparkThrowable if isOfReader(e) =>
+      Fault(e.getMessageParameters.asScala.getOrElse("path", ""), e, ofSplice = false)
+  }
+
+  private def isOfReader(e: SparkThrowable): Boolean = Option(e.getCondition).exists { condition =>
+    condition.startsWith("FAILED_READ_FILE") && !condition.endsWith("DATA_TYPE_MISMATCH")
+  }
+
+  private def causesOf(e: Throwable): Seq[Throwable] =
+    Iterator.iterate(e)(_.getCause).takeWhile(_ != null).toSeq
+
+  private def isMissing(e: Throwable): Boolean = causesOf(e).exists {
+    case _: FileNotFoundException | _: NoSuchFileException => true
+    case _ => false
+  }
+
+  /** What the bytes of a file lack; none where the store or the JVM has failed, not the file. */
+  private def damage(e: Throwable): Option[String] = {
+    val last = causesOf(e).last
+    val isDamage = last match {
+      case _: EOFException | _: ChecksumException => true
+      case _: InterruptedException => false
+      // Codecs, Thrift and parquet-java have exceptions of their own for bytes that make no sense.
+      case other: Exception => !OfStoreOrEngine.matches(other.getClass.getName)
+      case _ => false
+    }
+    val what = last match {
+      case _: EOFException => "it ends too early"
+      case other => Option(other.getMessage).getOrElse(other.getClass.getSimpleName)
+    }
+    Option.when(isDamage)(what)
+  }
+
+  private val OfStoreOrEngine = "(java\\.(io|net|nio|util\\.concurrent)|org\\.apache\\.(hadoop|spark))\\..*".r
+}
