@@ -112,22 +112,26 @@ object InputFailures {
     case _ => false
   }
 
-  /** What the bytes of a file lack; none where the store or the JVM has failed, not the file. */
-  private def damage(e: Throwable): Option[String] = {
-    val last = causesOf(e).last
-    val isDamage = last match {
-      case _: EOFException | _: ChecksumException => true
-      case _: InterruptedException => false
-      // Codecs, Thrift and parquet-java have exceptions of their own for bytes that make no sense.
-      case other: Exception => !OfStoreOrEngine.matches(other.getClass.getName)
-      case _ => false
-    }
-    val what = last match {
-      case _: EOFException => "it ends too early"
-      case other => Option(other.getMessage).getOrElse(other.getClass.getSimpleName)
-    }
-    Option.when(isDamage)(what)
+  /** What is wrong with the bytes of a file; none where it may be the store, the engine or a setting. */
+  private def damage(e: Throwable): Option[String] = causesOf(e).last match {
+    case _: EOFException => Some("it ends too early")
+    case thrown if thrown.isInstanceOf[ChecksumException] || isOfReaders(thrown) =>
+      Some(Option(thrown.getMessage).getOrElse(thrown.getClass.getSimpleName))
+    case _ => None
   }
 
-  private val OfStoreOrEngine = "(java\\.(io|net|nio|util\\.concurrent)|org\\.apache\\.(hadoop|spark))\\..*".r
+  /** Whether code that does nothing but read the bytes of a file has thrown it: a format, or a codec. */
+  private def isOfReaders(thrown: Throwable): Boolean =
+    thrown.getClass.getName.startsWith("io.deltaupkeep.parquet.") ||
+      thrown.getStackTrace.headOption.exists(frame => Readers.exists(frame.getClassName.startsWith(_)))
+
+  private val Readers = Seq(
+    "org.apache.parquet.",
+    "shaded.parquet.",
+    "org.xerial.snappy.",
+    "com.github.luben.zstd.",
+    "io.airlift.compress.",
+    "java.util.zip.",
+    "com.fasterxml.jackson."
+  )
 }
