@@ -10,6 +10,9 @@ import org.apache.hadoop.util.functional.FutureIO
 import org.apache.parquet.hadoop.util.HadoopStreams
 import org.apache.parquet.io.{InputFile, SeekableInputStream}
 
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.delta.upkeep.spark.TaskAttempts
+
 /**
  * An input that is read through Hadoop's file systems. Its size is known from the log, which saves a request.
  *
@@ -20,10 +23,14 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
   import HadoopInput._
 
   private val path = new Path(new URI(input.uri))
+  // Inputs are opened by other threads of the task too.
+  private val task = TaskContext.get()
 
   override def getLength: Long = input.size
 
+  /** Opens it, unless the task was told to stop. */
   override def newStream(): SeekableInputStream = {
+    TaskAttempts.stopIfKilled(task)
     val status = new FileStatus(input.size, false, 1, BlockSize, input.modificationTime, path)
     val builder: FutureDataInputStreamBuilder = path
       .getFileSystem(conf)

@@ -3,6 +3,7 @@ package io.deltaupkeep.optimize
 import java.util.UUID
 import java.util.concurrent.LinkedBlockingQueue
 
+import scala.collection.mutable
 import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
@@ -15,8 +16,8 @@ import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.MessageType
 
-import org.apache.spark.SparkContext
-import org.apache.spark.sql.delta.upkeep.spark.JobProgress
+import org.apache.spark.{SparkContext, TaskContext}
+import org.apache.spark.sql.delta.upkeep.spark.{JobProgress, TaskAttempts}
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -31,7 +32,7 @@ final case class SpliceTask(index: Int, inputs: Seq[SpliceInput], directory: Str
 /** An input by its absolute URI; size in bytes, time in milliseconds since the epoch. */
 final case class SpliceInput(uri: String, size: Long, modificationTime: Long)
 
-/** A file that a task wrote. */
+/** The file that a task wrote. */
 final case class SplicedFile(name: String, size: Long, modificationTime: Long)
 
 /**
@@ -62,13 +63,17 @@ final class SpliceJob(
   /** What each task would do, from the footers alone. */
   def preview(tasks: Seq[SpliceTask]): Seq[SpliceTaskResult] = run(tasks, write = false).toSeq
 
-  /** Runs the job and returns results as they arrive. Throws if a task has failed in all its attempts. */
+  /**
+   * Runs the job and returns results as they arrive. Throws if a task has failed in all its attempts. Closed before
+   * the last result was taken, it removes the files of all others.
+   */
   def run(tasks: Seq[SpliceTask]): ClosableIterator[SpliceTaskResult] = run(tasks, write = true)
 
   private def run(tasks: Seq[SpliceTask], write: Boolean): ClosableIterator[SpliceTaskResult] =
     if (tasks.isEmpty) ClosableIterator.empty
     else {
       val work = SpliceWork(
+        UUID.randomUUID,
         new SerializableConfiguration(conf),
         settings,
         SchemaBytes.of(schema),
@@ -94,24 +99,41 @@ final class SpliceJob(
       }(SpliceJob.sameThread)
       new ClosableIterator[SpliceTaskResult] {
         private var left = tasks.size
+        private val taken = mutable.HashSet.empty[String]
         override def hasNext: Boolean = left > 0
         override def next(): SpliceTaskResult = {
           val result = events.take().get
           left -= 1
+          taken ++= result.file.map(_.name)
           result
         }
-        override def close(): Unit = if (left > 0) job.cancel()
+        override def close(): Unit = if (left > 0) {
+          job.cancel()
+          if (write) {
+            val attempts = TaskAttempts.ofEnded(context, job.jobIds.head, SpliceJob.WaitMs)
+            val files = attempts.map(attempt => work.fileOf(tasks(attempt.index), attempt.id))
+            NewFiles.remove(files.filterNot(file => taken(file.getName)), conf)
+          }
+        }
       }
     }
 }
 
 private object SpliceJob {
   private val Description = "spark.job.description"
+
+  /** How long the end of an aborted job waits for its tasks: they remove their files themselves if they are told. */
+  private val WaitMs = 10000L
   private val sameThread: ExecutionContext = ExecutionContext.fromExecutor(_.run())
 }
 
-/** What all tasks of a job share. */
+/**
+ * What all tasks of a job share.
+ *
+ * @param job part of the names of all its files
+ */
 private final case class SpliceWork(
+    job: UUID,
     conf: SerializableConfiguration,
     settings: SpliceSettings,
     schema: SchemaBytes,
@@ -131,11 +153,17 @@ private final case class SpliceWork(
     if (write) splice(task, splicer) else SpliceTaskResult(task.index, splicer.preview(), None)
   }
 
-  private def splice(task: SpliceTask, splicer: FileSplicer): SpliceTaskResult = {
-    // Each attempt has its own file name, so a retry or a speculative copy never finds another attempt's
-    // file.
+  /**
+   * The file of an attempt at a task. Each has its own, so a retry or a speculative copy never finds another
+   * attempt's file.
+   */
+  def fileOf(task: SpliceTask, attempt: Long): Path = {
     val codec = settings.codec.getExtension
-    val file = new Path(task.directory, f"part-${task.index}%05d-${UUID.randomUUID}-c000$codec.parquet")
+    new Path(task.directory, f"part-${task.index}%05d-$job-t$attempt-c000$codec.parquet")
+  }
+
+  private def splice(task: SpliceTask, splicer: FileSplicer): SpliceTaskResult = {
+    val file = fileOf(task, TaskContext.get().taskAttemptId())
     val fileSystem = file.getFileSystem(conf.value)
     var kept = false
     try {
@@ -147,6 +175,7 @@ private final case class SpliceWork(
           Some(SplicedFile(file.getName, status.getLen, status.getModificationTime))
         case _ => None
       }
+      TaskAttempts.stopIfKilled(TaskContext.get())
       kept = written.nonEmpty
       SpliceTaskResult(task.index, outcome, written)
     } finally if (!kept) { fileSystem.delete(file, false); () }

@@ -1,20 +1,29 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
+import java.util.concurrent.ConcurrentHashMap
+
 import scala.collection.mutable
 
 import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.file.SpliceOutcome
 
-import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.ThreadUtils
 
 /** A bin whose new files are written but not committed yet. */
 private[upkeep] final case class Written(bin: RewrittenBin, adds: Seq[AddFile]) {
   def inputs: Seq[DataFile] = bin.bin.files
+
+  /** Removes the new files: they will not be committed. */
+  def remove(handle: DeltaHandle): Unit =
+    NewFiles.remove(
+      adds.map(add => DeltaFileOperations.absolutePath(handle.path, add.path)),
+      handle.hadoopConf
+    )
 }
 
 /**
@@ -25,7 +34,6 @@ private[upkeep] final case class Written(bin: RewrittenBin, adds: Seq[AddFile]) 
  */
 private[upkeep] final class BinWriter(
     handle: DeltaHandle,
-    transaction: OptimisticTransaction,
     plan: OptimizePlan,
     actionOf: DataFile => AddFile
 ) {
@@ -35,10 +43,16 @@ private[upkeep] final class BinWriter(
     handle.snapshot.metadata.physicalPartitionSchema,
     session.sessionState.conf.sessionLocalTimeZone
   )
-  private lazy val rows =
-    new RowRewriter(transaction, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
 
-  /** The written bins as they arrive. A failure ends the iteration. */
+  /** Row by row, and not taken yet. */
+  private val rewritten = ConcurrentHashMap.newKeySet[Written]()
+  private lazy val rows =
+    new RowRewriter(handle, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
+
+  /**
+   * The written bins as they arrive. A failure ends the iteration. Closing it removes the files of those that were
+   * not taken.
+   */
   def write(): ClosableIterator[Written] = {
     val results = splicer.run()
     // The driver merges statistics while the tasks run.
@@ -53,7 +67,10 @@ private[upkeep] final class BinWriter(
       }
     }
     // What was refused is known once the splice job has ended; `++` does not ask for the rest before.
-    ClosableIterator(spliced ++ writeRows(splicer.needRows ++ refused))(results.close())
+    ClosableIterator(spliced ++ writeRows(splicer.needRows ++ refused)) {
+      results.close()
+      rewritten.forEach(_.remove(handle))
+    }
   }
 
   /** The bin as it is written and checked, or as it has to be written row by row. */
@@ -78,7 +95,7 @@ private[upkeep] final class BinWriter(
     verdict match {
       case RewriteCheck.Same => Right(ofOnePartition(written))
       case RewriteCheck.InputsDisagree(reason) =>
-        NewFiles.remove(handle, written.adds)
+        written.remove(handle)
         Left(written.bin.bin.copy(tier = Tier.Rows(reason)))
       case RewriteCheck.Differs(difference) => mismatch(written, difference)
     }
@@ -88,7 +105,7 @@ private[upkeep] final class BinWriter(
     partitions.difference(written.inputs.map(actionOf)).fold(written)(mismatch(written, _))
 
   private def mismatch(written: Written, difference: String): Nothing = {
-    NewFiles.remove(handle, written.adds)
+    written.remove(handle)
     throw UpkeepErrors.rewriteMismatch(handle.name, difference)
   }
 
@@ -138,10 +155,15 @@ private[upkeep] final class BinWriter(
         val adds = rows.rewrite(bin, bin.files.map(actionOf))
         val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
         val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds)
-        RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).fold(written)(mismatch(written, _))
+        RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).foreach(mismatch(written, _))
+        rewritten.add(written)
+        written
       }
     }
     // Written bins are returned first, so that the caller knows them when the failure is thrown.
-    (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.map(_.get)
+    (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.map { result =>
+      rewritten.remove(result.get)
+      result.get
+    }
   }
 }

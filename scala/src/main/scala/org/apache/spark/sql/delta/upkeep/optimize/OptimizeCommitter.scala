@@ -3,8 +3,6 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import java.io.IOException
 import java.util.ConcurrentModificationException
 
-import scala.util.control.NonFatal
-
 import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.optimize.{CommitOutcome, OptimizeSettings}
 
@@ -59,7 +57,8 @@ private[upkeep] final class OptimizeCommitter(
       }
       if (settings.verify) verify(batch.result())
     } catch {
-      case NonFatal(failure) =>
+      // An interrupt too.
+      case failure: Throwable =>
         removeFiles(batch.result())
         throw failure
     }
@@ -130,7 +129,7 @@ private[upkeep] final class OptimizeCommitter(
       }
     }
 
-  private def removeFiles(bins: Seq[Written]): Unit = NewFiles.remove(handle, bins.flatMap(_.adds))
+  private def removeFiles(bins: Seq[Written]): Unit = bins.foreach(_.remove(handle))
 }
 
 private object OptimizeCommitter {

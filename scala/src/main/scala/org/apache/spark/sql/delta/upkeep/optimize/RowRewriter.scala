@@ -3,20 +3,22 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.optimize.{Bin, Layout, OptimizePlan}
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.delta.{OptimisticTransaction, Snapshot}
+import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableStrategy}
 import org.apache.spark.sql.delta.skipping.MultiDimClustering
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
  * The rows tier: Delta reads the rows of a bin, without those that a deletion vector hides, and writes them
  * again, with row ids and row commit versions kept where the table tracks rows.
  */
 private[upkeep] final class RowRewriter(
-    transaction: OptimisticTransaction,
+    handle: DeltaHandle,
     strategy: OptimizeTableStrategy,
     plan: OptimizePlan
 ) {
+  private val transaction = new RowTransaction(handle)
 
   def rewrite(bin: Bin, files: Seq[AddFile]): Seq[AddFile] = {
     val rows = StoredRows.of(transaction.snapshot, files, Some("Optimize"))

@@ -79,7 +79,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   /** Writes and commits the bins of a plan of this table's version. */
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
     val transaction = table.table.startTransaction(Some(table.snapshot))
-    val written = new BinWriter(table, transaction, plan, selected.actionOf).write()
+    val written = new BinWriter(table, plan, selected.actionOf).write()
     try new OptimizeCommitter(table, selected, operation, settings).commit(written, transaction)
     finally written.close()
   }
