@@ -10,6 +10,7 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
 from delta_upkeep._table.gateway import Gateway
+from delta_upkeep._table.java import api_of
 from delta_upkeep._table.jvm import JvmTable
 from delta_upkeep._table.methods import OptimizeMethods, TableMethods
 
@@ -45,16 +46,17 @@ class UpkeepTable(TableMethods, DeltaTable):
         """Open a table by its name of one to three parts, or as ``delta.`/path```.
 
         Raises:
-            AnalysisException: The table does not exist, or is not a Delta table. With Spark
-                Connect, the first statement raises it.
+            AnalysisException: The table does not exist, it is not a Delta table, or its log is
+                damaged (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
         """
         if _is_connect(sparkSession):
             from delta_upkeep._table.connect import ConnectUpkeepTable
 
             return cast(UpkeepTable, ConnectUpkeepTable.for_name(sparkSession, tableOrViewName))
-        jvm_table = JvmTable.for_name(sparkSession, tableOrViewName)
-        table = DeltaTable.forName(sparkSession, tableOrViewName)
-        return cls(sparkSession, table._jdt, jvm_table)
+        java_table = api_of(sparkSession).deltaTableForName(
+            sparkSession._jsparkSession, tableOrViewName
+        )
+        return cls(sparkSession, java_table, JvmTable.for_name(sparkSession, tableOrViewName))
 
     @classmethod
     def forPath(
@@ -72,17 +74,18 @@ class UpkeepTable(TableMethods, DeltaTable):
                 Spark Connect does not support them.
 
         Raises:
-            AnalysisException: There is no Delta table at the path. With Spark Connect, the first
-                statement raises it.
+            AnalysisException: There is no Delta table at the path, or its log is damaged
+                (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
         """
         settings = dict(hadoopConf or {})
         if _is_connect(sparkSession):
             from delta_upkeep._table.connect import ConnectUpkeepTable
 
             return cast(UpkeepTable, ConnectUpkeepTable.for_path(sparkSession, path, settings))
-        jvm_table = JvmTable.for_path(sparkSession, path, settings)
-        table = DeltaTable.forPath(sparkSession, path, settings)
-        return cls(sparkSession, table._jdt, jvm_table)
+        java_table = api_of(sparkSession).deltaTableForPath(
+            sparkSession._jsparkSession, path, settings
+        )
+        return cls(sparkSession, java_table, JvmTable.for_path(sparkSession, path, settings))
 
     def optimize(self) -> UpkeepOptimizeBuilder:
         """Start an OPTIMIZE: compaction, Z-order, or the table's own clustering."""

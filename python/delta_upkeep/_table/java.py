@@ -64,6 +64,14 @@ class JavaApi(Protocol):
     ) -> JavaTable:
         """Open a table by its path."""
 
+    def deltaTableForName(self, session: JavaObject, name: str, /) -> JavaObject:
+        """Open Delta's own table by its name."""
+
+    def deltaTableForPath(
+        self, session: JavaObject, path: str, fileSystemOptions: dict[str, str], /
+    ) -> JavaObject:
+        """Open Delta's own table by its path."""
+
     def progress(self, session: JavaObject, tag: str, /) -> JavaProgress | None:
         """Tell how far the newest running job with a tag is."""
 

@@ -9,6 +9,7 @@ import io.deltaupkeep.sql.UnresolvedTarget
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.upkeep.spark.JobProgress
+import org.apache.spark.sql.delta.upkeep.table.PublicTable
 
 /**
  * A Delta table with the statements of Delta Upkeep as methods. Each method returns the result rows of its
@@ -54,6 +55,16 @@ object UpkeepTable {
   }
 
   def forPath(session: SparkSession, path: String): UpkeepTable = forPath(session, path, ju.Map.of())
+
+  /** Delta's own `DeltaTable` of that name. */
+  def deltaTableForName(session: SparkSession, name: String): AnyRef = PublicTable.forName(session, name)
+
+  /** Delta's own `DeltaTable` at that path. */
+  def deltaTableForPath(
+      session: SparkSession,
+      path: String,
+      fileSystemOptions: ju.Map[String, String]
+  ): AnyRef = PublicTable.forPath(session, path, fileSystemOptions.asScala.toMap)
 
   /** The progress of the newest running job with a tag; null if there is none. */
   def progress(session: SparkSession, tag: String): JobProgress = JobProgress.of(session, tag).orNull

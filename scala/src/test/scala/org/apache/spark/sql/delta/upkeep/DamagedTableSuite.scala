@@ -290,11 +290,17 @@ class DamagedTableSuite extends AnyFunSuite {
       }
     }
 
-    test(s"no command changes a table whose only $policy checkpoint is damaged") {
-      for (statement <- writers if statement != cleanUp) {
+    test(s"no command changes a table whose only $policy checkpoint is damaged or lacks a file") {
+      for (statement <- writers if statement != cleanUp; isMissing <- Seq(true, false)) {
         val path = damagedCopy(cut)(_ => true)
+        if (isMissing) logFiles(path, ".parquet").foreach(Files.delete)
         Files.delete(commit(path, 1))
-        assertFails(statement, path, "")
+        assertFails(statement, path, "") match {
+          case ours: UpkeepException =>
+            val condition = if (statement.startsWith("CHECKPOINT") && policy == "v2") "CHECKPOINT" else "LOG"
+            assert(ours.getCondition == s"DELTA_UPKEEP.${condition}_DAMAGED", statement)
+          case other => fail(statement, other)
+        }
       }
     }
 

@@ -9,6 +9,7 @@ import scala.util.control.NonFatal
 import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 
+import io.delta.kernel.exceptions.KernelEngineException
 import org.apache.hadoop.fs.ChecksumException
 
 import org.apache.spark.SparkThrowable
@@ -56,14 +57,17 @@ object InputFailures {
 
   /** The error for a log that is not whole, if that is why it cannot be read. */
   def ofLog(statement: String, table: String, failure: Throwable): Option[Throwable] = {
-    val ofDelta = causesOf(failure).collectFirst {
+    val named = causesOf(failure).collectFirst {
       case e: Throwable with SparkThrowable if DamagedLog.contains(e.getCondition) => e.getMessage
+      // Delta opens sidecars itself.
+      case e @ (_: FileNotFoundException | _: NoSuchFileException)
+          if Option(e.getMessage).exists(_.contains(LogDirectory)) => e.getMessage
     }
     def ofFile = causesOf(failure).collectFirst(fault).filter(isOfLog).flatMap { fault =>
       val what = if (isMissing(fault.cause)) Some("it is not there") else damage(fault.cause)
       what.map(problem => s"${fault.file}: $problem")
     }
-    ofDelta.orElse(ofFile).map(UpkeepErrors.logDamaged(statement, table, _, failure))
+    named.orElse(ofFile).map(UpkeepErrors.logDamaged(statement, table, _, failure))
   }
 
   /** The same where nothing but the log was read: Delta does not expect an action that lacks a field. */
@@ -79,7 +83,10 @@ object InputFailures {
       .orElse(damaged.map(UpkeepErrors.logDamaged(statement, table, _, failure)))
   }
 
-  private def isOfLog(fault: Fault): Boolean = fault.file.contains("/_delta_log/")
+  private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
+
+  private val LogDirectory = "/_delta_log/"
+  private val FileOfLog = s"\\S+$LogDirectory\\S+".r
 
   private val DamagedLog = Set(
     "DELTA_CHECKPOINT_NON_EXIST_TABLE",
@@ -96,6 +103,9 @@ object InputFailures {
 
   private val fault: PartialFunction[Throwable, Fault] = {
     case e: UnreadableInput => Fault(e.file, e.getCause, ofSplice = true)
+    // With it we read the log, and no data.
+    case e: KernelEngineException =>
+      Fault(FileOfLog.findFirstIn(e.getMessage).getOrElse(LogDirectory), e, ofSplice = false)
     case e: Throwable with SparkThrowable if isOfReader(e) =>
       Fault(e.getMessageParameters.asScala.getOrElse("path", ""), e, ofSplice = false)
   }

@@ -1,0 +1,26 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+import scala.jdk.CollectionConverters._
+import scala.util.control.NonFatal
+
+import io.delta.tables.DeltaTable
+
+import org.apache.spark.sql.SparkSession
+
+/** Opens the `DeltaTable` that Python's class extends; code outside the adapter does not name its type. */
+object PublicTable {
+
+  /** @throws io.deltaupkeep.UpkeepException `LOG_DAMAGED` */
+  def forName(session: SparkSession, name: String): AnyRef =
+    opened("UpkeepTable.forName", name)(DeltaTable.forName(session, name))
+
+  /** @throws io.deltaupkeep.UpkeepException `LOG_DAMAGED` */
+  def forPath(session: SparkSession, path: String, fileSystemOptions: Map[String, String]): AnyRef =
+    opened("UpkeepTable.forPath", DeltaTarget.quoted(Seq("delta", path))) {
+      DeltaTable.forPath(session, path, fileSystemOptions.asJava)
+    }
+
+  private def opened(method: String, table: String)(open: => DeltaTable): DeltaTable =
+    try open
+    catch { case NonFatal(e) => throw InputFailures.ofLogAlone(method, table, e).getOrElse(e) }
+}

@@ -1,0 +1,82 @@
+"""Missing and damaged files: errors that name the file, the version and the way out."""
+
+import json
+
+import pytest
+from pyspark.errors import AnalysisException
+
+from conftest import Table, TableFactory
+from delta_upkeep import UpkeepTable
+
+METHODS = {
+    "OPTIMIZE": lambda t: t.optimize().executeCompaction(),
+    "CHECKPOINT": lambda t: t.checkpoint(),
+    "CLEANUP LOG": lambda t: t.cleanupLog(),
+    "DESCRIBE HEALTH": lambda t: t.health(),
+    "MAINTAIN": lambda t: t.maintain(),
+}
+
+
+def error_of(t: Table, statement: str) -> AnalysisException:
+    """The error of a method on the table as it is now; all files stay as they are."""
+    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    before = files_of(t)
+    with pytest.raises(AnalysisException) as caught:
+        METHODS[statement](UpkeepTable.forPath(t.spark, str(t.path)))
+    assert files_of(t) == before
+    error = caught.value
+    assert error.getSqlState() == "58030"
+    assert "Py4J" not in str(error) and "An error occurred while calling" not in str(error)
+    return error
+
+
+def files_of(t: Table) -> dict[str, bytes]:
+    return {str(f): f.read_bytes() for f in t.path.rglob("*") if f.is_file()}
+
+
+@pytest.mark.parametrize("damage", ["missing", "cut off", "footer", "page"])
+@pytest.mark.parametrize("statement", ["OPTIMIZE", "MAINTAIN"])
+def test_data_file(table: TableFactory, statement: str, damage: str):
+    t = table(1, 2, 3, 4)
+    file = min(t.path.rglob("part-*.parquet"))
+    content = file.read_bytes()
+    # Hadoop's own checksum would find it out before anyone else.
+    file.with_name(f".{file.name}.crc").unlink()
+    if damage == "missing":
+        file.unlink()
+    elif damage == "cut off":
+        file.write_bytes(content[: len(content) // 2])
+    elif damage == "footer":
+        start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        file.write_bytes(content[:start] + bytes(36) + content[start + 36 :])
+    else:
+        file.write_bytes(content[:4] + bytes(40) + content[44:])
+    error = error_of(t, statement)
+    condition = "DATA_FILE_MISSING" if damage == "missing" else "DATA_FILE_DAMAGED"
+    assert error.getCondition() == f"DELTA_UPKEEP.{condition}"
+    assert file.name in str(error)
+    assert f"ersion {t.version} of" in str(error)
+    assert "RESTORE TABLE" in str(error)
+
+
+@pytest.mark.parametrize("statement", METHODS)
+def test_commit(table: TableFactory, statement: str):
+    t = table(1, 2, 3)
+    (t.log / f"{1:020}.json").unlink()
+    error = error_of(t, statement)
+    assert error.getCondition() == "DELTA_UPKEEP.LOG_DAMAGED"
+    assert "Restore the file" in str(error)
+
+
+@pytest.mark.parametrize("statement", METHODS)
+def test_log_without_metadata(table: TableFactory, statement: str):
+    t = table(1)
+    for checksum in t.log.glob("*.crc"):
+        checksum.unlink()
+    first = t.log / f"{0:020}.json"
+    actions = [json.loads(line) for line in first.read_text().splitlines()]
+    kept = [action for action in actions if "metaData" not in action]
+    assert len(kept) < len(actions)
+    first.write_text("".join(json.dumps(action) + "\n" for action in kept))
+    error = error_of(t, statement)
+    assert error.getCondition() == "DELTA_UPKEEP.LOG_DAMAGED"
