@@ -91,6 +91,7 @@ def test_a_figure_is_that_of_its_page(
 ):
     (row,) = [row for row in rows(page, heading) if where.items() <= row.items()]
     (said,) = [line for line in MEASURED.splitlines() if work in line]
+    assert engines, "a case names the figures that it compares"
     for column, text in engines.items():
         digits = len(text.partition(".")[2])
         assert abs(float(row[column]) - float(text)) <= 0.5001 * 10**-digits
