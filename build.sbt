@@ -66,12 +66,15 @@ lazy val upkeep = (project in file("scala"))
     },
     Compile / doc / scalacOptions -= "-Werror",
     Test / fork := true,
-    // Two JVMs, each with a session of Spark that its suites take in turns: they wait more than they compute.
+    // Two JVMs, each with a session of Spark that its suites take in turns. They are dealt by name, but for the two that
+    // take a third of the time: one for each.
     Test / parallelExecution := true,
     Test / testForkedParallel := false,
     Test / testGrouping := {
       val options = (Test / forkOptions).value
-      val suites = (Test / definedTests).value.sortBy(_.name).zipWithIndex
+      val longest = Seq("CheckpointContentsSuite", "IncrementalCheckpointSuite")
+      val (first, others) = (Test / definedTests).value.sortBy(_.name).partition(suite => longest.exists(suite.name.endsWith))
+      val suites = (first ++ others).zipWithIndex
       (0 until testProcesses).map { process =>
         val own = suites.collect { case (suite, i) if i % testProcesses == process => suite }
         Tests.Group(s"process $process", own, Tests.SubProcess(options))

@@ -21,7 +21,7 @@ object TestSession {
     .config("spark.sql.codegen.wholeStage", "false")
     .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
     .config("spark.sql.shuffle.partitions", "2")
-    .config("spark.databricks.delta.snapshotPartitions", "2")
+    .config("spark.databricks.delta.snapshotPartitions", "1")
     .config("spark.sql.warehouse.dir", new File(root, "warehouse").toString)
     .config("spark.hadoop.javax.jdo.option.ConnectionURL", "jdbc:derby:memory:upkeep;create=true")
     .config(
