@@ -14,7 +14,7 @@ from bench.results import AppendsResult, Result
 
 
 def draw(results: Mapping[str, Result], file: Path) -> None:
-    """Draw the commits of the last run of every case; nothing where there is no case."""
+    """Draw the commits of the last run of every case; nothing if there is no case."""
     cases = [r for r in results.values() if isinstance(r, AppendsResult)]
     if not cases:
         return

@@ -17,7 +17,7 @@ BAR = 0.26
 
 
 def draw(results: Mapping[str, Result], file: Path) -> None:
-    """Draw every case that compares engines; none is drawn where there is none."""
+    """Draw every case that compares engines; none is drawn if there is none."""
     cases = {n: r for n, r in results.items() if isinstance(r, OptimizeResult | FirstResult)}
     if not cases:
         return

@@ -23,7 +23,7 @@ STYLES: dict[str, dict[str, Any]] = {
 
 
 def draw(results: Mapping[str, Result], file: Path) -> None:
-    """Draw every case, in a panel for each phase; nothing where there is no case."""
+    """Draw every case, in a panel for each phase; nothing if there is no case."""
     cases = [r for r in results.values() if isinstance(r, CheckpointResult)]
     if not cases:
         return

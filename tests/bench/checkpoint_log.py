@@ -105,7 +105,7 @@ def actions_of(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def strings_in(file: Path, action: str, field: str) -> Any:
-    """Read one field of one kind of action, where it is not null."""
+    """Read one field of one kind of action, if it is not null."""
     column = pq.ParquetFile(file).read(columns=[f"{action}.{field}"])
     if action not in column.column_names:
         return pa.chunked_array([], pa.string())

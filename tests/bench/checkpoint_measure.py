@@ -133,7 +133,7 @@ def last_seconds(made: Checkpoints) -> tuple[float, float]:
 
 
 def distinct(values: tuple[Value, ...], value: Value | None) -> tuple[Value, ...]:
-    """Add a value where there is one that is not known."""
+    """Add a value that is not there yet; None adds nothing."""
     return values if value is None or value in values else (*values, value)
 
 

@@ -12,7 +12,7 @@ from bench.results import CleanupResult, Result
 
 
 def draw(results: Mapping[str, Result], file: Path) -> None:
-    """Draw the case that compares engines; nothing where there is none."""
+    """Draw the case that compares engines; nothing if there is none."""
     for result in results.values():
         if isinstance(result, CleanupResult):
             draw_case(result, file)

@@ -63,7 +63,7 @@ def family_of(name: str) -> Family:
 
 
 def chosen(names: Sequence[str]) -> dict[str, Benchmark]:
-    """Choose benchmarks by name, in their own order; all where there is no name.
+    """Choose benchmarks by name, in their own order; all if there is no name.
 
     Raises:
         ValueError: A name is unknown.

@@ -26,7 +26,7 @@ def settings(results: Mapping[str, Result]) -> str:
 
 
 def failures(errors: Mapping[str, str | None]) -> list[str]:
-    """Say why there are no figures, by whose they would be; nothing where there is no error."""
+    """Say why there are no figures, by whose they would be; nothing if there is no error."""
     lines = [f"- {who}: {error.splitlines()[0]}" for who, error in errors.items() if error]
     return ["## Failures\n", *lines] if lines else []
 

@@ -192,7 +192,7 @@ def heap_run(bench: Bench, table: Path, name: str) -> HeapRun:
 
 
 def appended(figures: tuple[Figure, ...], figure: Figure | None) -> tuple[Figure, ...]:
-    """Add a figure where there is one."""
+    """Add a figure if there is one."""
     return figures if figure is None else (*figures, figure)
 
 

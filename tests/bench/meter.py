@@ -23,7 +23,7 @@ class Cost:
         seconds: By the clock.
         bytes_read: By system calls, from files and the page cache; None where the system does
             not tell.
-        peak_heap_mb: Garbage included; None where there is no JVM.
+        peak_heap_mb: Garbage included; None if there is no JVM.
     """
 
     seconds: float

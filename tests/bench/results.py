@@ -224,7 +224,7 @@ def save(results: Mapping[str, Result], file: Path) -> None:
 
 
 def load(file: Path) -> dict[str, Result]:
-    """Read what `save` wrote; nothing where there is no file."""
+    """Read what `save` wrote; nothing if there is no file."""
     if not file.exists():
         return {}
     return {name: _result(value) for name, value in json.loads(file.read_text()).items()}

@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def publish(name: str, result: Result, directory: Path) -> None:
-    """Add a result to those of its family, and write their page and chart anew."""
+    """Add a result to those of its family, and write their page and chart again."""
     directory.mkdir(parents=True, exist_ok=True)
     family = family_of(name)
     files = directory / family.name

@@ -35,14 +35,14 @@ Reply = dict[str, Any]
 
 
 class Engine(Protocol):
-    """What carries out the commands: more than this one where it can."""
+    """What runs the commands: this one, and others if it can."""
 
     def checkpoint(self, path: str) -> Reply:
         """Make a checkpoint of the newest version and say what that cost."""
 
 
 def session(memory: str, ours: bool = False) -> SparkSession:
-    """Start a session with Delta's extension, and ours where it is asked for."""
+    """Start a session with Delta's extension, and with ours if it is asked for."""
     builder = (
         SparkSession.builder.appName("Delta Upkeep bench")
         .master(f"local[{CORES}]")

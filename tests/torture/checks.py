@@ -16,7 +16,7 @@ from torture.tables import Table
 
 
 class Broken(Exception):
-    """A statement changed what a reader sees, or failed where it must not."""
+    """A statement changed what a reader sees, or failed although it must not."""
 
 
 @dataclass

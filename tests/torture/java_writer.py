@@ -16,7 +16,7 @@ from pyspark.sql import types as t
 from torture.rows import python_columns
 from torture.values import WIDE
 
-# Of a list: the name of the repeated field, and of what it holds; None where it is the element.
+# Of a list: the name of the repeated field, and of what it holds; None if it is the element.
 LISTS: tuple[tuple[str, str | None], ...] = (
     ("list", "element"),
     ("list", "item"),

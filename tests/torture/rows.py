@@ -40,7 +40,7 @@ def rows_of(columns: list[list[Any]], schema: t.StructType) -> Rows:
 
 
 def canonical(value: Any, kind: t.DataType) -> Any:
-    """Give a value one form, a short one where it is large."""
+    """Give a value one form; a large one is shortened."""
     if value is None:
         return None
     if isinstance(kind, t.StructType):

@@ -1,4 +1,4 @@
-"""Readers other than Spark; each takes part where it reads a table as Spark does, before."""
+"""Readers other than Spark; each takes part if it reads a table as Spark does, before."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Table:
         return max(int(name[:20]) for name in names if re.fullmatch(r"\d{20}\.json", name))
 
     def forget(self) -> None:
-        """Let the session read the log anew."""
+        """Have the session read the log again."""
         self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
     def files(self) -> list[str]:

@@ -245,7 +245,7 @@ object UpkeepErrors {
     SqlState.FeatureNotSupported,
     s"CHECKPOINT cannot write a multi-part checkpoint of $table.",
     "The protocol forbids multi-part checkpoints on a table with the v2Checkpoint feature.",
-    "Remove partSize, or use policy = 'v2', where it sets the size of the sidecars.",
+    "Remove partSize, or use policy = 'v2': there it sets the size of the sidecars.",
     Map("table" -> table)
   )
 

@@ -8,7 +8,7 @@ import io.deltaupkeep.{ByteText, CheckpointLimits, CountText}
  * @param commits since that version. A table without a checkpoint counts from version 0, as in Delta, so that
  *                version 10 has 10.
  * @param bytes   of the commits that a reader replays
- * @param ageMs   milliseconds since the checkpoint, or since the first commit where there is none
+ * @param ageMs   milliseconds since the checkpoint, or since the first commit if there is none
  */
 final case class SinceCheckpoint(commits: Long, bytes: Long, ageMs: Long)
 

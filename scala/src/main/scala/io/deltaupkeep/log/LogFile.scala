@@ -33,7 +33,7 @@ final case class LogFile(directory: LogDirectory, name: String, sizeInBytes: Lon
 /** What a file of the log is, by its name and place (protocol, 'File Types'). */
 sealed abstract class LogFileKind(val name: String) {
 
-  /** Of the table that the file belongs to; the last one where it covers several. */
+  /** Of the table that the file belongs to; the last one if it covers several. */
   def version: Option[Long]
 }
 

@@ -14,7 +14,7 @@ import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
- * Makes one column chunk out of many: pages are cut anew, or kept as they are stored, and no value becomes an object.
+ * Makes one column chunk out of many: pages are cut again, or kept as they are stored, and no value becomes an object.
  * Ids of an input's dictionary are mapped to the output's, so that only distinct values are looked at.
  *
  * @param held what the pages of the row group take together

@@ -58,7 +58,7 @@ private[parquet] final class RowGroupPipeline(
   }
 
   private def refuse(part: RowGroup): Unit = UnreadableInput.naming(part.file.name) {
-    throw new TooLarge("a row group takes more when its pages are made anew", heldBytes)
+    throw new TooLarge("a row group takes more when its pages are encoded again", heldBytes)
   }
 
   private def write(started: State.InWork, done: Iterator[ColumnWorkers.Done]): Unit = {
@@ -105,7 +105,7 @@ private object RowGroupPipeline {
     /** Nothing is in work. */
     case object Idle extends State
 
-    /** The columns that are made anew are with the workers; the others are copied when the row group is written. */
+    /** The columns that are encoded again are with the workers; the others are copied when the row group is written. */
     final case class InWork(
         group: PlannedRowGroup,
         chunks: IndexedSeq[PlannedChunk],

@@ -22,7 +22,7 @@ private[parquet] final class SpliceSummary {
   /**
    * Counts a row group of the output.
    *
-   * @param why the most that has to be done to it and why, where it is not copied
+   * @param why the most that has to be done to it and why, if it is not copied
    */
   def addRowGroup(group: PlannedRowGroup, why: Option[(ChunkTier, String)]): Unit = {
     rows += group.rows
@@ -36,7 +36,7 @@ private[parquet] final class SpliceSummary {
   /**
    * The outcome.
    *
-   * @param written what the footer of the output says; none in a preview, and where there are no rows
+   * @param written what the footer of the output says; none in a preview, and if there are no rows
    */
   def outcome(written: Option[FooterTotals]): SpliceOutcome = {
     val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")

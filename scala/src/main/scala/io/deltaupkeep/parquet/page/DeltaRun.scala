@@ -27,7 +27,7 @@ private[parquet] object DeltaRun {
     val (block, miniblocks, values) = (in.readVarInt(), in.readVarInt(), in.readVarInt())
     val isPossible = block > 0 && block <= LongestBlock && miniblocks > 0 && block % (8 * miniblocks) == 0
     if (!isPossible || values < 0 || values > count)
-      throw new MalformedPage(s"$values differences in blocks of $block where it has $count values")
+      throw new MalformedPage(s"$values differences in blocks of $block, but it has $count values")
     in.readVarInt()
     val inMiniblock = block / miniblocks
     var left = values - 1

@@ -31,7 +31,7 @@ private[parquet] final class EntrySet {
 
   private def words: Int = (entries + 63) >>> 6
 
-  /** The first entry from `from` on that is in the set, or is not; the number of entries where there is none. */
+  /** The first entry from `from` on that is in the set, or is not; the number of entries if there is none. */
   private def next(from: Int, isIn: Boolean): Int = {
     val flip = if (isIn) 0L else -1L
     var word = from >>> 6

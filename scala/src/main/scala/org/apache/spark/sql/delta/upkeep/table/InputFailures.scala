@@ -122,7 +122,7 @@ object InputFailures {
     case _ => false
   }
 
-  /** What is wrong with the bytes of a file; none where it may be the store, the engine or a setting. */
+  /** What is wrong with the bytes of a file; none if the store, the engine or a setting may be at fault. */
   private def damage(e: Throwable): Option[String] = causesOf(e).last match {
     case _: EOFException => Some("it ends too early")
     case thrown if thrown.isInstanceOf[ChecksumException] || isOfReaders(thrown) =>
