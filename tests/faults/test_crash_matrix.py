@@ -71,11 +71,14 @@ def test_nothing_is_lost_with_the_process(
 
 def test_no_part_of_a_checkpoint_is_seen(spark: SparkSession, tmp_path: Path):
     matrix = Matrix(spark, CLEANUPS[-1], tmp_path)
+    torn, seen = [], []
     for request in range(matrix.requests()):
         path = matrix.copy()
-        matrix.fail(path, "torn write", request)
+        torn.append(matrix.fail(path, "torn write", request))
         for file in path.glob("_delta_log/*.checkpoint.parquet"):
-            pyarrow.parquet.read_schema(file)
+            seen.append(pyarrow.parquet.read_schema(file).names)
+    assert [at for at in torn if at.startswith("write") and ".checkpoint.parquet" in at] != []
+    assert seen != [] and [names for names in seen if "add" not in names] == []
 
 
 def lose_a_row(path: Path) -> None:
