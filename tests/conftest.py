@@ -21,6 +21,7 @@ from processes import (
     ROOT,
     SHORT_LIVED,
     small_session,
+    start_no_processes,
     with_faults,
 )
 from templates import copy_template
@@ -53,6 +54,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
             with_faults(builder), [PARQUET_AVRO]
         ).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
+    start_no_processes(session)
     yield session
     session.stop()
 

@@ -24,8 +24,9 @@ BIN = Path(sys.executable).parent
 # version, or with other jars, does without and says nothing.
 ARCHIVE = BIN.parent / "spark.jsa"
 ARCHIVED = f"-XX:SharedArchiveFile={ARCHIVE} -Xlog:disable -Xlog:all=error:stderr"
-# A process that ends after seconds gains nothing from code that takes long to compile.
-SHORT_LIVED = f"{ARCHIVED} -XX:TieredStopAtLevel=1"
+# Tests gain nothing from code that takes long to compile, nor from a collector with threads. The
+# first compiler alone would keep 48 MiB of what it has compiled, and then compile it again.
+SHORT_LIVED = f"{ARCHIVED} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
 # PySpark sets SPARK_HOME in this process when other tests start a session.
 CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")} | {
     "SPARK_SUBMIT_OPTS": SHORT_LIVED,
@@ -54,6 +55,15 @@ def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
         .config("spark.hadoop.fs.fault.impl", "io.deltaupkeep.FaultFileSystem")
         .config("spark.delta.logStore.fault.impl", "io.delta.storage.LocalLogStore")
     )
+
+
+def start_no_processes(spark: SparkSession) -> None:
+    """Keep Hadoop, which lacks its native code, from running chmod and readlink for each file."""
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
+    hadoop.set("fs.file.impl", "io.deltaupkeep.ForklessFileSystem")
+    hadoop.set("fs.AbstractFileSystem.file.impl", "io.deltaupkeep.ForklessFs")
+    # The next one that asks for a file system gets a new one.
+    spark._jvm.org.apache.hadoop.fs.FileSystem.closeAll()
 
 
 def free_port() -> int:
