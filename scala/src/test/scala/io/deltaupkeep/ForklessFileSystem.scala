@@ -24,7 +24,8 @@ class ForklessRawFileSystem extends RawLocalFileSystem {
       ()
     }
 
-  override def getFileLinkStatus(path: Path): FileStatus = getFileStatus(path)
+  override def getFileLinkStatus(path: Path): FileStatus =
+    if (Files.isSymbolicLink(pathToFile(path).toPath)) super.getFileLinkStatus(path) else getFileStatus(path)
 }
 
 /** For `fs.file.impl`. */

@@ -23,14 +23,14 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
   import HadoopInput._
 
   private val path = new Path(new URI(input.uri))
-  // Inputs are opened by other threads of the task too.
-  private val task = TaskContext.get()
+  // Other threads of the task open inputs too. The driver has no task.
+  private val task = Option(TaskContext.get())
 
   override def getLength: Long = input.size
 
-  /** Opens it, unless the task was told to stop. */
+  /** Opens it, unless its task was told to stop. */
   override def newStream(): SeekableInputStream = {
-    TaskAttempts.stopIfKilled(task)
+    task.foreach(TaskAttempts.stopIfKilled)
     val status = new FileStatus(input.size, false, 1, BlockSize, input.modificationTime, path)
     val builder: FutureDataInputStreamBuilder = path
       .getFileSystem(conf)
