@@ -6,6 +6,7 @@ import io.deltaupkeep.optimize.Partition
 
 import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
+import org.apache.spark.sql.delta.{DeltaConfigs, NoMapping}
 import org.apache.spark.sql.delta.actions.{AddFile, Metadata}
 import org.apache.spark.sql.types.{DataType, StringType, TimestampType}
 
@@ -42,6 +43,13 @@ private[upkeep] final class Partitions(metadata: Metadata) {
 }
 
 private object Partitions {
+
+  /** Length of the random directory that Delta's writer uses in place of the partition's, if it does. */
+  def randomPrefixLength(metadata: Metadata): Option[Int] = {
+    val isRandom =
+      DeltaConfigs.RANDOMIZE_FILE_PREFIXES.fromMetaData(metadata) || metadata.columnMappingMode != NoMapping
+    Option.when(isRandom)(DeltaConfigs.RANDOM_PREFIX_LENGTH.fromMetaData(metadata))
+  }
 
   /**
    * A timestamp without a zone is in the time zone of the session that reads it. Its value in one zone may be

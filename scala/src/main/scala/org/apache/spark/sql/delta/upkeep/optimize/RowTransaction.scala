@@ -10,7 +10,7 @@ import org.apache.hadoop.mapreduce.{JobContext, TaskAttemptContext}
 
 import org.apache.spark.TaskContext
 import org.apache.spark.internal.io.FileCommitProtocol.TaskCommitMessage
-import org.apache.spark.sql.delta.{DeltaConfigs, NoMapping, OptimisticTransaction}
+import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.FileAction
 import org.apache.spark.sql.delta.files.DelayedCommitProtocol
 import org.apache.spark.sql.delta.upkeep.spark.TaskAttempts
@@ -24,12 +24,12 @@ import org.apache.spark.sql.delta.util.DeltaFileOperations
 private[optimize] final class RowTransaction(handle: DeltaHandle)
     extends OptimisticTransaction(handle.snapshot.deltaLog, handle.table.catalogTable, handle.snapshot) {
 
-  override protected def getCommitter(outputPath: Path): DelayedCommitProtocol = {
-    val isRandom =
-      DeltaConfigs.RANDOMIZE_FILE_PREFIXES.fromMetaData(metadata) || metadata.columnMappingMode != NoMapping
-    val prefix = Option.when(isRandom)(DeltaConfigs.RANDOM_PREFIX_LENGTH.fromMetaData(metadata))
-    new RemovingCommitProtocol(outputPath.toString, prefix, deltaDataSubdir)
-  }
+  override protected def getCommitter(outputPath: Path): DelayedCommitProtocol =
+    new RemovingCommitProtocol(
+      outputPath.toString,
+      Partitions.randomPrefixLength(metadata),
+      deltaDataSubdir
+    )
 }
 
 /** Delta's protocol, with the two steps that it leaves empty. */

@@ -12,7 +12,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
-import org.apache.spark.sql.delta.{DeltaColumnMapping, DeltaConfigs, IdMapping, NoMapping, Snapshot}
+import org.apache.spark.sql.delta.{DeltaColumnMapping, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.StatsCollectionUtils
@@ -136,11 +136,8 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
 
   /** Where Delta's writer would put a file of the same partition. */
   private def directoryOf(add: AddFile): String = {
-    val randomized =
-      DeltaConfigs.RANDOMIZE_FILE_PREFIXES.fromMetaData(metadata) || metadata.columnMappingMode != NoMapping
     val below =
-      if (randomized) Utils.getRandomPrefix(DeltaConfigs.RANDOM_PREFIX_LENGTH.fromMetaData(metadata))
-      else partitions.directoryOf(add)
+      Partitions.randomPrefixLength(metadata).fold(partitions.directoryOf(add))(Utils.getRandomPrefix(_))
     val parts = Option.when(sqlConf.getConf(DeltaSQLConf.WRITE_DATA_FILES_TO_SUBDIR))("data") ++
       Option.when(below.nonEmpty)(below)
     if (parts.isEmpty) "." else parts.mkString(Path.SEPARATOR)
