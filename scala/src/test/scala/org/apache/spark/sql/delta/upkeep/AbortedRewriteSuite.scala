@@ -55,12 +55,8 @@ class AbortedRewriteSuite extends AnyFunSuite {
 
   private def assertRowsAreThere(path: String): Unit = assert(ids(path) == (0 until 2 * Partitions))
 
-  private def withEngine(engine: String, settings: (String, String)*)(body: => Unit): Unit = {
-    val all = settings :+ ("spark.deltaUpkeep.optimize.engine" -> engine)
-    all.foreach { case (key, value) => spark.conf.set(key, value) }
-    try body
-    finally all.foreach { case (key, _) => spark.conf.unset(key) }
-  }
+  private def withEngine(engine: String)(body: => Unit): Unit =
+    withConf("spark.deltaUpkeep.optimize.engine" -> engine, commitPerBin)(body)
 
   for (engine <- Seq("auto", "rows")) {
 
@@ -68,7 +64,7 @@ class AbortedRewriteSuite extends AnyFunSuite {
       val path = newPartitions(s"aborted-missing-$engine")
       val missing = filesInLog(path).filter(_.contains(s"p=${Partitions - 1}")).head
       Files.delete(new File(missing).toPath)
-      withEngine(engine, commitPerBin) {
+      withEngine(engine) {
         val failure = intercept[UpkeepException](spark.sql(s"OPTIMIZE delta.`$path`"))
         assert(failure.getCondition == "DELTA_UPKEEP.DATA_FILE_MISSING")
       }
@@ -82,7 +78,7 @@ class AbortedRewriteSuite extends AnyFunSuite {
         override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction = begin
         override def preparingCommit[T](prepare: => T): T = throw new IllegalStateException("no commit")
       }
-      withEngine(engine, commitPerBin) {
+      withEngine(engine) {
         TransactionExecutionObserver.withObserver(lost) {
           assert(intercept[Exception](spark.sql(s"OPTIMIZE delta.`$path`")).getMessage.contains("no commit"))
         }

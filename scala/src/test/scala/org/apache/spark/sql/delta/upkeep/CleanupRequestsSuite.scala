@@ -39,10 +39,9 @@ class CleanupRequestsSuite extends AnyFunSuite {
   }
 
   private def cleanUp(path: String, clause: String, settings: (String, String)*): Row = {
-    settings.foreach { case (key, value) => spark.conf.set(s"fs.latency.$key", value) }
+    val ofStore = settings.map { case (key, value) => s"fs.latency.$key" -> value }
     LatencyFileSystem.reset()
-    try spark.sql(s"CLEANUP LOG delta.`latency://$path` $clause").collect().last
-    finally settings.foreach { case (key, _) => spark.conf.unset(s"fs.latency.$key") }
+    withConf(ofStore: _*)(spark.sql(s"CLEANUP LOG delta.`latency://$path` $clause").collect().last)
   }
 
   test("a request for each file that goes, and no listing beside those of the dry run") {

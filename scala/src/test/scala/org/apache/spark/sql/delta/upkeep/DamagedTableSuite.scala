@@ -36,12 +36,6 @@ class DamagedTableSuite extends AnyFunSuite {
     ()
   }
 
-  private def withConf(settings: (String, String)*)(body: => Unit): Unit = {
-    settings.foreach { case (key, value) => spark.conf.set(key, value) }
-    try body
-    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
-  }
-
   /** Every file of the table with its bytes. */
   private def contents(path: String): Map[String, Seq[Byte]] =
     Files.walk(new File(path).toPath).iterator.asScala.filter(Files.isRegularFile(_)).map { file =>

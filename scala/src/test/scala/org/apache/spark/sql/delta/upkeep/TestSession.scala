@@ -68,6 +68,13 @@ object TestSession {
   def append(path: String, id: Int): Unit =
     spark.sql(s"INSERT INTO delta.`$path` VALUES ($id, ${id % 2})")
 
+  /** Runs something with settings of the session, which has none of them before. */
+  def withConf[T](settings: (String, String)*)(body: => T): T = {
+    settings.foreach { case (key, value) => spark.conf.set(key, value) }
+    try body
+    finally settings.foreach { case (key, _) => spark.conf.unset(key) }
+  }
+
   def ids(path: String): Seq[Long] =
     spark.read.format("delta").load(path).select("id").collect().map(_.getLong(0)).sorted.toSeq
 }
