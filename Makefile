@@ -6,6 +6,7 @@ SHELL := /usr/bin/env bash
 
 PYTHON ?= python3
 DEMO_SF ?= 0.1
+DEMO_COMMITS ?= 30
 BENCH_SF ?= 1
 BENCH_RUNS ?= 5
 BENCH_CASES ?=
@@ -42,7 +43,7 @@ setup: $(VENV)/.installed ## Make .venv with the wheel (and its jar) installed
 
 .PHONY: demo
 demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
-	$(BIN)/python python/demo/demo.py --scale-factor $(DEMO_SF)
+	$(BIN)/python python/demo/demo.py --scale-factor $(DEMO_SF) --commits $(DEMO_COMMITS)
 
 .PHONY: bench
 bench: setup $(SBT_JAR) ## Measure against Delta, Delta Kernel and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short

@@ -27,10 +27,12 @@ ARCHIVED = f"-XX:SharedArchiveFile={ARCHIVE} -Xlog:disable -Xlog:all=error:stder
 # Tests gain nothing from code that takes long to compile, nor from a collector with threads. The
 # first compiler alone would keep 48 MiB of what it has compiled, and then compile it again.
 SHORT_LIVED = f"{ARCHIVED} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+SMALL = ROOT / "tests/small"
 # PySpark sets SPARK_HOME in this process when other tests start a session.
 CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")} | {
     "SPARK_SUBMIT_OPTS": SHORT_LIVED,
     "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
+    "SPARK_CONF_DIR": str(SMALL),
 }
 ACTIVATED = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 

@@ -13,7 +13,7 @@ from deltalake import DeltaTable as DeltaRs
 from deltalake import write_deltalake
 from pyarrow import table as rows
 
-from processes import ACTIVATED, REPOSITORY, ROOT, run
+from processes import ACTIVATED, REPOSITORY, ROOT, SMALL, run
 
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
 
@@ -69,7 +69,7 @@ def test_make():
     assert targets >= {"demo", "test", "wheel", "publish-local", "dist", "help", "lint"}
     for target in targets:
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
-    output = run(["make", "demo", "DEMO_SF=0.001"], ROOT)
+    output = run(["make", "demo", "DEMO_SF=0.001", "DEMO_COMMITS=6"], ROOT)
     assert "OPTIMIZE" in output and "CLEANUP LOG" in output
 
 
@@ -102,8 +102,6 @@ tables.include = ["{lake}/*"]
 run.summary = "summary.json"
 [spark]
 "spark.master" = "local[1]"
-"spark.ui.enabled" = false
-"spark.databricks.delta.snapshotPartitions" = 1
 """
 
 
@@ -130,8 +128,7 @@ def test_fleet(packages: list[str], tmp_path: Path):
     assert statuses_after(command.replace("/srv/upkeep", str(tmp_path))) == ["done", "done"]
     assert files() == [1, 1]
     found = ["--repositories", REPOSITORY.as_uri(), "--conf", ivy_of(packages)]
-    small = ["--conf", "spark.databricks.delta.snapshotPartitions=1"]
-    submit = line_of("spark-submit").replace("--packages", " ".join([*found, *small, "--packages"]))
+    submit = line_of("spark-submit").replace("--packages", " ".join([*found, "--packages"]))
     assert statuses_after(submit) == ["done", "done"]
     assert files() == [1, 1]
 
@@ -142,8 +139,9 @@ def ivy_of(packages: list[str]) -> str:
 
 def test_spark_sql(packages: list[str], tmp_path: Path):
     ivy = ivy_of(packages).replace("=", " ")
-    defaults = f"spark.jars.repositories {REPOSITORY.as_uri()}\n{ivy}\n"
-    (tmp_path / "spark-defaults.conf").write_text(f"{defaults}spark.master local[1]\n")
+    settings = [f"spark.jars.repositories {REPOSITORY.as_uri()}", ivy, "spark.master local[1]"]
+    defaults = (SMALL / "spark-defaults.conf").read_text() + "\n".join(settings)
+    (tmp_path / "spark-defaults.conf").write_text(defaults)
     (tmp_path / "maintain.sql").write_text(SQL.format(path=tmp_path / "table"))
     command = line_of("spark-sql").replace('-e "MAINTAIN events"', "-f maintain.sql")
     output = run(["bash", "-c", command], tmp_path, SPARK_CONF_DIR=str(tmp_path), **ACTIVATED)

@@ -1,4 +1,4 @@
-"""Maintains a real table: TPC-H lineitem, written by thirty commits of small files, with deletes.
+"""Maintains a real table: TPC-H lineitem, written by many commits of small files, with deletes.
 
 Shows health, OPTIMIZE, CHECKPOINT, CLEANUP LOG and health again, and a query before and after.
 """
@@ -21,7 +21,6 @@ from pyspark.sql import functions as f
 
 from delta_upkeep import HealthReport, UpkeepTable, configure_spark_with_delta_upkeep
 
-COMMITS = 30
 DELETE_EVERY = 6
 AGED_DAYS = 40
 WORK = Path("build/demo")
@@ -41,13 +40,14 @@ def main() -> None:
     """Run the demo and fail if a row was lost."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--scale-factor", default="0.1", help="of TPC-H; 1 makes 6 million rows")
-    scale_factor = parser.parse_args().scale_factor
+    parser.add_argument("--commits", type=int, default=30, help="that append its rows")
+    arguments = parser.parse_args()
 
     shutil.rmtree(WORK, ignore_errors=True)
-    parquet = generate(scale_factor)
+    parquet = generate(arguments.scale_factor)
     spark = session()
     try:
-        write_table(spark, parquet)
+        write_table(spark, parquet, arguments.commits)
         age_log()
         maintain(spark)
     finally:
@@ -78,7 +78,7 @@ def session() -> SparkSession:
     return configure_spark_with_delta_upkeep(builder).getOrCreate()
 
 
-def write_table(spark: SparkSession, parquet: Path) -> None:
+def write_table(spark: SparkSession, parquet: Path, commits: int) -> None:
     """Write the table by many commits, as a stream of small batches would, with deletes between."""
     started = time.monotonic()
     spark.sql(
@@ -87,8 +87,8 @@ def write_table(spark: SparkSession, parquet: Path) -> None:
         f"AS SELECT *, year(l_shipdate) AS year FROM parquet.`{parquet.resolve()}` WHERE false"
     )
     rows = spark.read.parquet(str(parquet)).withColumn("year", f.year("l_shipdate")).cache()
-    for commit in range(COMMITS):
-        batch = rows.where(f.pmod(f.hash("l_orderkey"), f.lit(COMMITS)) == commit)
+    for commit in range(commits):
+        batch = rows.where(f.pmod(f.hash("l_orderkey"), f.lit(commits)) == commit)
         batch.repartition(4).write.format("delta").mode("append").save(str(TABLE))
         if commit % DELETE_EVERY == DELETE_EVERY - 1:
             spark.sql(
@@ -101,7 +101,7 @@ def write_table(spark: SparkSession, parquet: Path) -> None:
     seconds = time.monotonic() - started
     print(
         f"{detail.numFiles} files of {mib(detail.sizeInBytes)}, partitioned by year, by "
-        f"{COMMITS} appends and {COMMITS // DELETE_EVERY} deletes in {seconds:.1f} s"
+        f"{commits} appends and {commits // DELETE_EVERY} deletes in {seconds:.1f} s"
     )
 
 
