@@ -39,16 +39,17 @@ def assert_others_read_it(spark: SparkSession, t: Table, files: int, ids: list[i
 @pytest.mark.parametrize(
     ("options", "properties", "policy", "parts"),
     [
-        ("", {}, "classic", 1),
-        ("OPTIONS (partSize = 2)", {}, "classic", 2),
-        ("", {"checkpointPolicy": "v2"}, "v2", 1),
+        ("", {}, "classic", {1}),
+        ("OPTIONS (partSize = 2)", {}, "classic", {2}),
+        ("", {"checkpointPolicy": "v2"}, "v2", {1}),
         (
             "OPTIONS (format = 'parquet', partSize = 2)",
             {"checkpointPolicy": "v2"},
             "v2",
-            2,
+            # Two threads fill them, of one or two files each.
+            {2, 3},
         ),
-        ("OPTIONS (policy = 'classic')", {"checkpointPolicy": "v2"}, "classic", 1),
+        ("OPTIONS (policy = 'classic')", {"checkpointPolicy": "v2"}, "classic", {1}),
     ],
 )
 def test_every_layout_is_read_by_others(
@@ -56,12 +57,8 @@ def test_every_layout_is_read_by_others(
 ):
     t = table(1, 2, 3, 4, **properties)
     row = spark.sql(f"CHECKPOINT {t.sql_name} {options}").first()
-    assert (row.version, row.policy, row.parts, row.status) == (
-        4,
-        policy,
-        parts,
-        "written",
-    )
+    assert (row.version, row.policy, row.status) == (4, policy, "written")
+    assert row.parts in parts
     assert row.numAddFiles == 4
     pointer = json.loads((t.log / "_last_checkpoint").read_text())
     assert (pointer["version"], pointer["numOfAddFiles"]) == (4, 4)

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep
 import java.io.File
 import java.nio.file.Files
 
-import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.{FuzzSeeds, UpkeepException}
 
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
@@ -22,14 +22,15 @@ class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     "delta.checkpointInterval" -> "1000"
   )
 
-  for (seed <- 1 to 3) {
+  for (seed <- FuzzSeeds(1)) {
     lazy val history = new RandomHistory(seed, bothPolicies)
 
-    def assertHold(policy: String, options: String): Unit = {
+    def assertHold(policy: String, options: String): Unit = withClue(FuzzSeeds.clue(seed)) {
       val modes =
         checkpointsAt(history.path, history.stages, s"OPTIONS (policy = '$policy'$options)").map(_._1)
       // The schema changes in the second stage.
       assert(modes.head == "full" && modes(2) == "full" && modes.contains("incremental"))
+      ()
     }
 
     test(s"histories, classic: seed $seed") {

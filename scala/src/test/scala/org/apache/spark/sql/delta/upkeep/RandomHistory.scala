@@ -6,7 +6,7 @@ import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescriptor}
 
 /** A table that changes at random, in an order and by values that the seed says. */
-private[upkeep] abstract class History(name: String, seed: Int, properties: Seq[(String, String)]) {
+private[upkeep] abstract class History(name: String, seed: Long, properties: Seq[(String, String)]) {
   import TestSession._
 
   protected val random = new Random(seed)
@@ -25,7 +25,7 @@ private[upkeep] abstract class History(name: String, seed: Int, properties: Seq[
 }
 
 /** Each kind of change happens once, and the schema changes in the second of three stages. */
-private[upkeep] final class RandomHistory(seed: Int, properties: Seq[(String, String)])
+private[upkeep] final class RandomHistory(seed: Long, properties: Seq[(String, String)])
     extends History("history", seed, properties) {
   import TestSession._
   import spark.implicits._
@@ -96,7 +96,7 @@ private[upkeep] final class RandomHistory(seed: Int, properties: Seq[(String, St
  * Commits of file actions alone, each of which names few: a checkpoint can stay but for what the last stage
  * touches. The data files are not there.
  */
-private[upkeep] final class FileHistory(seed: Int, properties: Seq[(String, String)])
+private[upkeep] final class FileHistory(seed: Long, properties: Seq[(String, String)])
     extends History("files", seed, properties) {
 
   private var count = 0

@@ -17,10 +17,11 @@ object TestSession {
     // A task that fails is tried once more, as on a cluster.
     .master("local[2, 2]")
     .config("spark.ui.enabled", "false")
-    // Generated code is compiled for longer than tables of a test take; the Python tests have it.
+    // Queries of a few rows take longer to be compiled, and planned again, than to run; Python tests have them as usual.
     .config("spark.sql.codegen.wholeStage", "false")
     .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
-    .config("spark.sql.shuffle.partitions", "2")
+    .config("spark.sql.adaptive.enabled", "false")
+    .config("spark.sql.shuffle.partitions", "1")
     .config("spark.databricks.delta.snapshotPartitions", "1")
     .config("spark.sql.warehouse.dir", new File(root, "warehouse").toString)
     .config("spark.hadoop.javax.jdo.option.ConnectionURL", "jdbc:derby:memory:upkeep;create=true")
