@@ -24,10 +24,17 @@ from processes import (
     start_no_processes,
     with_faults,
 )
+from sessions import session_conf
 from templates import copy_template
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"
+# Queries of a few rows take longer to be compiled, and planned again, than to run.
+SIMPLE_QUERIES = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +53,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.deltaUpkeep.checkpoint.mode", "delta")
         .config("spark.sql.warehouse.dir", str(root / "warehouse"))
     )
+    for key, value in SIMPLE_QUERIES.items():
+        builder.config(key, value)
     os.environ["SPARK_SUBMIT_OPTS"] = SHORT_LIVED
     # Two processes that fetch one package at once are in each other's way.
     with (root.parent.parent / "packages.lock").open("w") as lock:
@@ -57,6 +66,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     start_no_processes(session)
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="module")
+def usual_queries(spark: SparkSession) -> Iterator[None]:
+    """Queries as users have them, which also read Parquet in batches."""
+    usual = {
+        "spark.sql.codegen.wholeStage": "true",
+        "spark.sql.codegen.factoryMode": "FALLBACK",
+        "spark.sql.adaptive.enabled": "true",
+    }
+    with session_conf(spark, usual):
+        yield
 
 
 class Table:

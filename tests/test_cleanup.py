@@ -129,6 +129,8 @@ def test_python_says_the_same_as_sql(spark: SparkSession, table: TableFactory):
 
 
 POLICIES = ("classic", "v2")
+# Copies of one table, which takes long to make.
+of_versions = pytest.mark.xdist_group("versions")
 
 
 def log_with_checkpoints(table: TableFactory, policy: str) -> Table:
@@ -138,6 +140,7 @@ def log_with_checkpoints(table: TableFactory, policy: str) -> Table:
     return t
 
 
+@of_versions
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_version_inside_retention_is_read_by_strangers(
     spark: SparkSession, table: TableFactory, policy: str
@@ -153,6 +156,7 @@ def test_every_version_inside_retention_is_read_by_strangers(
         assert ids_by_delta_rs(t.path, version) == expected
 
 
+@of_versions
 @pytest.mark.parametrize("policy", POLICIES)
 def test_what_delta_leaves_readable_we_leave_readable_too(
     spark: SparkSession, table: TableFactory, policy: str, tmp_path: Path

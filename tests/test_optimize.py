@@ -9,6 +9,8 @@ from delta_upkeep import UpkeepTable
 from sessions import session_conf
 from strangers import ids_by_delta_rs, ids_by_duckdb, ids_by_kernel, ids_by_pyarrow
 
+pytestmark = pytest.mark.usefixtures("usual_queries")
+
 
 def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4, 5)

@@ -34,6 +34,8 @@ from splice_checks import (
     readable,
 )
 
+pytestmark = pytest.mark.usefixtures("usual_queries")
+
 EXAMPLES = int(os.environ.get("SPLICE_EXAMPLES", "10"))
 # Each run draws other tables; a failure names its seed, which draws the same ones again.
 SEED = int(os.environ.get("SPLICE_SEED") or time.time())

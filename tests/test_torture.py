@@ -7,9 +7,12 @@ import time
 from itertools import count, islice
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from torture.run import KEPT, Torture, is_large
+
+pytestmark = pytest.mark.usefixtures("usual_queries")
 
 TABLES = 3
 

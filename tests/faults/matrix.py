@@ -39,7 +39,6 @@ HANG_SECONDS = 180
 # Reads of a few rows are most of what a point costs: no tasks for nothing.
 READS = {
     "spark.databricks.delta.snapshotPartitions": "1",
-    "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
 }
 LONG_AGO = time.time() - 60 * 24 * 3600

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow
@@ -16,23 +16,11 @@ from pyspark.sql import SparkSession
 
 from faults.matrix import FAULTS, Matrix
 from faults.scenarios import ALL, CHECKPOINTS, CLEANUPS, OPTIMIZES, Scenario, newest
-from sessions import session_conf
 
 SEED = int(os.environ.get("TORTURE_SEED", "42"))
 POINTS = int(os.environ.get("TORTURE_POINTS", "1"))
 """Of each statement; 0 for all that there are."""
 KILLS = int(os.environ.get("TORTURE_KILLS", "1"))
-
-
-@pytest.fixture(autouse=True)
-def no_generated_code(spark: SparkSession) -> Iterator[None]:
-    """Small queries take longer to be compiled than to run."""
-    settings = {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
-    with session_conf(spark, settings):
-        yield
 
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.name)

@@ -22,6 +22,8 @@ from delta_upkeep import UpkeepTable
 from sessions import session_conf
 from strangers import ids_by_delta_rs, tombstones_by_kernel
 
+pytestmark = pytest.mark.usefixtures("usual_queries")
+
 OUTSIDE = (
     "{victim}/0.parquet",
     "file:{victim}/1.parquet",
