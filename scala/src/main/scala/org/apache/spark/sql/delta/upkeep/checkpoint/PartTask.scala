@@ -7,6 +7,8 @@ import scala.collection.mutable
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl
 
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.catalyst.InternalRow
@@ -63,7 +65,7 @@ private[upkeep] final class PartTask(
 
   private def fieldsOf(column: Int): Int = actions(column).dataType.asInstanceOf[StructType].size
 
-  def write(part: Int, parts: Int, rows: Iterator[InternalRow]): PartResult = {
+  def write(part: Int, rows: Iterator[InternalRow]): PartResult = {
     val others = mutable.ArrayBuffer.empty[InternalRow]
     def fileActions = rows.filter { row =>
       val isFileAction = !row.isNullAt(add) || !row.isNullAt(remove)
@@ -78,20 +80,20 @@ private[upkeep] final class PartTask(
     // No part of a checkpoint may be missing.
     val file = Option.when(contents == PartContents.All || toWrite.hasNext) {
       val path = place.path(conf.value, part)
-      Checkpoints.writeSingleFileOnExecutor(
-        conf.value,
-        factory,
-        stored,
-        path,
-        path,
-        useRename = false,
-        part,
-        parts,
-        toWrite,
-        runWriteInNewThreadOnGCS = true
-      )
+      // The store publishes half a file if its writer is interrupted.
+      if (Checkpoints.isGCSPath(conf.value, path)) Uninterrupted(writeFile(path, part, toWrite))
+      else writeFile(path, part, toWrite)
+      SerializableFileStatus.fromStatus(path.getFileSystem(conf.value).getFileStatus(path))
     }
     PartResult(file, others.toArray)
+  }
+
+  private def writeFile(path: Path, part: Int, rows: Iterator[InternalRow]): Unit = {
+    val attempt = new TaskAttemptID("", 0, TaskType.REDUCE, part, 0)
+    val writer = factory.newInstance(path.toString, stored, new TaskAttemptContextImpl(conf.value, attempt))
+    rows.foreach(writer.write)
+    // Not after a failure: it would publish the rows until then.
+    writer.close()
   }
 
   private def fileColumns(row: InternalRow): InternalRow = new GenericInternalRow(Array[Any](

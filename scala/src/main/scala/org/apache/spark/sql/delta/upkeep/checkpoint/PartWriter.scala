@@ -93,7 +93,7 @@ private[upkeep] final class PartWriter(
       query.executedPlan
         .execute()
         .mapPartitions { rows =>
-          Iterator(task.write(TaskContext.getPartitionId(), TaskContext.get().numPartitions(), rows))
+          Iterator(task.write(TaskContext.getPartitionId(), rows))
         }
         .collect()
         .toSeq

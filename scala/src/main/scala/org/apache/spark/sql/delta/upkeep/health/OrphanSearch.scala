@@ -26,7 +26,7 @@ final class OrphanSearch(handle: DeltaHandle) {
   import OrphanSearch._
 
   private val snapshot = handle.snapshot
-  private val root = snapshot.dataPath
+  private val root = snapshot.deltaLog.dataPath
   private val fileSystem = root.getFileSystem(handle.hadoopConf)
   private val most = handle.session.sessionState.conf.getConf(UpkeepConf.HealthListedFiles)
 

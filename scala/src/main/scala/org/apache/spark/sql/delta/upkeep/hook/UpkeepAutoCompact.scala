@@ -57,7 +57,7 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
   )(compact: Seq[Expression] => Unit): Unit = {
     val request =
       AutoCompactUtils.prepareAutoCompactRequest(session, committed, operation, maxDeletedRowsRatio)
-    val tableId = committed.deltaLog.unsafeVolatileTableId
+    val tableId = committed.postCommitSnapshot.metadata.id
     if (request.shouldCompact)
       try {
         compact(request.targetPartitionsPredicate)

@@ -33,8 +33,11 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
    * drivers can get in each other's way.
    */
   def write(info: LastCheckpointInfo): Unit =
-    if (!version.exists(named => named > info.version && deltaLog.checkpointExistsAtVersion(named)))
+    if (!version.exists(named => named > info.version && isCheckpointed(named)))
       deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
+
+  private def isCheckpointed(version: Long): Boolean =
+    deltaLog.findLastCompleteCheckpointBefore(version + 1).exists(_.version == version)
 
   /** Makes it name the existing checkpoint of the table's version. Reads the footers of its files. */
   def mend(): Unit =

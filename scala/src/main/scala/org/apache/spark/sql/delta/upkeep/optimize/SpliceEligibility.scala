@@ -3,14 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.UpkeepConf
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.delta.{
-  DeltaConfigs,
-  IcebergCompat,
-  MaterializePartitionColumnsTableFeature,
-  RowTracking,
-  Snapshot,
-  TypeWideningMetadata
-}
+import org.apache.spark.sql.delta.{IcebergCompat, RowTracking, Snapshot, TypeWideningMetadata}
 import org.apache.spark.sql.types._
 
 /** Decides which tables the splice tiers may rewrite. For others, rows have to be read. */
@@ -21,9 +14,12 @@ private[upkeep] object SpliceEligibility {
     val conf = session.sessionState.conf
     val metadata = snapshot.metadata
     val protocol = snapshot.protocol
+    // By their names, since not every Delta has them.
     val writesPartitions =
-      DeltaConfigs.WRITE_PARTITION_COLUMNS_TO_PARQUET.fromMetaData(metadata).contains(true) ||
-        protocol.isFeatureSupported(MaterializePartitionColumnsTableFeature)
+      metadata.configuration.get("delta.writePartitionColumnsToParquet").exists(
+        !_.equalsIgnoreCase("false")
+      ) ||
+        protocol.readerAndWriterFeatureNames.contains("materializePartitionColumns")
     Seq(
       (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
       RowTracking.isSupported(protocol) -> "row tracking needs every row",

@@ -32,6 +32,7 @@ import org.apache.spark.sql.types.{DateType, StructType, TimestampType}
  */
 private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snapshot, target: Long) {
 
+  private val root = snapshot.deltaLog.dataPath
   private val metadata = snapshot.metadata
   private val sqlConf = session.sessionState.conf
   private val hadoopConf =
@@ -72,7 +73,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   }
 
   def task(index: Int, files: Seq[AddFile]): SpliceTask =
-    SpliceTask(index, files.map(inputOf), new Path(snapshot.dataPath, directoryOf(files.head)).toString)
+    SpliceTask(index, files.map(inputOf), new Path(root, directoryOf(files.head)).toString)
 
   /** What the log says about the rows of a bin. */
   def statsOf(inputs: Seq[AddFile]): MergedStats.Result = mergedStats.of(inputs.map(_.stats))
@@ -102,12 +103,9 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     add.copy(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
   }
 
-  private def relative(file: Path): String = {
-    val root = new Path(snapshot.dataPath.toString).toUri
-    root.relativize(file.toUri) match {
-      case below if below.isAbsolute => file.toUri.toString
-      case below => new Path(below.getPath).toUri.toString
-    }
+  private def relative(file: Path): String = root.toUri.relativize(file.toUri) match {
+    case below if below.isAbsolute => file.toUri.toString
+    case below => new Path(below.getPath).toUri.toString
   }
 
   private def footerStats(add: AddFile): Option[String] = {
@@ -129,7 +127,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   }
 
   private def inputOf(add: AddFile): SpliceInput = SpliceInput(
-    DeltaFileOperations.absolutePath(snapshot.dataPath.toString, add.path).toUri.toString,
+    DeltaFileOperations.absolutePath(root.toString, add.path).toUri.toString,
     add.size,
     add.modificationTime
   )

@@ -33,9 +33,9 @@ final class DeltaHandle private (
 
   val name: String = DeltaHandle.nameOf(table)
 
-  def path: String = snapshot.dataPath.toString
+  def path: String = snapshot.deltaLog.dataPath.toString
 
-  def logPath: Path = snapshot.logPath
+  def logPath: Path = snapshot.deltaLog.logPath
 
   /** Hadoop settings, including those that the table was opened with. */
   def hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
