@@ -81,11 +81,14 @@ lazy val upkeep = (project in file("scala"))
       }
     },
     // Short tests gain nothing from code that takes long to compile, nor from a collector with threads. The 48 MiB of
-    // compiled code that this compiler may keep are too few: it would be swept out and compiled again.
+    // compiled code that this compiler may keep are too few: it would be swept out and compiled again. All memory is
+    // collected whenever more classes are loaded than the JVM expects.
     Test / javaOptions ++= javaModuleOptions ++ Seq(
       "-XX:TieredStopAtLevel=1",
       "-XX:ReservedCodeCacheSize=256m",
       "-XX:+UseSerialGC",
+      "-XX:MetaspaceSize=256m",
+      "-Xmn600m",
       "-Xmx2g",
       s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"
     ),

@@ -25,8 +25,12 @@ BIN = Path(sys.executable).parent
 ARCHIVE = BIN.parent / "spark.jsa"
 ARCHIVED = f"-XX:SharedArchiveFile={ARCHIVE} -Xlog:disable -Xlog:all=error:stderr"
 # Tests gain nothing from code that takes long to compile, nor from a collector with threads. The
-# first compiler alone would keep 48 MiB of what it has compiled, and then compile it again.
-SHORT_LIVED = f"{ARCHIVED} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC"
+# first compiler alone would keep 48 MiB of what it has compiled, and then compile it again. All
+# memory is collected whenever more classes are loaded than the JVM expects.
+SHORT_LIVED = (
+    f"{ARCHIVED} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC "
+    "-XX:MetaspaceSize=256m"
+)
 SMALL = ROOT / "tests/small"
 # PySpark sets SPARK_HOME in this process when other tests start a session.
 CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")} | {
