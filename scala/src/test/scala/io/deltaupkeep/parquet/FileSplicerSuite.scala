@@ -226,14 +226,19 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   test("what cannot be spliced is refused with the reason, and nothing is left behind") {
+    def pairs(key: String) =
+      s"optional group map (MAP) { repeated group key_value { $key optional int32 value; } }"
     val cases = Table(
       ("column n in a file", "reason"),
       ("optional int32 n;", "column n is INT32 in a file, and INT64 in others or in the table"),
       ("optional int64 N;", "column n has another spelling in a file"),
       ("optional group n { optional int64 x; }", "column n has another structure in a file"),
-      ("repeated int64 n;", "column n has another structure in a file")
+      ("repeated int64 n;", "column n has another structure in a file"),
+      (pairs("optional int32 key;"), "column map.key_value.key is in a map whose keys may be null in a file")
     )
-    val table = MessageTypeParser.parseMessageType("message m { optional int64 n; optional int32 x; }")
+    val table = MessageTypeParser.parseMessageType(
+      s"message m { optional int64 n; optional int32 x; ${pairs("required int32 key;")} }"
+    )
     forAll(cases) { (field, reason) =>
       withDirectory { directory =>
         val columns = MessageTypeParser.parseMessageType(s"message m { $field optional int32 x; }")

@@ -97,7 +97,7 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
             } else if (ofReader.isFailure) {
               assert(
                 read.map(_.size).toOption.contains(rows.size + rowsOfIntact.size),
-                s"$clue: ${textOf(ofReader)}"
+                s"$clue: ${textOf(read)}, ${textOf(ofReader)}"
               )
               "as many rows as it had, of a file that parquet-java does not read"
             } else {

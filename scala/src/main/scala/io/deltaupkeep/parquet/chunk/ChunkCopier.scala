@@ -16,6 +16,7 @@ import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
 import org.apache.parquet.internal.column.columnindex.{ColumnIndex, OffsetIndex}
 import org.apache.parquet.internal.hadoop.metadata.IndexReference
+import org.apache.parquet.io.SeekableInputStream
 
 /**
  * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds are not copied if their
@@ -41,6 +42,7 @@ private[parquet] object ChunkCopier {
     val step = math.max(1L, math.min(StepBytes, chunk.getTotalSize)).toInt
     val stream = FileBytes.asInputFile(bytes, step).newStream()
     def read[T](part: => T): T = UnreadableInput.naming(name)(part)
+    read(checkDictionary(stream, chunk))
     val keepsBounds = writtenBy.boundsAll(chunk.getPrimitiveType)
     to.appendColumnChunk(
       column,
@@ -51,6 +53,14 @@ private[parquet] object ChunkCopier {
       read(offsetIndex(bytes, chunk)).orNull
     )
   }
+
+  /** parquet-java reads the head of a dictionary whose place a footer does not tell, between writes. */
+  private def checkDictionary(stream: SeekableInputStream, chunk: ColumnChunkMetaData): Unit =
+    if (chunk.hasDictionaryPage && chunk.getFirstDataPageOffset <= chunk.getStartingPos) {
+      stream.seek(chunk.getStartingPos)
+      parsed("a dictionary page")(Util.readPageHeader(stream))
+      ()
+    }
 
   private def withoutBounds(chunk: ColumnChunkMetaData): ColumnChunkMetaData = {
     val statistics = Statistics.getBuilderForReading(chunk.getPrimitiveType)

@@ -80,6 +80,8 @@ private[parquet] object ColumnSources {
         s"column $name has another structure in a file"
       case (a, b) if isCollection(a) && !isRepeated(a) && !b.isPrimitive && !hasThreeLevels(b.asGroupType) =>
         s"column $name is stored without the three levels of lists and maps in a file"
+      case (a, b) if isMap(a) && !isRepeated(a) && !b.isPrimitive && mayLackKeys(b.asGroupType) =>
+        s"column $name is in a map whose keys may be null in a file"
       case (a, b)
           if isRepeated(a) && !a.isPrimitive && a.asGroupType.getFieldCount != b.asGroupType.getFieldCount =>
         s"column $name has another structure in a file"

@@ -30,6 +30,10 @@ private[parquet] object NestedTypes {
       case _ => false
     })
 
+  /** Whether a map of three levels has keys that are not required, as the format wants them to be ('Maps'). */
+  def mayLackKeys(map: GroupType): Boolean =
+    !map.getType(0).asGroupType.getType(0).isRepetition(Repetition.REQUIRED)
+
   private def isPair(middle: GroupType): Boolean =
     middle.getFieldCount == 2 && (middle.getLogicalTypeAnnotation == null || isMap(middle))
 
