@@ -10,8 +10,9 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.ScalaUDF
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.delta.actions.RemoveFile
+import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
 import org.apache.spark.sql.delta.upkeep.optimize.ActiveFiles
+import org.apache.spark.sql.delta.upkeep.replay.FileReplay
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 import org.apache.spark.sql.types.BooleanType
 
@@ -26,9 +27,10 @@ class ActiveFilesSuite extends AnyFunSuite {
   }
 
   test("a small log is replayed in one task, and no other thread sees the setting for it") {
-    val path = new File(root, "fewTasks").getAbsolutePath
-    spark.sql(s"CREATE TABLE delta.`$path` (id BIGINT) USING delta CLUSTER BY (id)")
-    spark.sql(s"INSERT INTO delta.`$path` VALUES (1)")
+    // Its checkpoint has statistics that only a query reads.
+    val noJson = "delta.checkpoint.writeStatsAsJson" -> "false"
+    val path = newTable("fewTasks", 1, noJson, "delta.checkpoint.writeStatsAsStruct" -> "true")
+    spark.sql(s"CHECKPOINT delta.`$path`")
     val before = spark.conf.get(Setting)
     spark.conf.unset(Setting)
     try {
@@ -38,6 +40,37 @@ class ActiveFilesSuite extends AnyFunSuite {
       assert(seen.asScala.toSet == Set(None))
       assert(handle.snapshot.stateDS.rdd.getNumPartitions == 1)
     } finally spark.conf.set(Setting, before)
+  }
+
+  for ((policy, format) <- Seq("classic" -> "parquet", "v2" -> "json", "v2" -> "parquet"))
+    test(s"the files are those of Delta's replay: $policy, $format") {
+      val path = newTable(
+        s"replayed-$policy-$format",
+        6,
+        "delta.checkpointPolicy" -> policy,
+        "delta.checkpointInterval" -> "100",
+        "delta.enableDeletionVectors" -> "true",
+        "delta.enableRowTracking" -> "true"
+      )
+      spark.sql(s"INSERT INTO delta.`$path` SELECT id, 1 FROM range(50, 60)")
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id IN (3, 51)")
+      assertSame(path)
+      val options = if (policy == "v2") s"OPTIONS (format = '$format', partSize = 3)" else ""
+      spark.sql(s"CHECKPOINT delta.`$path` $options")
+      assertSame(path)
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id IN (4, 52)")
+      append(path, 70)
+      assertSame(path)
+    }
+
+  private def assertSame(path: String): Unit = {
+    val handle = open(path)
+    // Itself, since Delta's replay takes its place where a checksum counts other files.
+    val files = new FileReplay(handle).files()
+    // No tags may be null or empty.
+    def asText(add: AddFile) = add.copy(tags = Option(add.tags).filter(_.nonEmpty).orNull).json
+    assert(files.map(asText).sorted == handle.snapshot.allFiles.collect().map(asText).toSeq.sorted)
+    assert(files.exists(_.deletionVector != null) && files.forall(_.baseRowId.isDefined))
   }
 
   test("a file that is removed by another relative path is gone") {

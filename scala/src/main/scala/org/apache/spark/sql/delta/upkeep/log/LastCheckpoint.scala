@@ -126,6 +126,12 @@ private[upkeep] object LastCheckpoint {
     case other => other.topLevelFiles
   }
 
+  /** All files of a checkpoint, and not only those with file actions. Reads a top-level file. */
+  def allFilesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = read(checkpoint) match {
+    case v2: V2CheckpointProvider => v2.topLevelFiles ++ v2.sidecarFileStatuses
+    case other => other.topLevelFiles
+  }
+
   private def read(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
     case unread: LazyCompleteCheckpointProvider => read(unread.underlyingCheckpointProvider)
     case complete => complete

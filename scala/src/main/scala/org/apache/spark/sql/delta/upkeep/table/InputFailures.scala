@@ -9,7 +9,6 @@ import scala.util.control.NonFatal
 import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 
-import io.delta.kernel.exceptions.KernelEngineException
 import org.apache.hadoop.fs.ChecksumException
 
 import org.apache.spark.SparkThrowable
@@ -86,7 +85,6 @@ object InputFailures {
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 
   private val LogDirectory = "/_delta_log/"
-  private val FileOfLog = s"\\S+$LogDirectory\\S+".r
 
   private val DamagedLog = Set(
     "DELTA_CHECKPOINT_NON_EXIST_TABLE",
@@ -103,9 +101,6 @@ object InputFailures {
 
   private val fault: PartialFunction[Throwable, Fault] = {
     case e: UnreadableInput => Fault(e.file, e.getCause, ofSplice = true)
-    // With it we read the log, and no data.
-    case e: KernelEngineException =>
-      Fault(FileOfLog.findFirstIn(e.getMessage).getOrElse(LogDirectory), e, ofSplice = false)
     case e: Throwable with SparkThrowable if isOfReader(e) =>
       Fault(e.getMessageParameters.asScala.getOrElse("path", ""), e, ofSplice = false)
   }
