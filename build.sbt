@@ -50,6 +50,7 @@ lazy val upkeep = (project in file("scala"))
       "org.scalatest" %% "scalatest" % "3.2.19" % Test,
       "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
     ),
+    Compile / unmanagedSourceDirectories ++= Seq("delta-4.1-4.4", "delta-4.4").map(baseDirectory.value / "src" / "main" / _),
     Antlr4 / antlr4Version := "4.13.1",
     Antlr4 / antlr4PackageName := Some("io.deltaupkeep.sql.parser"),
     Antlr4 / antlr4GenVisitor := true,

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.cleanup
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.apache.spark.sql.delta.{CheckpointInstance, Checkpoints, FileBasedCheckpointProvider}
+import org.apache.spark.sql.delta.{CheckpointInstance, Checkpoints, DeltaLogFileIndex}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -19,24 +19,33 @@ private[upkeep] object CompatibilityCheckpoint {
    * same, but without a rename: if it is cut short, half a file stays for good. The rename also helps on
    * stores where a partial write is not visible, because an interrupted task may publish half a file.
    */
-  def write(table: DeltaHandle): Unit = table.snapshot.checkpointProvider match {
-    case newest: FileBasedCheckpointProvider if newest.topLevelFiles.exists(isUuidNamed) =>
+  def write(table: DeltaHandle): Unit = {
+    val newest = table.snapshot.checkpointProvider
+    newest.topLevelFiles.find(isUuidNamed).foreach { topLevel =>
       val path = FileNames.checkpointFileSingular(table.logPath, newest.version)
       val fs = path.getFileSystem(table.hadoopConf)
       val found = Option.when(fs.exists(path))(fs.getFileStatus(path))
       val isThere = found.exists(CheckpointFooter.isWhole(_, table.hadoopConf)(_ => true))
-      newest.topLevelFileIndex.filterNot(_ => isThere).foreach { index =>
+      if (!isThere) {
         // A rename does not replace a file.
         found.foreach(file => fs.delete(file.getPath, false))
         Checkpoints.createCheckpointV2ParquetFile(
           table.session,
-          table.snapshot.deltaLog.loadIndex(index, Action.logSchema),
+          table.snapshot.deltaLog.loadIndex(indexOf(topLevel), Action.logSchema),
           path,
           table.hadoopConf,
           useRename = true
         )
       }
-    case _ => ()
+    }
+  }
+
+  private def indexOf(topLevel: FileStatus): DeltaLogFileIndex = {
+    val isJson = topLevel.getPath.getName.endsWith(".json")
+    val format =
+      if (isJson) DeltaLogFileIndex.CHECKPOINT_FILE_FORMAT_JSON
+      else DeltaLogFileIndex.CHECKPOINT_FILE_FORMAT_PARQUET
+    DeltaLogFileIndex(format, Array(topLevel))
   }
 
   private def isUuidNamed(file: FileStatus): Boolean =

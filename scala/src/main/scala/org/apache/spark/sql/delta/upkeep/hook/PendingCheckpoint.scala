@@ -9,7 +9,8 @@ import org.apache.hadoop.security.UserGroupInformation
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.delta.{CommittedTransaction, Snapshot}
+import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.upkeep.api.{Commit, DeltaApi}
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -34,13 +35,7 @@ private[upkeep] case class PendingCheckpoint(
   /** The snapshot after a commit may already be of a later version. */
   private def snapshotToWrite: Snapshot =
     if (snapshot.version == version) snapshot
-    else log.getSnapshotAt(
-      version,
-      lastCheckpointHint = None,
-      lastCheckpointProvider = Some(snapshot.checkpointProvider),
-      catalogTableOpt = catalogTable,
-      enforceTimeTravelWithinDeletedFileRetention = false
-    )
+    else DeltaApi.current.snapshotOf(snapshot, version, catalogTable)
 
   def write(): CheckpointResult =
     TableCheckpoint(
@@ -58,12 +53,6 @@ private[upkeep] case class PendingCheckpoint(
 }
 
 private[upkeep] object PendingCheckpoint {
-  def of(session: SparkSession, committed: CommittedTransaction, reason: String): PendingCheckpoint =
-    PendingCheckpoint(
-      session,
-      committed.postCommitSnapshot,
-      committed.catalogTable,
-      committed.committedVersion,
-      reason
-    )
+  def of(session: SparkSession, commit: Commit, reason: String): PendingCheckpoint =
+    PendingCheckpoint(session, commit.snapshot, commit.catalogTable, commit.version, reason)
 }

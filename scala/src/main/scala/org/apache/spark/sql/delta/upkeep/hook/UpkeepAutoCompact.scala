@@ -3,13 +3,13 @@ package org.apache.spark.sql.delta.upkeep.hook
 import io.deltaupkeep.{UpkeepConf, UpkeepException}
 import io.deltaupkeep.optimize.Layout
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.delta.CommittedTransaction
-import org.apache.spark.sql.delta.commands.optimize.OptimizeMetrics
-import org.apache.spark.sql.delta.hooks.{AutoCompactBase, AutoCompactPartitionReserve, AutoCompactUtils}
+import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactPartitionReserve, AutoCompactUtils}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
+import org.apache.spark.sql.delta.upkeep.api.{Commit, CommitHook, DeltaApi}
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
@@ -21,27 +21,23 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
  * As with Delta's, a failure is logged and never fails the commit before it, unless the session asks for that
  * (`spark.databricks.delta.postCommitHook.throwOnError`).
  */
-private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
+private[upkeep] case object UpkeepAutoCompact extends CommitHook with Logging {
 
-  override private[delta] def compactIfNecessary(
-      session: SparkSession,
-      committed: CommittedTransaction,
-      operation: String,
-      maxDeletedRowsRatio: Option[Double]
-  ): Seq[OptimizeMetrics] =
-    ourTable(session, committed) match {
-      case Some(table) =>
-        compactPartitions(session, committed, operation, maxDeletedRowsRatio)(compact(table, _))
-        Nil
-      case None => super.compactIfNecessary(session, committed, operation, maxDeletedRowsRatio)
-    }
+  override def name: String = AutoCompact.name
 
-  private def ourTable(session: SparkSession, committed: CommittedTransaction): Option[DeltaHandle] =
+  override def run(session: SparkSession, commit: Commit): Unit =
+    if (DeltaApi.current.mayAutoCompact(session, commit))
+      ourTable(session, commit) match {
+        case Some(table) => compactPartitions(session, commit)(compact(table, _))
+        case None => DeltaApi.current.autoCompact(session, commit)
+      }
+
+  private def ourTable(session: SparkSession, commit: Commit): Option[DeltaHandle] =
     if (session.sessionState.conf.getConf(UpkeepConf.OptimizeEngine) == "rows") None
-    else tableOf(session, committed)
+    else tableOf(session, commit)
 
-  private def tableOf(session: SparkSession, committed: CommittedTransaction): Option[DeltaHandle] =
-    try Some(DeltaHandle.after(session, committed)).filterNot(_.facts.isClustered)
+  private def tableOf(session: SparkSession, commit: Commit): Option[DeltaHandle] =
+    try Some(DeltaHandle.after(session, commit)).filterNot(_.facts.isClustered)
     catch {
       case refused: UpkeepException =>
         logInfo(s"Auto-compaction is left to Delta: ${refused.getMessage}")
@@ -49,15 +45,11 @@ private[upkeep] case object UpkeepAutoCompact extends AutoCompactBase {
     }
 
   /** The partitions are reserved while they are compacted, because other threads commit to the table too. */
-  private def compactPartitions(
-      session: SparkSession,
-      committed: CommittedTransaction,
-      operation: String,
-      maxDeletedRowsRatio: Option[Double]
-  )(compact: Seq[Expression] => Unit): Unit = {
-    val request =
-      AutoCompactUtils.prepareAutoCompactRequest(session, committed, operation, maxDeletedRowsRatio)
-    val tableId = committed.postCommitSnapshot.metadata.id
+  private def compactPartitions(session: SparkSession, commit: Commit)(
+      compact: Seq[Expression] => Unit
+  ): Unit = {
+    val request = DeltaApi.current.autoCompactRequest(session, commit)
+    val tableId = commit.snapshot.metadata.id
     if (request.shouldCompact)
       try {
         compact(request.targetPartitionsPredicate)

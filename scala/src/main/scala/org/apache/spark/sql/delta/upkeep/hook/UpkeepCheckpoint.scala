@@ -8,44 +8,40 @@ import io.deltaupkeep.checkpoint.CheckpointDue
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.delta.{CommittedTransaction, MaintenanceOperation, Snapshot}
-import org.apache.spark.sql.delta.hooks.{CheckpointHook, PostCommitHook}
+import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.api.{Commit, CommitHook, DeltaApi}
 import org.apache.spark.sql.delta.upkeep.log.CommitsSince
-import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle}
+import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle, TableFeatures}
 
 /**
- * Writes the checkpoint that a commit of an [[UpkeepTransaction]] makes due: in the background, or before the
+ * Writes the checkpoint that a commit makes due: in the background, or before the
  * commit returns.
  */
-private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging {
+private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
 
   override val name: String = "Delta Upkeep checkpoint"
 
-  override def run(session: SparkSession, committed: CommittedTransaction): Unit =
+  override def run(session: SparkSession, commit: Commit): Unit =
     // The commit itself may have given the table a feature that we do not know.
-    if (!isOurs(session, committed.postCommitSnapshot, committed.catalogTable)) {
-      val due = MaintenanceOperation(shouldCheckpoint = isDueByDelta(committed))
-      CheckpointHook.run(session, committed.copy(maintenanceOperation = due))
+    if (!isOurs(session, commit.snapshot, commit.catalogTable)) {
+      if (isDueByDelta(commit)) DeltaApi.current.checkpoint(commit)
     } else {
       val worker = CheckpointWorker.of(session)
-      dueReason(session, committed, worker).foreach { reason =>
-        val pending = PendingCheckpoint.of(session, committed, reason)
+      dueReason(session, commit, worker).foreach { reason =>
+        val pending = PendingCheckpoint.of(session, commit, reason)
         if (session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) == "sync")
           runNow(session, worker, pending)
         else worker.submit(pending)
       }
     }
 
-  /** Delta's rule. */
-  private def isDueByDelta(committed: CommittedTransaction): Boolean = {
-    val version = committed.committedVersion
-    version != 0 &&
-    version % committed.deltaLog.checkpointInterval(committed.postCommitSnapshot.metadata) == 0
-  }
-
-  override def handleError(session: SparkSession, error: Throwable, version: Long): Unit =
-    CheckpointHook.handleError(session, error, version)
+  /** Delta's rule. A checkpoint of adaptive metadata is not made of files. */
+  private def isDueByDelta(commit: Commit): Boolean =
+    commit.version != 0 && commit.version % commit.deltaLog.checkpointInterval(
+      commit.snapshot.metadata
+    ) == 0 &&
+      !commit.snapshot.protocol.readerAndWriterFeatureNames.exists(TableFeatures.isAdaptiveMetadata)
 
   /** As in Delta, a failure fails the hook only if the session asks for that. */
   private def runNow(session: SparkSession, worker: CheckpointWorker, pending: PendingCheckpoint): Unit =
@@ -69,14 +65,14 @@ private[upkeep] case object UpkeepCheckpoint extends PostCommitHook with Logging
 
   private def dueReason(
       session: SparkSession,
-      committed: CommittedTransaction,
+      commit: Commit,
       worker: CheckpointWorker
   ): Option[String] = {
-    val table = committed.deltaLog.logPath.toString
-    val snapshot = committed.postCommitSnapshot
+    val table = commit.deltaLog.logPath.toString
+    val snapshot = commit.snapshot
     val since = CommitsSince.checkpoint(
       snapshot.logSegment,
-      committed.committedVersion,
+      commit.version,
       worker.lastVersion(table),
       System.currentTimeMillis()
     )

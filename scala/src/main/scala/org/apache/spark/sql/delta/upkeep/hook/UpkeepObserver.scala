@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.{OptimisticTransaction, TransactionExecutionObserver}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook, PostCommitHook}
+import org.apache.spark.sql.delta.upkeep.api.{CheckpointsHidden, CommitHook, DeltaApi}
 
 /** Forwards the events of a transaction. */
 private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObserver)
@@ -76,17 +77,17 @@ private[upkeep] object UpkeepObserver {
   /** Runs inside the user's commit: whatever can fail, such as reading a setting, is left to the hooks. */
   def useOurHooks(transaction: OptimisticTransaction): Unit = {
     replace(transaction, AutoCompact, UpkeepAutoCompact)
-    if (transaction.isInstanceOf[UpkeepTransaction]) replace(transaction, CheckpointHook, UpkeepCheckpoint)
+    if (transaction.isInstanceOf[CheckpointsHidden]) replace(transaction, CheckpointHook, UpkeepCheckpoint)
   }
 
   private def replace(
       transaction: OptimisticTransaction,
       theirs: PostCommitHook,
-      ours: PostCommitHook
+      ours: CommitHook
   ): Unit =
     if (transaction.containsPostCommitHook(theirs)) {
       transaction.unregisterPostCommitHooksWhere(_ == theirs)
-      transaction.registerPostCommitHook(ours)
+      transaction.registerPostCommitHook(DeltaApi.current.hook(ours))
     }
 }
 

@@ -5,23 +5,16 @@ import scala.util.Try
 import io.deltaupkeep.UpkeepConf
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.delta.{OptimisticTransaction, Snapshot}
+import org.apache.spark.sql.delta.OptimisticTransaction
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 
-/**
- * A transaction whose checkpoint Delta Upkeep writes. It hides from Delta that one is due: Delta would load
- * the whole state of the table for the commit's statistics, before any hook runs.
- */
-private[upkeep] final class UpkeepTransaction private (begun: OptimisticTransaction)
-    extends OptimisticTransaction(begun.deltaLog, begun.catalogTable, begun.snapshot) {
-
-  override protected def isCheckpointNeeded(version: Long, after: Snapshot): Boolean = false
-}
-
+/** Decides which transactions' checkpoints Delta Upkeep writes. */
 private[upkeep] object UpkeepTransaction {
 
   /** The transaction in our form, or unchanged if Delta writes the checkpoint. */
   def of(begun: OptimisticTransaction): OptimisticTransaction =
-    if (begun.getClass == classOf[OptimisticTransaction] && isOurs(begun)) new UpkeepTransaction(begun)
+    if (begun.getClass == classOf[OptimisticTransaction] && isOurs(begun))
+      DeltaApi.current.hidingCheckpoints(begun)
     else begun
 
   /** Runs inside the user's statement, which must not fail because of a setting that cannot be read. */

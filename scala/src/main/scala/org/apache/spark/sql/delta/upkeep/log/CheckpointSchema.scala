@@ -33,7 +33,7 @@ private[upkeep] final class CheckpointSchema(session: ClassicSession, snapshot: 
 
   /** Only Delta's own expression knows their encoding. */
   def hasVariantStatistics: Boolean =
-    SchemaUtils.checkForVariantTypeColumnsRecursively(snapshot.statsSchema)
+    SchemaUtils.typeExistsRecursively(snapshot.statsSchema)(_.typeName == "variant")
 
   lazy val parquetSchema: MessageType = stored(schema)
 

@@ -10,13 +10,13 @@ import org.apache.spark.sql.delta.{
   CheckpointInstance,
   CheckpointProvider,
   DeltaConfigs,
-  LazyCompleteCheckpointProvider,
   LogSegment,
   PreloadedCheckpointProvider,
   Snapshot,
   V2CheckpointProvider
 }
 import org.apache.spark.sql.delta.actions.{Action, FileAction, Metadata, Protocol}
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** The checkpoint from which Delta reads a table, as the base of a new one. */
@@ -98,7 +98,7 @@ private[upkeep] object LastCheckpoint {
 
   /** A checkpoint by its files; None if there are none. */
   def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
-    read(checkpoint) match {
+    DeltaApi.current.complete(checkpoint) match {
       case v2: V2CheckpointProvider => Some(new LastV2Checkpoint(handle, v2))
       case classic: PreloadedCheckpointProvider => Some(new LastClassicCheckpoint(handle, classic))
       case _ => None
@@ -121,21 +121,17 @@ private[upkeep] object LastCheckpoint {
   }
 
   /** The Parquet files that hold the file actions of a checkpoint. Reads a top-level file. */
-  def filesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = read(checkpoint) match {
+  def filesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = DeltaApi.current.complete(checkpoint) match {
     case v2: V2CheckpointProvider => v2.sidecarFileStatuses
     case other => other.topLevelFiles
   }
 
   /** All files of a checkpoint, and not only those with file actions. Reads a top-level file. */
-  def allFilesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = read(checkpoint) match {
-    case v2: V2CheckpointProvider => v2.topLevelFiles ++ v2.sidecarFileStatuses
-    case other => other.topLevelFiles
-  }
-
-  private def read(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
-    case unread: LazyCompleteCheckpointProvider => read(unread.underlyingCheckpointProvider)
-    case complete => complete
-  }
+  def allFilesOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
+    DeltaApi.current.complete(checkpoint) match {
+      case v2: V2CheckpointProvider => v2.topLevelFiles ++ v2.sidecarFileStatuses
+      case other => other.topLevelFiles
+    }
 }
 
 /** Its fragments are its sidecars. */

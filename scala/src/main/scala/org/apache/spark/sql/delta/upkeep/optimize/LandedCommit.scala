@@ -4,6 +4,7 @@ import scala.util.control.NonFatal
 
 import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.{AddFile, CommitInfo}
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -26,8 +27,8 @@ private[upkeep] object LandedCommit {
   ): Option[Long] = {
     val paths = adds.iterator.map(_.path).toSet
     try
-      handle.snapshot.deltaLog
-        .getChanges(transaction.readVersion + 1, handle.table.catalogTable, failOnDataLoss = true)
+      DeltaApi.current
+        .changes(handle.snapshot.deltaLog, transaction.readVersion + 1, handle.table.catalogTable)
         .collectFirst {
           case (version, actions) if actions.exists {
                 case info: CommitInfo => info.txnId.contains(transaction.txnId)

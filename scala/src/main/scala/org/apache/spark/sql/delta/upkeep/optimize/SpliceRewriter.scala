@@ -15,7 +15,7 @@ import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
 import org.apache.spark.sql.delta.{DeltaColumnMapping, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.stats.StatsCollectionUtils
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.util.{DeltaFileOperations, Utils}
 import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetOptions,
@@ -111,18 +111,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   private def footerStats(add: AddFile): Option[String] = {
     import org.apache.spark.sql.delta.implicits._
     Option.when(sqlConf.getConf(DeltaSQLConf.DELTA_COLLECT_STATS)) {
-      StatsCollectionUtils
-        .computeStats(
-          session,
-          hadoopConf,
-          snapshot.deltaLog,
-          snapshot,
-          session.createDataset(Seq(add)),
-          numFilesOpt = Some(1L),
-          stringTruncateLength = sqlConf.getConf(DeltaSQLConf.DATA_SKIPPING_STRING_PREFIX_LENGTH)
-        )
-        .head()
-        .stats
+      DeltaApi.current.withStatistics(hadoopConf, snapshot, session.createDataset(Seq(add))).head().stats
     }
   }
 

@@ -1,9 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.replay
 
-import org.apache.spark.sql.{Column, DataFrame}
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.delta.{DeltaLogFileIndex, Snapshot}
 import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointSchema, FileKey}
 import org.apache.spark.sql.delta.upkeep.spark.FirstOfRun
 import org.apache.spark.sql.functions._
@@ -13,7 +13,7 @@ import org.apache.spark.sql.functions._
  * distributed by path and sorted, and the newest one for each file, application and domain is kept (protocol,
  * 'Action Reconciliation'). Sorting spills to disk, so memory does not grow with the table.
  */
-private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapshot) {
+private[upkeep] final class LogReplay(session: SparkSession, snapshot: Snapshot) {
   import LogReplay._
 
   private val deltaLog = snapshot.deltaLog
@@ -51,13 +51,11 @@ private[upkeep] final class LogReplay(session: ClassicSession, snapshot: Snapsho
   private def everything: DataFrame = {
     val commits = DeltaLogFileIndex(DeltaLogFileIndex.COMMIT_FILE_FORMAT, snapshot.logSegment.deltas)
       .map(deltaLog.loadIndex(_, Action.logSchema))
-    val checkpoint = snapshot.checkpointProvider
-      .loadActionsForStateReconstruction(session, deltaLog)
-      .map { actions =>
-        // If it has statistics only as a struct, they are converted to JSON.
-        val add = col("add").withField("stats", col(Snapshot.ADD_STATS_TO_USE_COL_NAME))
-        actions.withColumn("add", when(col("add.path").isNotNull, add))
-      }
+    val checkpoint = DeltaApi.current.checkpointActions(session, snapshot).map { actions =>
+      // If it has statistics only as a struct, they are converted to JSON.
+      val add = col("add").withField("stats", col(Snapshot.ADD_STATS_TO_USE_COL_NAME))
+      actions.withColumn("add", when(col("add.path").isNotNull, add))
+    }
     (checkpoint.toSeq ++ commits).map(_.select(columns: _*)).reduce(_ union _)
   }
 

@@ -3,15 +3,8 @@ package org.apache.spark.sql.delta.upkeep.replay
 import io.deltaupkeep.{ByteText, UpkeepConf}
 
 import org.apache.spark.sql.delta.Snapshot
-import org.apache.spark.sql.delta.actions.{
-  Action,
-  AddFile,
-  FileAction,
-  InMemoryLogReplay,
-  Metadata,
-  Protocol,
-  RemoveFile
-}
+import org.apache.spark.sql.delta.actions.{Action, AddFile, FileAction, Metadata, Protocol, RemoveFile}
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.log.{DeltaLogReader, FileKey}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -60,10 +53,7 @@ private[upkeep] object LogTail {
 /** Replays the commits after a checkpoint one by one, with the reconciliation rules of Delta. */
 private final class TailReplay(snapshot: Snapshot, before: Seq[Action]) {
 
-  private val replay = new InMemoryLogReplay(
-    Some(snapshot.minFileRetentionTimestamp),
-    snapshot.minSetTransactionRetentionTimestamp
-  )
+  private val replay = DeltaApi.current.replay(snapshot)
   private val touched = Set.newBuilder[FileKey]
   private var commits = 0L
 

@@ -12,17 +12,11 @@ import org.apache.hadoop.security.AccessControlException
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.{
-  CheckpointPolicy,
-  CheckpointProtectionTableFeature,
-  CommittedTransaction,
-  DeltaConfigs,
-  Snapshot,
-  V2CheckpointTableFeature
-}
+import org.apache.spark.sql.delta.{CheckpointPolicy, DeltaConfigs, Snapshot, V2CheckpointTableFeature}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.api.Commit
 
 /** A Delta table at its newest version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (
@@ -51,16 +45,14 @@ final class DeltaHandle private (
       partitionColumns = metadata.partitionColumns,
       clusteringColumns = if (clustered) ClusteringColumnInfo.extractLogicalNames(snapshot) else Nil,
       isClustered = clustered,
-      catalogManaged = snapshot.isCatalogOwned,
+      catalogManaged = TableFeatures.isCatalogManaged(snapshot),
       supportsV2Checkpoints = snapshot.protocol.isFeatureSupported(V2CheckpointTableFeature),
       prefersV2Checkpoints = DeltaConfigs.CHECKPOINT_POLICY.fromMetaData(metadata) == CheckpointPolicy.V2,
       checkpointLimits = CheckpointProperties.limits(session, snapshot),
       logRetentionMs = DeltaConfigs.getMilliSeconds(DeltaConfigs.LOG_RETENTION.fromMetaData(metadata)),
       logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
       inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
-      checkpointProtectionVersion = CheckpointProtectionTableFeature
-        .getCheckpointProtectionVersionOption(snapshot.protocol, metadata)
-        .filter(_ > 0)
+      checkpointProtectionVersion = TableFeatures.checkpointProtection(snapshot)
     )
   }
 
@@ -126,9 +118,9 @@ object DeltaHandle {
    *
    * @throws io.deltaupkeep.UpkeepException if the table's features forbid rewriting its files
    */
-  private[upkeep] def after(session: SparkSession, committed: CommittedTransaction): DeltaHandle = {
-    val log = committed.deltaLog
-    val table = DeltaTableV2(session, log.dataPath, committed.catalogTable, options = log.options)
+  private[upkeep] def after(session: SparkSession, commit: Commit): DeltaHandle = {
+    val log = commit.deltaLog
+    val table = DeltaTableV2(session, log.dataPath, commit.catalogTable, options = log.options)
     val snapshot = table.update()
     TableFeatures.check("OPTIMIZE", nameOf(table), snapshot, Intent.Reorganize)
     new DeltaHandle(session, table, snapshot)

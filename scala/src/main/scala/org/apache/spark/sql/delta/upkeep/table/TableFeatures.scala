@@ -47,6 +47,18 @@ private[upkeep] object TableFeatures {
 
   def isAdaptiveMetadata(feature: String): Boolean = feature.startsWith("adaptiveMetadata")
 
+  /** Delta 4.0 previews it under another name. */
+  def isCatalogManaged(snapshot: Snapshot): Boolean =
+    snapshot.protocol.readerAndWriterFeatureNames
+      .exists(feature => feature == "catalogManaged" || feature.startsWith("catalogOwned"))
+
+  /** The version before which only a cleanup that goes past it may delete (protocol, 'Checkpoint Protection'). */
+  def checkpointProtection(snapshot: Snapshot): Option[Long] =
+    if (snapshot.protocol.readerAndWriterFeatureNames("checkpointProtection"))
+      snapshot.metadata.configuration.get("delta.requireCheckpointProtectionBeforeVersion")
+        .map(_.toLong).filter(_ > 0)
+    else None
+
   /** @throws io.deltaupkeep.UpkeepException `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE`, `CATALOG_MANAGED_TABLE` */
   def check(statement: String, table: String, snapshot: Snapshot, intent: Intent): Unit = {
     val names = snapshot.protocol.readerAndWriterFeatureNames
@@ -57,6 +69,6 @@ private[upkeep] object TableFeatures {
       DeltaTarget.withKnownFeatures(statement, table)(snapshot.deltaLog.protocolWrite(snapshot.protocol))
     }
     val movesFiles = intent == Intent.Reorganize || intent == Intent.CleanLog
-    if (movesFiles && snapshot.isCatalogOwned) throw UpkeepErrors.catalogManaged(statement, table)
+    if (movesFiles && isCatalogManaged(snapshot)) throw UpkeepErrors.catalogManaged(statement, table)
   }
 }

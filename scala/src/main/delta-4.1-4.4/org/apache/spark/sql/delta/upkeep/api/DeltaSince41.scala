@@ -1,0 +1,113 @@
+package org.apache.spark.sql.delta.upkeep.api
+
+import org.apache.hadoop.conf.Configuration
+
+import org.apache.spark.sql.{Dataset, SparkSession}
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.delta.{CommittedTransaction, DeltaLog, OptimisticTransaction, Snapshot}
+import org.apache.spark.sql.delta.actions.{Action, AddFile, InMemoryLogReplay}
+import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.stats.StatsCollectionUtils
+
+/** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a table of a catalog. */
+private[api] abstract class DeltaSince41 extends DeltaApi {
+  import DeltaSince41._
+
+  override def hidingCheckpoints(begun: OptimisticTransaction): OptimisticTransaction with CheckpointsHidden =
+    new Hiding(begun)
+
+  override def hook(ours: CommitHook): PostCommitHook = Hook(ours)
+
+  override def checkpoint(commit: Commit): Unit =
+    commit.deltaLog.checkpoint(
+      snapshotOf(commit.snapshot, commit.version, commit.catalogTable),
+      commit.catalogTable
+    )
+
+  override def mayAutoCompact(session: SparkSession, commit: Commit): Boolean =
+    AutoCompact.getAutoCompactType(session.sessionState.conf, commit.snapshot.metadata).nonEmpty &&
+      AutoCompactUtils.isQualifiedForAutoCompact(session, theirs(commit))
+
+  override def autoCompactRequest(session: SparkSession, commit: Commit): AutoCompactRequest =
+    AutoCompactUtils.prepareAutoCompactRequest(
+      session,
+      theirs(commit),
+      AutoCompact.OP_TYPE,
+      maxDeletedRowsRatio = None
+    )
+
+  override def autoCompact(session: SparkSession, commit: Commit): Unit =
+    AutoCompact.run(session, theirs(commit))
+
+  override def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot =
+    commit.deltaLog.getSnapshotAt(
+      version,
+      lastCheckpointHint = None,
+      lastCheckpointProvider = Some(commit.checkpointProvider),
+      catalogTableOpt = catalogTable,
+      enforceTimeTravelWithinDeletedFileRetention = false
+    )
+
+  override def changes(
+      log: DeltaLog,
+      from: Long,
+      catalogTable: Option[CatalogTable]
+  ): Iterator[(Long, Seq[Action])] = log.getChanges(from, catalogTable, failOnDataLoss = true)
+
+  override def replay(snapshot: Snapshot): InMemoryLogReplay =
+    new InMemoryLogReplay(
+      Some(snapshot.minFileRetentionTimestamp),
+      snapshot.minSetTransactionRetentionTimestamp
+    )
+
+  override def withStatistics(
+      conf: Configuration,
+      snapshot: Snapshot,
+      files: Dataset[AddFile]
+  ): Dataset[AddFile] = {
+    val session = files.sparkSession
+    StatsCollectionUtils.computeStats(
+      session,
+      conf,
+      snapshot.deltaLog,
+      snapshot,
+      files,
+      numFilesOpt = Some(1L),
+      stringTruncateLength =
+        session.sessionState.conf.getConf(DeltaSQLConf.DATA_SKIPPING_STRING_PREFIX_LENGTH),
+      ignoreMissingStats = true,
+      setBoundsToWide = false
+    )
+  }
+
+  override def backfill(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit =
+    snapshot.ensureCommitFilesBackfilled(catalogTable)
+}
+
+private object DeltaSince41 {
+
+  private final class Hiding(begun: OptimisticTransaction)
+      extends OptimisticTransaction(begun.deltaLog, begun.catalogTable, begun.snapshot)
+      with CheckpointsHidden {
+    override protected def isCheckpointNeeded(version: Long, after: Snapshot): Boolean = false
+  }
+
+  private final case class Hook(ours: CommitHook) extends PostCommitHook {
+    override val name: String = ours.name
+
+    override def run(session: SparkSession, committed: CommittedTransaction): Unit =
+      ours.run(
+        session,
+        Commit(
+          committed.deltaLog,
+          committed.catalogTable,
+          committed.committedVersion,
+          committed.postCommitSnapshot,
+          committed
+        )
+      )
+  }
+
+  private def theirs(commit: Commit): CommittedTransaction = commit.theirs.asInstanceOf[CommittedTransaction]
+}

@@ -1,0 +1,16 @@
+package org.apache.spark.sql.delta.upkeep.api
+
+import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.delta.{CheckpointProvider, LazyCompleteCheckpointProvider, Snapshot}
+
+/** Since 4.4 a checkpoint need not be a set of files. */
+private[api] object Delta44 extends DeltaSince41 {
+
+  override def complete(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
+    case unread: LazyCompleteCheckpointProvider => complete(unread.underlyingCheckpointProvider)
+    case complete => complete
+  }
+
+  override def checkpointActions(session: SparkSession, snapshot: Snapshot): Option[DataFrame] =
+    snapshot.checkpointProvider.loadActionsForStateReconstruction(session, snapshot.deltaLog)
+}

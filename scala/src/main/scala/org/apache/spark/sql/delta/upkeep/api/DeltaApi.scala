@@ -1,0 +1,71 @@
+package org.apache.spark.sql.delta.upkeep.api
+
+import org.apache.hadoop.conf.Configuration
+
+import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.delta.{CheckpointProvider, DeltaLog, OptimisticTransaction, Snapshot}
+import org.apache.spark.sql.delta.actions.{Action, AddFile, InMemoryLogReplay}
+import org.apache.spark.sql.delta.hooks.{AutoCompactRequest, PostCommitHook}
+
+/**
+ * What versions of Delta do in different ways. Each implementation is compiled against the oldest version that
+ * it is for, and is chosen by what is on the class path, because platforms change Delta under its own version.
+ */
+private[upkeep] trait DeltaApi {
+
+  /**
+   * The transaction as one with [[CheckpointsHidden]]. Delta would load the whole state of the table for the
+   * commit's statistics if it knew that a checkpoint is due, before any hook runs.
+   */
+  def hidingCheckpoints(begun: OptimisticTransaction): OptimisticTransaction with CheckpointsHidden
+
+  /** A hook of ours as Delta registers it. Hooks are equal if ours are. */
+  def hook(ours: CommitHook): PostCommitHook
+
+  /** Has Delta write the checkpoint of a commit. */
+  def checkpoint(commit: Commit): Unit
+
+  /** Whether Delta would look for partitions to compact after the commit. */
+  def mayAutoCompact(session: SparkSession, commit: Commit): Boolean
+
+  /** The partitions that Delta would compact. Delta may have reserved them. */
+  def autoCompactRequest(session: SparkSession, commit: Commit): AutoCompactRequest
+
+  /** Has Delta compact the partitions. */
+  def autoCompact(session: SparkSession, commit: Commit): Unit
+
+  /** The checkpoint that a lazy one stands for. Reads its top-level file. */
+  def complete(checkpoint: CheckpointProvider): CheckpointProvider
+
+  /**
+   * The actions of the table's checkpoint with its version, and with the JSON statistics of a file in
+   * [[Snapshot.ADD_STATS_TO_USE_COL_NAME]]; None if there is no checkpoint.
+   */
+  def checkpointActions(session: SparkSession, snapshot: Snapshot): Option[DataFrame]
+
+  /** The version of a commit, which its post-commit snapshot may be later than. */
+  def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot
+
+  /** The commits from a version on. Fails if one of them is missing. */
+  def changes(
+      log: DeltaLog,
+      from: Long,
+      catalogTable: Option[CatalogTable]
+  ): Iterator[(Long, Seq[Action])]
+
+  /** Delta's reconciliation of actions that are given commit by commit. */
+  def replay(snapshot: Snapshot): InMemoryLogReplay
+
+  /** The files with statistics from their footers. */
+  def withStatistics(conf: Configuration, snapshot: Snapshot, files: Dataset[AddFile]): Dataset[AddFile]
+
+  /** Publishes the commits of the snapshot that a coordinator holds. */
+  def backfill(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
+}
+
+private[upkeep] object DeltaApi {
+
+  /** For the Delta on the class path. */
+  lazy val current: DeltaApi = Delta44
+}
