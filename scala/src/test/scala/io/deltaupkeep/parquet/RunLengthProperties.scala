@@ -72,6 +72,14 @@ class RunLengthProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("an empty run is an error, because readers do not agree on what follows it") {
+    val run = Array[Byte](2 * 4, 1)
+    Seq(Array[Byte](0, 1), Array[Byte](1)).foreach { empty =>
+      val e = intercept[MalformedPage](decoded(2, run ++ empty ++ run, 8))
+      assert(e.getMessage.contains("an empty run after 4 of 8 values"))
+    }
+  }
+
   private def decoded(width: Int, bytes: Array[Byte], count: Int): Array[Int] = {
     val out = new Array[Int](count)
     val run = RunLength.decode(bytes, 0, bytes.length, width, count, out)

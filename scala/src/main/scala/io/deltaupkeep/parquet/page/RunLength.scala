@@ -39,6 +39,8 @@ private[parquet] object RunLength {
           shift += 7
           more = byte < 0
         }
+        // Spark goes on to the next run, and parquet-java repeats the value of this one to the end.
+        if (header >>> 1 == 0) throw new MalformedPage(s"an empty run after $done of $count values")
         val left = count - done
         if ((header & 1) == 0) {
           val run = math.min(header >>> 1, left)
