@@ -332,7 +332,7 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val layout = settings.layout
     Using.Manager { use =>
       val encoder = use(new RowGroupEncoder(schema, layout, settings.codec, Nil, new Configuration(false)))
-      val out = use(new RowGroupFile(schema, Map.empty, new LocalOutputFile(file)))
+      val out = new RowGroupFile(schema, Map.empty, new LocalOutputFile(file))
       out.append(encoder.encode(rows))
       out.finish()
     }.get

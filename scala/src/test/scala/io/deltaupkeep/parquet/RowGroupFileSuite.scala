@@ -100,7 +100,7 @@ class RowGroupFileSuite extends AnyFunSuite {
     val codec = CompressionCodecName.SNAPPY
     Using.Manager { use =>
       val encoder = use(new RowGroupEncoder(schema, layout, codec, blooms, new Configuration(false)))
-      val written = use(new RowGroupFile(schema, Map("who" -> "test"), new LocalOutputFile(file)))
+      val written = new RowGroupFile(schema, Map("who" -> "test"), new LocalOutputFile(file))
       written.append(encoder.encode(rows))
       written.finish()
     }.get

@@ -72,15 +72,10 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     val columns = new ColumnWorkers(settings, conf)
     val pipeline =
       new RowGroupPipeline(planner, files, columns, writer, summary, settings.heldRowGroupBytes)
-    var complete = false
-    try {
-      val written = spliceAll(files, pipeline).toLeft(writer.end())
-      complete = written.isRight
-      written
-    } finally {
+    try spliceAll(files, pipeline).toLeft(writer.end())
+    finally {
       columns.close()
       files.close()
-      if (!complete) writer.abort()
     }
   }
 

@@ -10,7 +10,8 @@ import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
 
 /**
- * The output of a splice. It is opened with the first row group: a bin without rows has none.
+ * The output of a splice. It is opened with the first row group: a bin without rows has none. Unless it is
+ * ended it is not closed either, because an object store would publish a part of the file then.
  *
  * @param keyValues metadata of the file
  */
@@ -32,11 +33,6 @@ private[parquet] final class OutputWriter(
   def end(): Option[FooterTotals] = opened.map { writer =>
     writer.end(keyValues.asJava)
     FooterTotals.written(writer.getFooter)
-  }
-
-  def abort(): Unit = opened.foreach { writer =>
-    writer.abort()
-    writer.close()
   }
 
   private def open(schema: MessageType): ParquetFileWriter = {

@@ -75,13 +75,13 @@ final class EncodedRowGroup private[parquet] (private[parquet] val rows: Long, c
 }
 
 /**
- * A file of row groups. Appending is thread-safe.
+ * A file of row groups. Appending is thread-safe. Unless it is finished it is not closed either, because an
+ * object store would publish a part of it then.
  *
  * @param output    must not exist
  * @param keyValues metadata of the file
  */
-final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], output: OutputFile)
-    extends AutoCloseable {
+final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], output: OutputFile) {
 
   private val writer = new ParquetFileWriter(
     output,
@@ -92,21 +92,10 @@ final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], ou
     null,
     ParquetProperties.builder().build()
   )
-  private var isComplete = false
   writer.start()
 
   def append(group: EncodedRowGroup): Unit = synchronized(group.write(writer))
 
   /** Writes the footer. */
-  def finish(): Unit = {
-    writer.end(keyValues.asJava)
-    isComplete = true
-  }
-
-  /** Unless [[finish]] was called, the file cannot be read. */
-  override def close(): Unit =
-    if (!isComplete) {
-      writer.abort()
-      writer.close()
-    }
+  def finish(): Unit = writer.end(keyValues.asJava)
 }

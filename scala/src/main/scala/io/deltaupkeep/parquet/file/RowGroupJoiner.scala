@@ -23,7 +23,8 @@ final case class RowGroupsOf(file: InputFile, ordinals: Option[Seq[Int]])
 
 /**
  * Copies row groups of several files to one file as bytes, with their indexes and Bloom filters. Nothing is
- * decoded, and at most 32 MB of a file are in memory.
+ * decoded, and at most 32 MB of a file are in memory. An output that failed is not closed, because an object store
+ * would publish a part of it then.
  */
 object RowGroupJoiner {
 
@@ -36,25 +37,18 @@ object RowGroupJoiner {
   def join(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
     var opened = Option.empty[(MessageType, ParquetFileWriter)]
     var keyValues = Map.empty[String, String].asJava
-    var complete = false
-    try {
-      inputs.foreach { input =>
-        Using.resource(new FileBytes.Blocks(input.file)) { bytes =>
-          val metadata = footer(input.file, bytes)
-          val schema = metadata.getFileMetaData.getSchema
-          val (first, to) = opened.getOrElse((schema, open(output, schema)))
-          opened = Some((first, to))
-          require(schema == first, s"${input.file} has another schema than the files before it")
-          keyValues = metadata.getFileMetaData.getKeyValueMetaData
-          copy(input, bytes, metadata, to)
-        }
+    inputs.foreach { input =>
+      Using.resource(new FileBytes.Blocks(input.file)) { bytes =>
+        val metadata = footer(input.file, bytes)
+        val schema = metadata.getFileMetaData.getSchema
+        val (first, to) = opened.getOrElse((schema, open(output, schema)))
+        opened = Some((first, to))
+        require(schema == first, s"${input.file} has another schema than the files before it")
+        keyValues = metadata.getFileMetaData.getKeyValueMetaData
+        copy(input, bytes, metadata, to)
       }
-      opened.foreach { case (_, writer) => writer.end(keyValues) }
-      complete = true
-    } finally if (!complete) opened.foreach { case (_, writer) =>
-        writer.abort()
-        writer.close()
-      }
+    }
+    opened.foreach { case (_, writer) => writer.end(keyValues) }
   }
 
   private def copy(

@@ -68,7 +68,7 @@ private[upkeep] final class DriverParts(
     def sideBySide[A](of: Seq[A])(run: A => Unit): Unit =
       ThreadUtils.parmap(of, "delta-upkeep-parts", threads)(one => session.withActive(run(one)))
     Using.Manager { use =>
-      val target = use(if (isSidecar) new Sidecars else new OneFile)
+      val target = if (isSidecar) new Sidecars else new OneFile
       val writers = Seq.fill(threads)(use(new Writer(fileActions, target)))
       sideBySide(writers)(work)
       sideBySide(together(writers))(_.flush())
@@ -135,7 +135,7 @@ private[upkeep] final class DriverParts(
   private def statusOf(path: Path): FileStatus = path.getFileSystem(conf).getFileStatus(path)
 
   /** Takes row groups. Thread-safe. */
-  private sealed trait Target extends AutoCloseable {
+  private sealed trait Target {
     def append(group: EncodedRowGroup): Unit
     def finish(): Seq[FileStatus]
   }
@@ -146,15 +146,13 @@ private[upkeep] final class DriverParts(
 
     override def append(group: EncodedRowGroup): Unit = {
       val path = place.path(conf, parts.getAndIncrement())
-      Using.resource(newFile(path)) { file =>
-        file.append(group)
-        file.finish()
-      }
+      val file = newFile(path)
+      file.append(group)
+      file.finish()
       written.add(statusOf(path))
       ()
     }
     override def finish(): Seq[FileStatus] = written.asScala.toSeq
-    override def close(): Unit = ()
   }
 
   private final class OneFile extends Target {
@@ -166,7 +164,6 @@ private[upkeep] final class DriverParts(
       file.finish()
       Seq(statusOf(path))
     }
-    override def close(): Unit = file.close()
   }
 }
 
