@@ -5,6 +5,7 @@ SHELL := /usr/bin/env bash
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
+PLATFORM ?= 4.2
 DEMO_SF ?= 0.1
 DEMO_COMMITS ?= 30
 BENCH_SF ?= 1
@@ -14,23 +15,39 @@ TORTURE_SEED := $(or $(TORTURE_SEED),$(shell date +%s))
 TORTURE_MINUTES ?= 30
 TORTURE_POINTS ?= 0
 
+# Ends a command in a list of commands.
+define newline
+
+
+endef
+
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' python/delta_upkeep/version.py)
 SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
 # Two sessions of Spark: tests wait more than they compute.
-PYTEST := $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -n 2 --dist loadgroup --durations 10
+PYTEST = $(1)/bin/python -m pytest -c tests/pytest.ini --rootdir=. -n 2 --dist loadgroup --durations 10
 SBT_JAR := $(VENV)/sbt/sbt-launch.jar
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(CURDIR)/project/repositories \
 	-Dsbt.supershell=false -Dsbt.color=false -jar $(SBT_JAR)
 
+# Lines of Spark, and of each the oldest and the newest pair of Spark and Delta. Spark 4.2 has one Delta.
+LINES := 4.0 4.1 4.2
+PAIRS := 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
+JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-2.13/delta-upkeep_$(line)_2.13-$(VERSION).jar)
+PACKAGED := scala/target/.packaged
+# What shows that a pair works: suites of Scala, and tests from Python.
+CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite
+ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_cleanup.py \
+	test_maintain_and_health.py test_optimize.py test_sql.py)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.
-SCALA_SOURCES := $(shell find scala/src/main) build.sbt project/plugins.sbt project/build.properties
+SCALA_SOURCES := $(shell find scala/src/main) build.sbt project/Platform.scala project/plugins.sbt project/build.properties
 PYTHON_FILES := $(shell find python/delta_upkeep -name '*.py' -o -name '*.css' -o -name py.typed) python/pyproject.toml
 PYTHON_SOURCES := python/delta_upkeep $(PYTHON_FILES)
 
@@ -39,7 +56,7 @@ help: ## List every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: setup
-setup: $(VENV)/.installed ## Make .venv with the wheel (and its jar) installed
+setup: $(VENV)/.installed ## Make .venv with the wheel (and its jars) installed
 
 .PHONY: demo
 demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
@@ -51,7 +68,18 @@ bench: setup $(SBT_JAR) ## Measure against Delta, Delta Kernel and delta-rs; BEN
 	PYTHONPATH=tests $(BIN)/python -m bench.run --scale-factor $(BENCH_SF) --runs $(BENCH_RUNS) --cases $(BENCH_CASES)
 
 .PHONY: test
-test: setup lint test-scala test-python ## Run every check and every test
+test: $(if $(filter 4.2,$(PLATFORM)),setup lint test-scala test-python,test-line) ## Run every check and every test; PLATFORM=4.1 tests on that line of Spark
+
+.PHONY: test-line
+test-line: publish-local $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))/.installed
+	$(SBT) upkeep-$(subst .,_,$(PLATFORM))/test upkeep-$(subst .,_,$(PLATFORM))/Test/package </dev/null
+	$(call PYTEST,$(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))) $(ON_PLATFORMS) $(ARGS)
+
+.PHONY: test-platforms
+test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/.installed) ## Run the contract and end-to-end tests with the oldest and the newest Delta of each line of Spark
+	$(SBT) $(foreach line,4_0 4_0-delta-4_0 4_1 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
+		upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
+	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(ON_PLATFORMS) $(ARGS)$(newline))
 
 .PHONY: lint
 lint: setup ## Check formatting, types and the rooms of the sources
@@ -62,27 +90,27 @@ lint: setup ## Check formatting, types and the rooms of the sources
 
 .PHONY: test-scala
 test-scala: setup ## Run the Scala tests, after checking the format, and publish locally for the others
-	$(SBT) scalafmtCheckAll upkeep/test upkeep/publish upkeep/Test/package </dev/null
+	$(SBT) scalafmtCheckAll upkeep/test lines/publish upkeep/Test/package </dev/null
 	touch $(PUBLISHED)
 
 .PHONY: test-python
 test-python: setup dist $(VENV)/.browser $(VENV)/spark.jsa ## Run the tests from Python; ARGS='-k name' chooses
-	$(PYTEST) tests $(ARGS)
+	$(call PYTEST,$(VENV)) tests $(ARGS)
 
 .PHONY: torture
 torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers for TORTURE_MINUTES=30, interrupt every request, storm, and fuzz; TORTURE_SEED=1 repeats a run, TORTURE_POINTS=150 is fewer
 	PYTHONPATH=tests $(BIN)/python -m torture.run --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
 	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz* io.deltaupkeep.parquet.bytes.* io.deltaupkeep.parquet.footer.* io.deltaupkeep.parquet.page.*" </dev/null
-	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 $(PYTEST) tests/faults $(ARGS)
+	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 $(call PYTEST,$(VENV)) tests/faults $(ARGS)
 
 .PHONY: publish-local
 publish-local: $(PUBLISHED) ## Publish to a Maven layout below scala/target/repository
 
 .PHONY: jar
-jar: $(JAR) ## Build the jar
+jar: $(PACKAGED) ## Build the jars of all lines of Spark
 
 .PHONY: wheel
-wheel: $(WHEEL) ## Build the wheel, with the jar inside
+wheel: $(WHEEL) ## Build the wheel, with the jars inside
 
 .PHONY: dist
 dist: $(WHEEL) publish-local ## Make what a release is, in dist: wheel, source distribution, Maven layout, changes
@@ -112,14 +140,14 @@ clean: ## Remove what was built, but not .venv
 distclean: clean ## Remove .venv too
 	rm -rf $(VENV)
 
-$(VENV)/.requirements: python/requirements-dev.txt project/preflight.sh
+$(VENV)/.requirements: python/requirements-dev.txt python/requirements-test.txt project/preflight.sh
 	PYTHON=$(PYTHON) project/preflight.sh
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-dev.txt
+	$(PIP) install -r python/requirements-dev.txt -r python/requirements-test.txt
 	touch $@
 
 $(VENV)/.browser: python/requirements-browser.txt $(VENV)/.requirements
-	$(BIN)/pip install --quiet --disable-pip-version-check -r python/requirements-browser.txt
+	$(PIP) install -r python/requirements-browser.txt
 	touch $@
 
 # PySpark carries Ivy, so nothing has to be installed to fetch sbt's launcher.
@@ -129,26 +157,34 @@ $(SBT_JAR): $(VENV)/.requirements project/build.properties
 		-retrieve "$(VENV)/sbt/[artifact].[ext]" >$(VENV)/ivy.log 2>&1 || { tail -n 20 $(VENV)/ivy.log >&2; exit 1; }
 	touch $@
 
-$(JAR): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
-	$(SBT) upkeep/package </dev/null
+$(PACKAGED): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
+	$(SBT) lines/package </dev/null
 	touch $@
 
 # The wheel is built from the source distribution.
-$(WHEEL): $(JAR) $(PYTHON_SOURCES)
+$(WHEEL): $(PACKAGED) $(PYTHON_SOURCES)
 	rm -rf python/delta_upkeep/jars dist
 	mkdir -p python/delta_upkeep/jars
-	cp $(JAR) python/delta_upkeep/jars/
+	cp $(JARS) python/delta_upkeep/jars/
 	$(BIN)/python -m build --no-isolation --outdir dist python >$(VENV)/wheel.log || { cat $(VENV)/wheel.log >&2; exit 1; }
 	touch $@
 
 $(VENV)/.installed: $(WHEEL)
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(WHEEL)
+	$(PIP) install --no-deps --force-reinstall $(WHEEL)
+	touch $@
+
+# A pair of Spark and Delta with the wheel, as a user installs them.
+$(VENV)/platforms/%/.installed: python/requirements-test.txt $(WHEEL)
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip --quiet --disable-pip-version-check install $(WHEEL) -r python/requirements-test.txt \
+		$(subst -, delta-spark==,pyspark==$*)
+	$(@D)/bin/pip --quiet --disable-pip-version-check install --no-deps --force-reinstall $(WHEEL)
 	touch $@
 
 # Tests start many JVMs, which then need not read and check Spark's classes one by one.
 $(VENV)/spark.jsa: $(VENV)/.requirements tests/warm_up.py | $(VENV)/.installed
 	PYTHONPATH=tests SPARK_SUBMIT_OPTS=-XX:ArchiveClassesAtExit=$@ $(BIN)/python tests/warm_up.py >$(VENV)/warm_up.log 2>&1 || { cat $(VENV)/warm_up.log >&2; exit 1; }
 
-$(PUBLISHED): $(JAR)
-	$(SBT) upkeep/publish upkeep/Test/package </dev/null
+$(PUBLISHED): $(PACKAGED)
+	$(SBT) lines/publish upkeep/Test/package </dev/null
 	touch $@

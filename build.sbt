@@ -1,9 +1,6 @@
 import scala.io.Source
 import scala.util.Using
 
-val sparkVersion = "4.2.0"
-val deltaVersion = "4.4.0"
-
 // The version lives in the Python package, the one file that both builds can read without the other.
 val upkeepVersion = Using.resource(Source.fromFile("python/delta_upkeep/version.py")) { source =>
   """__version__ = "([^"]+)"""".r.findFirstMatchIn(source.mkString).get.group(1)
@@ -34,24 +31,115 @@ val javaModuleOptions = Seq(
   "sun.util.calendar"
 ).map(module => s"--add-opens=java.base/$module=ALL-UNNAMED")
 
-lazy val upkeep = (project in file("scala"))
+val scalacFlags =
+  Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-byname-implicit", "-Werror", "-release:17")
+
+lazy val testing = Seq(
+  libraryDependencies ++= Seq(
+    "org.scalatest" %% "scalatest" % "3.2.19" % Test,
+    "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
+  ),
+  Test / fork := true,
+  // Where the tests of every line run.
+  Test / baseDirectory := (LocalRootProject / baseDirectory).value / "scala",
+  // Two JVMs, each with a session of Spark that its suites take in turns. They are dealt by name, but for the two that
+  // take a third of the time: one for each.
+  Test / parallelExecution := true,
+  Test / testForkedParallel := false,
+  Test / testGrouping := {
+    val options = (Test / forkOptions).value
+    val longest = Seq("CheckpointContentsSuite", "IncrementalCheckpointSuite")
+    val (first, others) = (Test / definedTests).value.sortBy(_.name).partition(suite => longest.exists(suite.name.endsWith))
+    val suites = (first ++ others).zipWithIndex
+    (0 until testProcesses).map { process =>
+      val own = suites.collect { case (suite, i) if i % testProcesses == process => suite }
+      Tests.Group(s"process $process", own, Tests.SubProcess(options))
+    }
+  },
+  // Short tests gain nothing from code that takes long to compile, nor from a collector with threads. The 48 MiB of
+  // compiled code that this compiler may keep are too few: it would be swept out and compiled again. All memory is
+  // collected whenever more classes are loaded than the JVM expects.
+  Test / javaOptions ++= javaModuleOptions ++ Seq(
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=256m",
+    "-XX:+UseSerialGC",
+    "-XX:MetaspaceSize=256m",
+    "-Xmn600m",
+    "-Xmx2g",
+    s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"
+  ),
+  // How many random cases suites try, and from which seed on: `-DdeltaUpkeep.fuzz=100000`.
+  Test / javaOptions ++= sys.props.toSeq.collect {
+    case (key, value) if key.startsWith("deltaUpkeep.") => s"-D$key=$value"
+  },
+  Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD")
+)
+
+/** A Maven-layout repository in the build directory: what `--packages` resolves in the tests. */
+lazy val published = Seq(
+  organization := "io.deltaupkeep",
+  version := upkeepVersion,
+  description := "Table maintenance for Delta Lake on Spark: OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH, MAINTAIN",
+  licenses := Seq(License.Apache2),
+  publishTo := Some(
+    "staging" at ((LocalRootProject / baseDirectory).value / "scala" / "target" / "repository").toURI.toString
+  ),
+  publishMavenStyle := true,
+  publishConfiguration := publishConfiguration.value.withOverwrite(true)
+)
+
+def dependencies(platform: Platform) = Seq(
+  "org.apache.spark" %% "spark-sql" % platform.spark % Provided,
+  "io.delta" % platform.newest.artifact % platform.newest.version
+)
+
+def sources(roots: Seq[String]) = Def.setting {
+  roots.map((LocalRootProject / baseDirectory).value / "scala" / "src" / "main" / _)
+}
+
+/** The implementation of DeltaApi for older Deltas of a line. It lies in the jar of the line. */
+def older(platform: Platform, delta: Delta): Project = {
+  val line = LocalProject(platform.id)
+  Project(platform.idOf(delta), file(s"scala/target/${platform.idOf(delta)}")).settings(
+    scalaVersion := platform.scala,
+    scalacOptions ++= scalacFlags,
+    // Spark brings its own, also where Delta was made with a newer one.
+    dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
+    libraryDependencies ++= Seq(
+      "org.apache.spark" %% "spark-sql" % platform.spark % Provided,
+      "io.delta" % delta.artifact % delta.version % Provided
+    ),
+    target := baseDirectory.value,
+    Compile / unmanagedSourceDirectories := sources(delta.roots).value,
+    Compile / unmanagedClasspath ++= (line / Compile / products).value.map(Attributed.blank),
+    // The tests of the line, which were compiled with its newest Delta.
+    Test / definedTests := (line / Test / definedTests).value,
+    Test / fullClasspath := {
+      val ours = (line / Test / products).value ++ (line / Compile / products).value
+      ours.map(Attributed.blank) ++ (Test / fullClasspath).value
+    },
+    publish / skip := true
+  ).settings(testing)
+}
+
+def upkeepFor(platform: Platform, project: Project): Project = project
   .enablePlugins(Antlr4Plugin)
+  .settings(testing)
   .settings(
     name := "delta-upkeep",
-    organization := "io.deltaupkeep",
-    version := upkeepVersion,
-    scalaVersion := "2.13.18",
-    description := "Table maintenance for Delta Lake on Spark: OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH, MAINTAIN",
-    licenses := Seq(License.Apache2),
-    scalacOptions ++= Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-byname-implicit", "-Werror", "-release:17"),
-    libraryDependencies ++= Seq(
-      "org.apache.spark" %% "spark-sql" % sparkVersion % Provided,
-      "io.delta" % "delta-spark_4.2_2.13" % deltaVersion,
-      "org.scalatest" %% "scalatest" % "3.2.19" % Test,
-      "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
-    ),
-    Compile / unmanagedSourceDirectories ++= Seq("delta-4.1-4.4", "delta-4.4").map(baseDirectory.value / "src" / "main" / _),
-    Antlr4 / antlr4Version := "4.13.1",
+    scalaVersion := platform.scala,
+    scalacOptions ++= scalacFlags,
+    // Spark brings its own, also where Delta was made with a newer one.
+    dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
+    libraryDependencies ++= dependencies(platform),
+    sourceDirectory := (LocalRootProject / baseDirectory).value / "scala" / "src",
+    Compile / unmanagedSourceDirectories ++= sources(platform.root +: platform.newest.roots).value,
+    Compile / sourceGenerators += Def.task {
+      val file = (Compile / sourceManaged).value / "Platform.scala"
+      IO.write(file, platform.source)
+      Seq(file)
+    },
+    Antlr4 / antlr4Version := platform.antlr,
     Antlr4 / antlr4PackageName := Some("io.deltaupkeep.sql.parser"),
     Antlr4 / antlr4GenVisitor := true,
     Antlr4 / antlr4GenListener := false,
@@ -60,50 +148,54 @@ lazy val upkeep = (project in file("scala"))
       case m if m.name == "antlr4-runtime" => m.withConfigurations(Some("provided"))
       case m => m
     },
+    Compile / packageBin / mappings ++= platform.older
+      .map(delta => LocalProject(platform.idOf(delta)) / Compile / products)
+      .join.value.flatten.flatMap(Path.allSubpaths),
     // Spark puts the jars of --packages on Python's path too.
     Compile / packageBin / mappings ++= {
       val python = (LocalRootProject / baseDirectory).value / "python"
       ((python / "delta_upkeep") ** ("*.py" || "*.css")).get().pair(Path.relativeTo(python))
     },
     Compile / doc / scalacOptions -= "-Werror",
-    Test / fork := true,
-    // Two JVMs, each with a session of Spark that its suites take in turns. They are dealt by name, but for the two that
-    // take a third of the time: one for each.
-    Test / parallelExecution := true,
-    Test / testForkedParallel := false,
-    Test / testGrouping := {
-      val options = (Test / forkOptions).value
-      val longest = Seq("CheckpointContentsSuite", "IncrementalCheckpointSuite")
-      val (first, others) = (Test / definedTests).value.sortBy(_.name).partition(suite => longest.exists(suite.name.endsWith))
-      val suites = (first ++ others).zipWithIndex
-      (0 until testProcesses).map { process =>
-        val own = suites.collect { case (suite, i) if i % testProcesses == process => suite }
-        Tests.Group(s"process $process", own, Tests.SubProcess(options))
-      }
-    },
-    // Short tests gain nothing from code that takes long to compile, nor from a collector with threads. The 48 MiB of
-    // compiled code that this compiler may keep are too few: it would be swept out and compiled again. All memory is
-    // collected whenever more classes are loaded than the JVM expects.
-    Test / javaOptions ++= javaModuleOptions ++ Seq(
-      "-XX:TieredStopAtLevel=1",
-      "-XX:ReservedCodeCacheSize=256m",
-      "-XX:+UseSerialGC",
-      "-XX:MetaspaceSize=256m",
-      "-Xmn600m",
-      "-Xmx2g",
-      s"-Dlog4j2.configurationFile=${(LocalRootProject / baseDirectory).value / "conf" / "log4j2.properties"}"
-    ),
-    // How many random cases suites try, and from which seed on: `-DdeltaUpkeep.fuzz=100000`.
-    Test / javaOptions ++= sys.props.toSeq.collect {
-      case (key, value) if key.startsWith("deltaUpkeep.") => s"-D$key=$value"
-    },
-    Test / testOptions += Tests.Argument(TestFrameworks.ScalaTest, "-oD"),
-    // A Maven-layout repository in the build directory: what `--packages` resolves in the tests.
-    publishTo := Some("staging" at (baseDirectory.value / "target" / "repository").toURI.toString),
-    publishMavenStyle := true,
-    publishConfiguration := publishConfiguration.value.withOverwrite(true)
+  )
+  .settings(published)
+
+lazy val upkeep = upkeepFor(Platform.Spark42, project in file("scala"))
+
+def lineOf(platform: Platform): Project =
+  upkeepFor(platform, Project(platform.id, file(s"scala/target/${platform.line}")))
+    .settings(
+      moduleName := s"delta-upkeep_${platform.line}",
+      target := baseDirectory.value,
+      // All lines have one API.
+      Compile / packageDoc / mappings := (upkeep / Compile / packageDoc / mappings).value
+    )
+
+// What users of Spark 4.2 had before there were other lines, under its new name.
+lazy val spark42 = Project(Platform.Spark42.id, file("scala/target/4.2"))
+  .settings(published)
+  .settings(
+    moduleName := s"delta-upkeep_${Platform.Spark42.line}",
+    scalaVersion := Platform.Spark42.scala,
+    target := baseDirectory.value,
+    libraryDependencies ++= dependencies(Platform.Spark42),
+    Compile / packageBin / mappings := (upkeep / Compile / packageBin / mappings).value,
+    Compile / packageSrc / mappings := (upkeep / Compile / packageSrc / mappings).value,
+    Compile / packageDoc / mappings := (upkeep / Compile / packageDoc / mappings).value
   )
 
+lazy val spark41 = lineOf(Platform.Spark41)
+lazy val spark41Delta41 = older(Platform.Spark41, Platform.Spark41.older(0))
+
+lazy val spark40 = lineOf(Platform.Spark40)
+lazy val spark40Delta41 = older(Platform.Spark40, Platform.Spark40.older(0))
+lazy val spark40Delta40 = older(Platform.Spark40, Platform.Spark40.older(1))
+
+lazy val lines = project
+  .in(file("scala/target/lines"))
+  .aggregate(upkeep, spark42, spark41, spark40)
+  .settings(publish / skip := true)
+
 lazy val root = (project in file("."))
-  .aggregate(upkeep)
+  .aggregate(upkeep, spark41, spark41Delta41, spark40, spark40Delta41, spark40Delta40)
   .settings(publish / skip := true)

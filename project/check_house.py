@@ -21,6 +21,8 @@ IN_SOURCE = re.compile(
     r"org\.apache\.spark\.sql\.delta\.(?!upkeep\b|catalog\.DeltaCatalog\b)|io\.delta\.(?!sql\.Delta)"
 )
 SOURCES = Path("scala/src/main/scala")
+# The adapter may have this many times the lines of the roots for versions of Spark and Delta.
+SHARE = 8
 
 
 def rooms_in(readme: str) -> Rooms:
@@ -72,6 +74,20 @@ def uses_of_delta(classes: Mapping[str, bytes]) -> Iterator[str]:
                     yield f"{file}:{number}: {line.strip()}"
 
 
+def lines_of_versions(main: Path) -> Iterator[str]:
+    """Whether what is for single versions has grown beyond its share."""
+    roots = [root for root in main.iterdir() if root.name.startswith(("spark-", "delta-"))]
+    own = sum(lines_below(root) for root in roots)
+    most = lines_below(main / "scala" / ADAPTER) // SHARE
+    if own > most:
+        yield f"{own} lines are for single versions of Spark and Delta, more than {most}"
+
+
+def lines_below(root: Path) -> int:
+    """Count the lines of the sources below a directory."""
+    return sum(len(file.read_text().splitlines()) for file in root.rglob("*.scala"))
+
+
 def main(jar: Path) -> int:
     """Check a jar, and the sources below the current directory."""
     with ZipFile(jar) as archive:
@@ -80,7 +96,11 @@ def main(jar: Path) -> int:
     allowed = rooms_in(Path("README.md").read_text())
     if not classes or not allowed:
         raise SystemExit(f"no classes in {jar}, or no table of rooms in README.md")
-    found = [*faults(allowed, rooms_of(classes)), *uses_of_delta(classes)]
+    found = [
+        *faults(allowed, rooms_of(classes)),
+        *uses_of_delta(classes),
+        *lines_of_versions(SOURCES.parent),
+    ]
     print("\n".join(found) or f"{len(allowed)} rooms use what README says, and no cycle is in them")
     return 1 if found else 0
 

@@ -14,6 +14,8 @@ from deltalake import DeltaTable as DeltaRs
 from deltalake import QueryBuilder
 from pyspark.sql import SparkSession
 
+from processes import DELTA
+
 
 def ids_by_delta_rs(path: Path, version: int | None = None) -> list[int]:
     query = QueryBuilder().register("t", DeltaRs(str(path), version=version))
@@ -44,6 +46,11 @@ def ids_by_pyarrow(path: Path) -> list[int]:
 def ids_by_duckdb(path: Path) -> list[int]:
     rows = duckdb.execute("SELECT id FROM read_parquet(?)", [_live_files(path)]).fetchall()
     return sorted(row[0] for row in rows)
+
+
+def has_kernel() -> bool:
+    """Whether this Delta brings the Kernel along that these functions know: since 4.2."""
+    return DELTA >= (4, 2)
 
 
 def ids_by_kernel(spark: SparkSession, path: Path, version: int | None = None) -> list[int]:

@@ -15,6 +15,7 @@ from strangers import (
     adds_by_delta_rs,
     adds_by_kernel,
     files_by_kernel,
+    has_kernel,
     ids_by_delta_rs,
     tombstones_by_delta_rs,
     tombstones_by_kernel,
@@ -33,7 +34,8 @@ def assert_others_read_it(spark: SparkSession, t: Table, files: int, ids: list[i
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     assert t.ids() == ids
     assert ids_by_delta_rs(t.path) == ids
-    assert files_by_kernel(spark, t.path) == files
+    if has_kernel():
+        assert files_by_kernel(spark, t.path) == files
 
 
 @pytest.mark.parametrize(
@@ -99,8 +101,9 @@ def assert_others_read_the_same_state(spark: SparkSession, t: Table, directory: 
     """Delta Kernel and delta-rs read from the newest checkpoint what they read from the commits."""
     commits = log_of(t, directory / f"commits{t.version}", commits=True)
     alone = log_of(t, directory / f"alone{t.version}", commits=False)
-    assert adds_by_kernel(spark, alone) == adds_by_kernel(spark, commits)
-    assert tombstones_by_kernel(spark, alone) == tombstones_by_kernel(spark, commits)
+    if has_kernel():
+        assert adds_by_kernel(spark, alone) == adds_by_kernel(spark, commits)
+        assert tombstones_by_kernel(spark, alone) == tombstones_by_kernel(spark, commits)
     assert adds_by_delta_rs(alone) == adds_by_delta_rs(commits)
     assert tombstones_by_delta_rs(alone) == tombstones_by_delta_rs(commits)
 

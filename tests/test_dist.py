@@ -30,18 +30,32 @@ def jar() -> bytes:
     return (MAVEN / JAR).read_bytes()
 
 
+def jars_of_lines() -> list[Path]:
+    return sorted(
+        MAVEN.parent.parent.glob(f"delta-upkeep_?.?_2.1?/{__version__}/*_2.1?-{__version__}.jar")
+    )
+
+
 def names(archive: bytes) -> set[str]:
     with ZipFile(io.BytesIO(archive)) as opened:
         return set(opened.namelist())
 
 
-def test_the_wheel_and_the_source_distribution_carry_the_jar(jar: bytes):
+def test_the_wheel_and_the_source_distribution_carry_the_jars_of_all_lines():
+    jars = {f"delta_upkeep/jars/{jar.name}": jar for jar in jars_of_lines()}
+    assert len(jars) > 2
     with ZipFile(DIST / f"delta_upkeep-{__version__}-py3-none-any.whl") as wheel:
-        assert names(wheel.read(f"delta_upkeep/jars/{JAR}")) == names(jar)
+        for name, jar in jars.items():
+            assert names(wheel.read(name)) == names(jar.read_bytes())
         assert set(wheel.namelist()) >= SOURCES
     with tarfile.open(DIST / f"delta_upkeep-{__version__}.tar.gz") as source:
         found = {str(Path(*Path(name).parts[1:])) for name in source.getnames()}
-    assert SOURCES | {f"delta_upkeep/jars/{JAR}", "pyproject.toml"} <= found
+    assert SOURCES | {*jars, "pyproject.toml"} <= found
+
+
+def test_the_artifact_of_spark_4_2_has_two_names(jar: bytes):
+    other = MAVEN.parent.parent / f"delta-upkeep_4.2_2.13/{__version__}"
+    assert names((other / f"delta-upkeep_4.2_2.13-{__version__}.jar").read_bytes()) == names(jar)
 
 
 def test_the_jar_has_the_python_package_and_nothing_of_others(jar: bytes):
@@ -78,5 +92,5 @@ def test_the_changes_begin_with_this_version():
 
 
 def test_the_readme_names_this_version():
-    said = re.findall(r"delta-upkeep_2\.13:([\w.]+)", (ROOT / "README.md").read_text())
+    said = re.findall(r"delta-upkeep_4\.\d_2\.13:([\w.]+)", (ROOT / "README.md").read_text())
     assert set(said) == {__version__}

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pyspark
+from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 from delta_upkeep.version import __version__
 
-_DELTA_PACKAGE = "io.delta:delta-spark_4.2_2.13:4.4.0"
+# The newest Delta of each line of Spark: for sessions without the Python package of Delta.
+_NEWEST_DELTA = {"4.0": "4.4.0", "4.1": "4.4.0", "4.2": "4.4.0"}
 _EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
 )
 _CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-_JAR = Path(__file__).parent / "jars" / f"delta-upkeep_2.13-{__version__}.jar"
+_JARS = Path(__file__).parent / "jars"
 
 
 def configure_spark_with_delta_upkeep(
@@ -26,7 +29,10 @@ def configure_spark_with_delta_upkeep(
     """Add Delta Lake and Delta Upkeep to the session of this builder.
 
     It sets the Delta catalog, and adds both SQL extensions, Delta's package and the jar of this
-    package. Extensions, packages and jars that the builder already has are kept.
+    package that is for the installed PySpark. Delta's package has the version of the installed
+    ``delta-spark``. It is left out if the builder names Delta already, or if Spark's own jars
+    include it, as on managed platforms. Extensions, packages and jars that the builder already has
+    are kept.
 
     Args:
         spark_session_builder: The builder, before ``getOrCreate()``.
@@ -38,7 +44,7 @@ def configure_spark_with_delta_upkeep(
     Raises:
         TypeError: The first argument is not a ``SparkSession.Builder``, or ``extra_packages`` is
             one string.
-        RuntimeError: PySpark is not of version 4.2, or this package has no jar.
+        RuntimeError: This package has no jar for the installed PySpark.
 
     Example:
         >>> builder = SparkSession.builder.master("local[*]")
@@ -54,25 +60,56 @@ def configure_spark_with_delta_upkeep(
             f"extra_packages needs a list of coordinates but got the string '{extra_packages}'. "
             f"Pass ['{extra_packages}']."
         )
-    if pyspark.__version__.split(".")[:2] != ["4", "2"]:
-        raise RuntimeError(
-            f"Delta Upkeep {__version__} needs PySpark 4.2, but PySpark {pyspark.__version__} is "
-            "installed. Install pyspark 4.2."
-        )
-    if not _JAR.is_file():
-        raise RuntimeError(
-            f"The jar of Delta Upkeep is missing: {_JAR} does not exist. "
-            "Install the wheel, or build one with `make wheel`."
-        )
+    jar = _jar()
     set_before = _options_of(spark_session_builder)
+    delta = () if _has_delta(set_before) else (_delta_package(),)
     appended = {
         "spark.sql.extensions": _EXTENSIONS,
-        "spark.jars.packages": (_DELTA_PACKAGE, *(extra_packages or ())),
-        "spark.jars": (str(_JAR),),
+        "spark.jars.packages": (*delta, *(extra_packages or ())),
+        "spark.jars": (str(jar),),
     }
     for key, values in appended.items():
-        spark_session_builder.config(key, _append(set_before.get(key, ""), values))
+        if values:
+            spark_session_builder.config(key, _append(set_before.get(key, ""), values))
     return spark_session_builder.config("spark.sql.catalog.spark_catalog", _CATALOG)
+
+
+def _line() -> str:
+    """Name the line of Spark: the first two numbers of its version."""
+    return ".".join(pyspark.__version__.split(".")[:2])
+
+
+def _jar() -> Path:
+    if _line() not in _NEWEST_DELTA:
+        *others, last = _NEWEST_DELTA
+        raise RuntimeError(
+            f"Delta Upkeep {__version__} has no jar for PySpark {pyspark.__version__}. "
+            f"Install PySpark {', '.join(others)} or {last}."
+        )
+    jar = _JARS / f"delta-upkeep_{_line()}_2.13-{__version__}.jar"
+    if not jar.is_file():
+        raise RuntimeError(
+            f"The jar of Delta Upkeep is missing: {jar} does not exist. "
+            "Install the wheel, or build one with `make wheel`."
+        )
+    return jar
+
+
+def _has_delta(options: dict[str, str]) -> bool:
+    """Whether the options of a session or Spark's own jars name Delta."""
+    places = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
+    own = Path(_find_spark_home(), "jars").glob("delta-spark*.jar")
+    return any("delta-spark" in options.get(place, "") for place in places) or any(own)
+
+
+def _delta_package() -> str:
+    try:
+        delta = version("delta-spark")
+    except PackageNotFoundError:
+        delta = _NEWEST_DELTA[_line()]
+    # Since 4.1 Delta has an artifact for each line of Spark.
+    line = "" if delta.startswith("4.0.") else f"_{_line()}"
+    return f"io.delta:delta-spark{line}_2.13:{delta}"
 
 
 def _append(present: str, values: Sequence[str]) -> str:

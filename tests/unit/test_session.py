@@ -1,11 +1,14 @@
 """How a builder is set up, without starting a session."""
 
+import re
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
-from delta_upkeep import configure_spark_with_delta_upkeep
+from delta_upkeep import configure_spark_with_delta_upkeep, session
+from processes import ROOT
 
 OURS = "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension"
 DELTAS = "io.delta.sql.DeltaSparkSessionExtension"
@@ -48,8 +51,10 @@ def test_refuses_packages_in_one_string():
 
 
 def test_names_the_jar_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr("delta_upkeep.session._JAR", tmp_path / "none.jar")
-    with pytest.raises(RuntimeError, match=r"none\.jar.*Install the wheel"):
+    monkeypatch.setattr("delta_upkeep.session._JARS", tmp_path)
+    with pytest.raises(
+        RuntimeError, match=r"delta-upkeep_.*\.jar does not exist.*Install the wheel"
+    ):
         configure_spark_with_delta_upkeep(SparkSession.Builder())
 
 
@@ -59,6 +64,54 @@ def test_refuses_what_is_no_builder():
 
 
 def test_refuses_another_pyspark(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pyspark.__version__", "4.1.2")
-    with pytest.raises(RuntimeError, match=r"Install pyspark 4\.2"):
+    monkeypatch.setattr("pyspark.__version__", "3.4.1")
+    with pytest.raises(
+        RuntimeError, match=r"no jar for PySpark 3\.4\.1.*PySpark 4\.0, 4\.1 or 4\.2"
+    ):
         configure_spark_with_delta_upkeep(SparkSession.Builder())
+
+
+@pytest.mark.parametrize(
+    ("spark", "delta", "jar", "package"),
+    [
+        ("4.0.2", "4.0.0", "delta-upkeep_4.0_2.13", "delta-spark_2.13:4.0.0"),
+        ("4.0.1", "4.4.0", "delta-upkeep_4.0_2.13", "delta-spark_4.0_2.13:4.4.0"),
+        ("4.1.1", "4.2.0", "delta-upkeep_4.1_2.13", "delta-spark_4.1_2.13:4.2.0"),
+        ("4.1.2-amzn-0", None, "delta-upkeep_4.1_2.13", "delta-spark_4.1_2.13:4.4.0"),
+        ("4.2.0", "4.4.0", "delta-upkeep_4.2_2.13", "delta-spark_4.2_2.13:4.4.0"),
+    ],
+)
+def test_takes_the_jar_and_the_delta_of_the_platform(
+    monkeypatch: pytest.MonkeyPatch, spark: str, delta: str | None, jar: str, package: str
+):
+    def version(name: str) -> str:
+        if delta is None:
+            raise PackageNotFoundError(name)
+        return delta
+
+    monkeypatch.setattr("pyspark.__version__", spark)
+    monkeypatch.setattr("delta_upkeep.session.version", version)
+    options = options_of(SparkSession.Builder())
+    assert Path(options["spark.jars"]).name.startswith(f"{jar}-")
+    assert options["spark.jars.packages"] == f"io.delta:{package}"
+
+
+def test_leaves_out_a_delta_that_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    builder = SparkSession.Builder().config(
+        "spark.jars", "/usr/share/aws/delta/lib/delta-spark.jar"
+    )
+    assert "spark.jars.packages" not in options_of(builder)
+    (tmp_path / "jars").mkdir()
+    (tmp_path / "jars/delta-spark_2.13-4.0.0.jar").touch()
+    monkeypatch.setattr("delta_upkeep.session._find_spark_home", lambda: str(tmp_path))
+    assert "spark.jars.packages" not in options_of(SparkSession.Builder())
+
+
+def test_knows_the_platforms_of_the_build():
+    build = (ROOT / "project/Platform.scala").read_text()
+    lines = re.findall(
+        r'^  val Spark\d+: Platform =\s+Platform\(\s*"([\d.]+)"', build, re.MULTILINE
+    )
+    newest = re.search(r'_\$\{?spark\}?_2\.13", "(4\.4\.[\d.]+)"', build)
+    assert sorted(lines) == list(session._NEWEST_DELTA)
+    assert newest and set(session._NEWEST_DELTA.values()) == {newest[1]}

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
 
+from delta_upkeep.version import __version__
+
 
 class JavaTable(Protocol):
     """An `io.deltaupkeep.api.UpkeepTable`; each method returns a `DataFrame` of the JVM."""
@@ -86,10 +88,11 @@ def api_of(spark: SparkSession) -> JavaApi:
     found = jvm.io.deltaupkeep.api.UpkeepTable
     # Py4J returns a package for a class that it cannot find.
     if not isinstance(found, JavaClass):
+        line = ".".join(spark.version.split(".")[:2])
         raise RuntimeError(
             "This Spark session has no Delta Upkeep: its jar is not on the class path. Build the "
             "session with configure_spark_with_delta_upkeep(builder), or pass "
-            "--packages io.deltaupkeep:delta-upkeep_2.13 to spark-submit."
+            f"--packages io.deltaupkeep:delta-upkeep_{line}_2.13:{__version__} to spark-submit."
         )
     api: JavaApi = found
     return api

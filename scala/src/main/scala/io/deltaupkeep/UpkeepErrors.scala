@@ -1,7 +1,5 @@
 package io.deltaupkeep
 
-import org.apache.spark.sql.AnalysisException
-
 /**
  * An error of ours that a user can act on. Its condition is `DELTA_UPKEEP.<NAME>`, its SQLSTATE follows
  * Spark's table of states, and its message says the problem, the cause and the fix, in this order.
@@ -12,16 +10,12 @@ final class UpkeepException private[deltaupkeep] (
     message: String,
     parameters: Map[String, String],
     cause: Option[Throwable]
-) extends AnalysisException(
+) extends ConditionException(
       s"[DELTA_UPKEEP.$name] $message SQLSTATE: $sqlState",
-      None,
-      None,
-      cause,
-      Some(s"DELTA_UPKEEP.$name"),
+      s"DELTA_UPKEEP.$name",
+      sqlState,
       parameters,
-      Array.empty,
-      Some(sqlState),
-      None
+      cause
     )
 
 /** Every error that a user of Delta Upkeep can meet, and nothing else. */
@@ -98,6 +92,15 @@ object UpkeepErrors {
     "Use a newer Delta Lake and Delta Upkeep, or DROP FEATURE where the table allows it.",
     Map("statement" -> statement, "table" -> table, "features" -> features.sorted.mkString(", ")),
     thrown
+  )
+
+  def unsupportedDelta(statement: String, problem: String, fix: String): UpkeepException = error(
+    "UNSUPPORTED_DELTA",
+    SqlState.FeatureNotSupported,
+    s"$statement cannot run with this Delta Lake.",
+    problem,
+    fix,
+    Map("statement" -> statement)
   )
 
   def adaptiveMetadata(statement: String, table: String): UpkeepException = error(

@@ -1,6 +1,11 @@
 package io.deltaupkeep.sql
 
+import io.deltaupkeep.PlatformCheck
+
+import org.apache.spark.SPARK_VERSION
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.hook.WatchTransactions
 
 /**
@@ -9,13 +14,25 @@ import org.apache.spark.sql.delta.upkeep.hook.WatchTransactions
  * {{{
  * spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension,io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension
  * }}}
+ *
+ * With a Spark or a Delta that the artifact is not for, commits and queries run as if it were not there, and
+ * the statements are refused.
  */
-class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) {
-  override def apply(extensions: SparkSessionExtensions): Unit = {
-    extensions.injectParser((_, delegate) => new UpkeepSqlParser(delegate))
-    extensions.injectResolutionRule(session => ResolveTarget(session))
-    extensions.injectResolutionRule(session => WatchTransactions(session))
-    // Hint resolution runs before table resolution, so the table is not resolved yet.
-    extensions.injectHintResolutionRule(session => ReplaceDeltaOptimize(session))
-  }
+class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) with Logging {
+  override def apply(extensions: SparkSessionExtensions): Unit =
+    PlatformCheck.wrongSpark(SPARK_VERSION) match {
+      case Some(why) =>
+        logWarning(s"Delta Upkeep is off: $why")
+        extensions.injectParser((_, delegate) => RefusingParser.of(delegate, why))
+      case None =>
+        extensions.injectParser((_, delegate) => new UpkeepSqlParser(delegate))
+        extensions.injectResolutionRule(session => ResolveTarget(session))
+        DeltaApi.problem match {
+          case Some(why) => logWarning(s"Delta Upkeep's statements and hooks are off: $why")
+          case None =>
+            extensions.injectResolutionRule(session => WatchTransactions(session))
+            // Hint resolution runs before table resolution, so the table is not resolved yet.
+            extensions.injectHintResolutionRule(session => ReplaceDeltaOptimize(session))
+        }
+    }
 }

@@ -4,6 +4,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedLeafNode
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaTarget
 
 /**
@@ -36,8 +37,10 @@ object UnresolvedTarget {
 private[sql] final case class ResolveTarget(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case UnresolvedTarget(statement, _, Some(path), options) =>
+      DeltaApi.require(statement)
       DeltaTarget.byPath(session, statement, path, options)
     case UnresolvedTarget(statement, name, None, _) =>
+      DeltaApi.require(statement)
       DeltaTarget.byName(session, statement, name)
   }
 }

@@ -8,30 +8,22 @@ import org.antlr.v4.runtime.{CharStreams, CommonTokenStream, Token}
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.{
-  ParameterContext,
-  ParseErrorListener,
-  ParseException,
-  ParserInterface
-}
+import org.apache.spark.sql.catalyst.parser.{ParseErrorListener, ParseException, ParserInterface}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /** Parses the statements of Delta Upkeep, and passes any other text to the delegate. */
-final class UpkeepSqlParser(delegate: ParserInterface) extends ParserInterface {
+final class UpkeepSqlParser(override protected val delegate: ParserInterface) extends DelegatingParser {
   import UpkeepSqlParser._
 
   override def parsePlan(sqlText: String): LogicalPlan = parseWith(sqlText)(delegate.parsePlan(sqlText))
-
-  override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
-    parseWith(sqlText)(delegate.parsePlanWithParameters(sqlText, parameters))
 
   /**
    * A text that begins like one of our statements but does not parse goes to the delegate too, because
    * another extension may know it. If the delegate fails as well, our error points at the right place.
    */
-  private def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan =
+  override protected def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan =
     if (!beginsLikeOurs(sqlText)) delegated
     else
       Try(parseStatement(sqlText)) match {
@@ -52,7 +44,6 @@ final class UpkeepSqlParser(delegate: ParserInterface) extends ParserInterface {
   override def parseMultipartIdentifier(sqlText: String): Seq[String] =
     delegate.parseMultipartIdentifier(sqlText)
   override def parseQuery(sqlText: String): LogicalPlan = delegate.parseQuery(sqlText)
-  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
   override def parseTableSchema(sqlText: String): StructType = delegate.parseTableSchema(sqlText)
   override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
 }

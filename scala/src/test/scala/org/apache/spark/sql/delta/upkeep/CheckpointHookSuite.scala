@@ -7,6 +7,7 @@ import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
 
 import scala.jdk.CollectionConverters._
 
+import io.delta.VERSION
 import io.deltaupkeep.{UpkeepConf, WholeFileSystem}
 import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome}
 
@@ -15,6 +16,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.hadoop.security.UserGroupInformation
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.upkeep.hook.{CheckpointWorker, PendingCheckpoint}
@@ -179,20 +181,29 @@ class CheckpointHookSuite extends AnyFunSuite {
     assert(outcome(path).exists(_.message.contains("since the last checkpoint")))
   }
 
-  test("RESTORE, CLONE and CONVERT keep Delta's own checkpoint") {
+  private def assertIsDeltas(table: String): Unit = {
+    val version = versionOf(table)
+    assert(checkpointsIn(table).contains(version) && !isOurs(table, version))
+    assert(outcome(table).isEmpty)
+  }
+
+  test("RESTORE and CLONE keep Delta's own checkpoint") {
     withMode("async") {
       val path = newTable("hookRestored", 2)
       spark.sql(s"RESTORE TABLE delta.`$path` TO VERSION AS OF 1")
       val clone = new File(root, "hookClone").getAbsolutePath
       spark.sql(s"CREATE TABLE delta.`$clone` SHALLOW CLONE delta.`$path`")
-      val converted = new File(root, "hookConverted").getAbsolutePath
-      spark.range(3).write.parquet(converted)
-      spark.sql(s"CONVERT TO DELTA parquet.`$converted`")
-      for (table <- Seq(path, clone, converted)) {
-        val version = versionOf(table)
-        assert(checkpointsIn(table).contains(version) && !isOurs(table, version))
-        assert(outcome(table).isEmpty)
-      }
+      Seq(path, clone).foreach(assertIsDeltas)
+    }
+  }
+
+  test("CONVERT keeps Delta's own checkpoint") {
+    assume(!(SPARK_VERSION == "4.0.1" && VERSION == "4.0.0"), "this Delta lacks a method of this Spark")
+    withMode("async") {
+      val path = new File(root, "hookConverted").getAbsolutePath
+      spark.range(3).write.parquet(path)
+      spark.sql(s"CONVERT TO DELTA parquet.`$path`")
+      assertIsDeltas(path)
     }
   }
 

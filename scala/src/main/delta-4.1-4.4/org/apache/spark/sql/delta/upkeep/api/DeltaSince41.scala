@@ -15,7 +15,7 @@ private[api] abstract class DeltaSince41 extends DeltaApi {
   import DeltaSince41._
 
   override def hidingCheckpoints(begun: OptimisticTransaction): OptimisticTransaction with CheckpointsHidden =
-    new Hiding(begun)
+    new UpkeepTransaction(begun)
 
   override def hook(ours: CommitHook): PostCommitHook = Hook(ours)
 
@@ -87,7 +87,7 @@ private[api] abstract class DeltaSince41 extends DeltaApi {
 
 private object DeltaSince41 {
 
-  private final class Hiding(begun: OptimisticTransaction)
+  private final class UpkeepTransaction(begun: OptimisticTransaction)
       extends OptimisticTransaction(begun.deltaLog, begun.catalogTable, begun.snapshot)
       with CheckpointsHidden {
     override protected def isCheckpointNeeded(version: Long, after: Snapshot): Boolean = false

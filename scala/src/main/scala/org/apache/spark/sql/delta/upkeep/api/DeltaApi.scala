@@ -1,7 +1,10 @@
 package org.apache.spark.sql.delta.upkeep.api
 
+import io.delta.VERSION
+import io.deltaupkeep.{PlatformCheck, UpkeepErrors}
 import org.apache.hadoop.conf.Configuration
 
+import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.{CheckpointProvider, DeltaLog, OptimisticTransaction, Snapshot}
@@ -60,12 +63,66 @@ private[upkeep] trait DeltaApi {
   /** The files with statistics from their footers. */
   def withStatistics(conf: Configuration, snapshot: Snapshot, files: Dataset[AddFile]): Dataset[AddFile]
 
+  /** A file without statistics, which adds no data. */
+  def newFile(
+      path: String,
+      partitionValues: Map[String, String],
+      size: Long,
+      modificationTime: Long,
+      tags: Map[String, String]
+  ): AddFile
+
+  /** The file with other values. Versions of Delta know further fields, which stay as they are. */
+  def changed(add: AddFile)(
+      path: String = add.path,
+      dataChange: Boolean = add.dataChange,
+      stats: String = add.stats,
+      baseRowId: Option[Long] = add.baseRowId,
+      rowCommitVersion: Option[Long] = add.defaultRowCommitVersion
+  ): AddFile
+
   /** Publishes the commits of the snapshot that a coordinator holds. */
   def backfill(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
 }
 
-private[upkeep] object DeltaApi {
+object DeltaApi {
+
+  /** What the Delta on the class path offers, by the newest change that each implementation is for. */
+  private def implementation: Option[String] =
+    if (hasClass("org.apache.spark.sql.delta.FileBasedCheckpointProvider")) Some("Delta44")
+    else if (hooksTake("CommittedTransaction")) Some("Delta41")
+    else if (hooksTake("DeltaTransaction")) Some("Delta40")
+    else None
+
+  /** The implementation in this artifact, or why it has none. */
+  private lazy val found: Either[String, DeltaApi] =
+    PlatformCheck.wrongDelta(VERSION).toLeft(()).flatMap { _ =>
+      implementation
+        .map(name => s"${classOf[DeltaApi].getPackage.getName}.$name$$")
+        .filter(hasClass)
+        .map(Class.forName(_).getField("MODULE$").get(null).asInstanceOf[DeltaApi])
+        .toRight(PlatformCheck.unknownDelta(VERSION))
+    }
 
   /** For the Delta on the class path. */
-  lazy val current: DeltaApi = Delta44
+  private[upkeep] def current: DeltaApi = found.fold(why => throw new IllegalStateException(why), identity)
+
+  /** Why this artifact does not serve the Delta on the class path, or None. Nothing else of the adapter may run then. */
+  def problem: Option[String] = found.left.toOption
+
+  /** @throws io.deltaupkeep.UpkeepException `UNSUPPORTED_DELTA` */
+  def require(statement: String): Unit =
+    problem.foreach(why =>
+      throw UpkeepErrors.unsupportedDelta(statement, why, PlatformCheck.fix(SPARK_VERSION))
+    )
+
+  private def hasClass(name: String): Boolean =
+    try {
+      Class.forName(name, false, getClass.getClassLoader)
+      true
+    } catch { case _: ClassNotFoundException => false }
+
+  private def hooksTake(name: String): Boolean =
+    classOf[PostCommitHook].getMethods
+      .exists(method => method.getName == "run" && method.getParameterTypes.exists(_.getSimpleName == name))
 }

@@ -5,6 +5,7 @@ import io.deltaupkeep.CountText
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
@@ -49,9 +50,9 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
 
   /** A commit assigns these to new files. Rows whose ids are kept in columns of the file do not need them. */
   private def withRowIds(add: AddFile): AddFile =
-    add.copy(
+    DeltaApi.current.changed(add)(
       baseRowId = add.baseRowId.orElse(Some(0L)),
-      defaultRowCommitVersion = add.defaultRowCommitVersion.orElse(Some(0L))
+      rowCommitVersion = add.defaultRowCommitVersion.orElse(Some(0L))
     )
 
   /**

@@ -92,15 +92,15 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       bounded: Set[Seq[String]]
   ): AddFile = {
     val path = new Path(new Path(task.directory), file.name)
-    val add = AddFile(
-      path = relative(path),
-      partitionValues = partitions.spelled(input),
-      size = file.size,
-      modificationTime = file.modificationTime,
-      dataChange = false,
+    val api = DeltaApi.current
+    val add = api.newFile(
+      relative(path),
+      partitions.spelled(input),
+      file.size,
+      file.modificationTime,
       tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString)
     )
-    add.copy(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
+    api.changed(add)(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
   }
 
   private def relative(file: Path): String = root.toUri.relativize(file.toUri) match {

@@ -13,6 +13,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, RemoveFile}
 import org.apache.spark.sql.delta.implicits.addFileEncoder
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.log.{
   ByteRange,
   CheckpointRows,
@@ -33,6 +34,7 @@ import org.apache.spark.sql.types.StructType
 private[upkeep] final class FileReplay(handle: DeltaHandle) {
   import FileReplay._
 
+  private val api = DeltaApi.current
   private val snapshot = handle.snapshot
   private val session = handle.session.asInstanceOf[ClassicSession]
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
@@ -47,7 +49,7 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
     val found = Vector.newBuilder[AddFile]
     snapshot.logSegment.deltas.reverseIterator.foreach { commit =>
       actionsOf(commit).foreach {
-        case add: AddFile if named.add(keyOf(add)) => found += add.copy(dataChange = false)
+        case add: AddFile if named.add(keyOf(add)) => found += api.changed(add)(dataChange = false)
         case remove: RemoveFile => named += key(remove.path, remove.getDeletionVectorUniqueId)
         case _ =>
       }

@@ -15,6 +15,7 @@ private[upkeep] object TableFeatures {
     "allowColumnDefaults",
     "appendOnly",
     "catalogManaged",
+    "catalogOwned-preview",
     "changeDataFeed",
     "checkConstraints",
     "checkpointProtection",
@@ -47,10 +48,9 @@ private[upkeep] object TableFeatures {
 
   def isAdaptiveMetadata(feature: String): Boolean = feature.startsWith("adaptiveMetadata")
 
-  /** Delta 4.0 previews it under another name. */
+  /** Delta 4.0 has a preview of it under another name. */
   def isCatalogManaged(snapshot: Snapshot): Boolean =
-    snapshot.protocol.readerAndWriterFeatureNames
-      .exists(feature => feature == "catalogManaged" || feature.startsWith("catalogOwned"))
+    snapshot.protocol.readerAndWriterFeatureNames.exists(Set("catalogManaged", "catalogOwned-preview"))
 
   /** The version before which only a cleanup that goes past it may delete (protocol, 'Checkpoint Protection'). */
   def checkpointProtection(snapshot: Snapshot): Option[Long] =

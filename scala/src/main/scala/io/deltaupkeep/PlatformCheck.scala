@@ -1,0 +1,39 @@
+package io.deltaupkeep
+
+import scala.util.Properties
+
+/** Holds what this artifact was made for against what it runs with. */
+object PlatformCheck {
+
+  private val Line = """(\d+\.\d+)(\D.*)?""".r
+
+  /** The first two numbers of a version; None if it has none. */
+  def lineOf(version: String): Option[String] = version match {
+    case Line(line, _) => Some(line)
+    case _ => None
+  }
+
+  /** Why this artifact cannot run on a Spark, or None. */
+  def wrongSpark(version: String): Option[String] =
+    Option.when(!lineOf(version).contains(Platform.spark))(
+      s"$served, and finds Spark $version. ${fix(version)}"
+    )
+
+  /** Why it cannot run with a Delta, by the version that Delta tells. One that cannot be read may be right. */
+  def wrongDelta(version: String): Option[String] =
+    Option.when(lineOf(version).exists(!Platform.deltas.contains(_)))(unknownDelta(version))
+
+  def unknownDelta(version: String): String = s"$served, and finds Delta $version."
+
+  /** What to do with a wrong pair of Spark and Delta. */
+  def fix(sparkVersion: String): String = lineOf(sparkVersion) match {
+    case Some(Platform.spark) =>
+      "Use one of these versions of Delta Lake, or another version of Delta Upkeep."
+    case Some(line) if Platform.lines.contains(line) =>
+      s"Use io.deltaupkeep:delta-upkeep_${line}_${Properties.versionNumberString.split('.').take(2).mkString(".")}."
+    case _ => s"Use Spark ${Platform.lines.mkString(", ")}."
+  }
+
+  private def served: String =
+    s"${Platform.artifact} is for Spark ${Platform.spark} with Delta ${Platform.deltas.mkString(", ")}"
+}

@@ -1,0 +1,29 @@
+package io.deltaupkeep.sql
+
+import java.lang.reflect.{InvocationTargetException, Proxy}
+
+import org.apache.spark.sql.catalyst.parser.ParserInterface
+
+/**
+ * Refuses our statements on a Spark that this artifact was not made for, whose parsers have other methods. A
+ * statement that Delta has too is left to Delta.
+ */
+private[sql] object RefusingParser {
+
+  private val OnlyOurs = """(?is)\s*(CHECKPOINT|MAINTAIN|CLEANUP\s+LOG|DESC(RIBE)?\s+HEALTH)\s.*""".r
+
+  def of(delegate: ParserInterface, why: String): ParserInterface =
+    Proxy.newProxyInstance(
+      classOf[ParserInterface].getClassLoader,
+      Array(classOf[ParserInterface]),
+      (_, method, arguments) => {
+        if (method.getName.startsWith("parsePlan"))
+          arguments.headOption.collect {
+            case text: String if OnlyOurs.matches(text) =>
+              throw new UnsupportedOperationException(s"[DELTA_UPKEEP.UNSUPPORTED_SPARK] $why")
+          }
+        try method.invoke(delegate, Option(arguments).getOrElse(Array.empty[AnyRef]): _*)
+        catch { case e: InvocationTargetException => throw e.getCause }
+      }
+    ).asInstanceOf[ParserInterface]
+}

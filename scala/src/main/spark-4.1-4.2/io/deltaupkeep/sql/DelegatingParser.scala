@@ -1,0 +1,19 @@
+package io.deltaupkeep.sql
+
+import org.apache.spark.sql.catalyst.parser.{ParameterContext, ParserInterface}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.types.StructType
+
+/** What a parser has to offer besides what all versions of Spark ask for. Since 4.1 plans have parameters. */
+private[sql] trait DelegatingParser extends ParserInterface {
+
+  protected def delegate: ParserInterface
+
+  /** Parses our statements, and anything else as given. */
+  protected def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan
+
+  override def parsePlanWithParameters(sqlText: String, parameters: ParameterContext): LogicalPlan =
+    parseWith(sqlText)(delegate.parsePlanWithParameters(sqlText, parameters))
+
+  override def parseRoutineParam(sqlText: String): StructType = delegate.parseRoutineParam(sqlText)
+}
