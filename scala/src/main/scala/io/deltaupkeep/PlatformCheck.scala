@@ -8,7 +8,7 @@ object PlatformCheck {
   private val Line = """(\d+\.\d+)(\D.*)?""".r
 
   /** The first two numbers of a version; None if it has none. */
-  def lineOf(version: String): Option[String] = version match {
+  private def lineOf(version: String): Option[String] = version match {
     case Line(line, _) => Some(line)
     case _ => None
   }

@@ -25,12 +25,6 @@ private[api] object Delta40 extends DeltaApi {
 
   override def hook(ours: CommitHook): PostCommitHook = Hook(ours)
 
-  override def checkpoint(commit: Commit): Unit =
-    commit.deltaLog.checkpoint(
-      snapshotOf(commit.snapshot, commit.version, commit.catalogTable),
-      commit.catalogTable
-    )
-
   override def mayAutoCompact(session: SparkSession, commit: Commit): Boolean =
     AutoCompact.getAutoCompactType(session.sessionState.conf, commit.snapshot.metadata).nonEmpty &&
       AutoCompactUtils.isQualifiedForAutoCompact(session, theirs(commit))
@@ -95,9 +89,6 @@ private[api] object Delta40 extends DeltaApi {
       ignoreMissingStats = true,
       setBoundsToWide = false
     )
-
-  override def backfill(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit =
-    snapshot.ensureCommitFilesBackfilled(catalogTable)
 
   override def newFile(
       path: String,

@@ -19,12 +19,6 @@ private[api] abstract class DeltaSince41 extends DeltaApi {
 
   override def hook(ours: CommitHook): PostCommitHook = Hook(ours)
 
-  override def checkpoint(commit: Commit): Unit =
-    commit.deltaLog.checkpoint(
-      snapshotOf(commit.snapshot, commit.version, commit.catalogTable),
-      commit.catalogTable
-    )
-
   override def mayAutoCompact(session: SparkSession, commit: Commit): Boolean =
     AutoCompact.getAutoCompactType(session.sessionState.conf, commit.snapshot.metadata).nonEmpty &&
       AutoCompactUtils.isQualifiedForAutoCompact(session, theirs(commit))
@@ -80,9 +74,6 @@ private[api] abstract class DeltaSince41 extends DeltaApi {
       setBoundsToWide = false
     )
   }
-
-  override def backfill(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit =
-    snapshot.ensureCommitFilesBackfilled(catalogTable)
 }
 
 private object DeltaSince41 {

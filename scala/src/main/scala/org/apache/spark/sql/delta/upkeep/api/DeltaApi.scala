@@ -27,7 +27,11 @@ private[upkeep] trait DeltaApi {
   def hook(ours: CommitHook): PostCommitHook
 
   /** Has Delta write the checkpoint of a commit. */
-  def checkpoint(commit: Commit): Unit
+  final def checkpoint(commit: Commit): Unit =
+    commit.deltaLog.checkpoint(
+      snapshotOf(commit.snapshot, commit.version, commit.catalogTable),
+      commit.catalogTable
+    )
 
   /** Whether Delta would look for partitions to compact after the commit. */
   def mayAutoCompact(session: SparkSession, commit: Commit): Boolean
@@ -80,9 +84,6 @@ private[upkeep] trait DeltaApi {
       baseRowId: Option[Long] = add.baseRowId,
       rowCommitVersion: Option[Long] = add.defaultRowCommitVersion
   ): AddFile
-
-  /** Publishes the commits of the snapshot that a coordinator holds. */
-  def backfill(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
 }
 
 object DeltaApi {

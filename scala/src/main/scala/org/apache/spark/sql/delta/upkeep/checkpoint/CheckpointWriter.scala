@@ -21,7 +21,6 @@ import io.deltaupkeep.checkpoint.{
 import io.deltaupkeep.log.{LogDirectory, LogFile}
 
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointPointer,
   CheckpointSchema,
@@ -139,7 +138,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       try {
         val contents = collect(plan, temporary)
         verify(contents)
-        DeltaApi.current.backfill(snapshot, handle.table.catalogTable)
+        snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
         (contents, Uninterrupted(publish(plan, contents, temporary)))
       } catch {
         case NonFatal(e) =>
