@@ -6,6 +6,7 @@ import json
 import random
 import re
 import uuid
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,17 @@ class Table:
         """Give the newest version that the log names, not what a session remembers."""
         names = (file.name for file in (self.path / "_delta_log").iterdir())
         return max(int(name[:20]) for name in names if re.fullmatch(r"\d{20}\.json", name))
+
+    def has_grown_since(self, version: int) -> bool:
+        """Tell whether the commits after a version made the files of any partition larger."""
+        grown: Counter[str] = Counter()
+        for later in range(version + 1, self.version() + 1):
+            for line in (self.path / "_delta_log" / f"{later:020}.json").read_text().splitlines():
+                ((kind, action),) = json.loads(line).items()
+                if kind in ("add", "remove"):
+                    size = action["size"] if kind == "add" else -action["size"]
+                    grown[json.dumps(action["partitionValues"], sort_keys=True)] += size
+        return any(size > 0 for size in grown.values())
 
     def forget(self) -> None:
         """Have the session read the log again."""
