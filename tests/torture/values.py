@@ -19,6 +19,7 @@ FIRST_DAY, LAST_DAY = -719_162, 2_932_896
 # More bytes than a column index keeps (64) and more characters than Delta's statistics (32).
 LONG_PREFIX = "the same first characters, more of them than any index keeps of a value: "
 STYLES = ("one", "few", "few", "many", "many", "sorted", "runs", "special", "huge")
+MOST_HUGE = 120  # values of up to 900 kB: more would need gigabytes to be read
 STRINGS = (
     "", " ", "\x00", "\uffff", "\U0010ffff", "\U00010000", "'\"\\", "null", "NaN", "a\nb", "Ж",
     "a" * 32, "a" * 33, "\U0010ffff" * 33, "\x7f" * 40, "\u07ff" * 33, "e\u0301",
@@ -78,7 +79,11 @@ def _leaves(kind: t.DataType, count: int, style: Style, rng: random.Random) -> l
             found.sort(key=repr)
     elif style.spread == "special" and isinstance(kind, (t.FloatType, t.DoubleType)):
         found = [as_float(rng.choice(FLOATS), kind) for _ in range(count)]
-    elif style.spread == "huge" and isinstance(kind, (t.StringType, t.BinaryType)):
+    elif (
+        style.spread == "huge"
+        and count <= MOST_HUGE
+        and isinstance(kind, (t.StringType, t.BinaryType))
+    ):
         pool = [draw_leaf(kind, rng, style), _huge(kind, rng)]
         found = [rng.choice(pool) for _ in range(count)]
     else:
