@@ -31,8 +31,15 @@ val javaModuleOptions = Seq(
   "sun.util.calendar"
 ).map(module => s"--add-opens=java.base/$module=ALL-UNNAMED")
 
-val scalacFlags =
-  Seq("-deprecation", "-feature", "-unchecked", "-Xlint:_,-byname-implicit", "-Werror", "-release:17")
+def scalacFlags(platform: Platform) = Seq(
+  "-deprecation",
+  "-feature",
+  "-unchecked",
+  "-Xlint:_,-byname-implicit",
+  "-Werror",
+  "-release",
+  platform.java
+)
 
 lazy val testing = Seq(
   libraryDependencies ++= Seq(
@@ -102,7 +109,8 @@ def older(platform: Platform, delta: Delta): Project = {
   val line = LocalProject(platform.id)
   Project(platform.idOf(delta), file(s"scala/target/${platform.idOf(delta)}")).settings(
     scalaVersion := platform.scala,
-    scalacOptions ++= scalacFlags,
+    csrSameVersions := Nil,
+    scalacOptions ++= scalacFlags(platform),
     // Spark brings its own, also where Delta was made with a newer one.
     dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
     libraryDependencies ++= Seq(
@@ -128,12 +136,13 @@ def upkeepFor(platform: Platform, project: Project): Project = project
   .settings(
     name := "delta-upkeep",
     scalaVersion := platform.scala,
-    scalacOptions ++= scalacFlags,
+    csrSameVersions := Nil,
+    scalacOptions ++= scalacFlags(platform),
     // Spark brings its own, also where Delta was made with a newer one.
     dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
     libraryDependencies ++= dependencies(platform),
     sourceDirectory := (LocalRootProject / baseDirectory).value / "scala" / "src",
-    Compile / unmanagedSourceDirectories ++= sources(platform.root +: platform.newest.roots).value,
+    Compile / unmanagedSourceDirectories ++= sources(platform.roots ++ platform.newest.roots).value,
     Compile / sourceGenerators += Def.task {
       val file = (Compile / sourceManaged).value / "Platform.scala"
       IO.write(file, platform.source)
@@ -166,6 +175,7 @@ def lineOf(platform: Platform): Project =
   upkeepFor(platform, Project(platform.id, file(s"scala/target/${platform.line}")))
     .settings(
       moduleName := s"delta-upkeep_${platform.line}",
+      csrSameVersions := Nil,
       target := baseDirectory.value,
       // All lines have one API.
       Compile / packageDoc / mappings := (upkeep / Compile / packageDoc / mappings).value
@@ -190,6 +200,9 @@ lazy val spark41Delta41 = older(Platform.Spark41, Platform.Spark41.older(0))
 lazy val spark40 = lineOf(Platform.Spark40)
 lazy val spark40Delta41 = older(Platform.Spark40, Platform.Spark40.older(0))
 lazy val spark40Delta40 = older(Platform.Spark40, Platform.Spark40.older(1))
+
+lazy val spark35 = lineOf(Platform.Spark35)
+lazy val spark35Delta32 = older(Platform.Spark35, Platform.Spark35.older(0))
 
 lazy val lines = project
   .in(file("scala/target/lines"))

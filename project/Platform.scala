@@ -4,8 +4,9 @@
  * @param line   first two numbers of Spark's version
  * @param spark  the version that the artifact is compiled against
  * @param scala  the version that it is compiled with
+ * @param java   the oldest that it runs on
  * @param antlr  version that generates the parser; Spark brings the same one at run time
- * @param root   source root of what differs between lines of Spark
+ * @param roots  source roots of what differs between lines of Spark
  * @param newest the newest Delta of the line: what the artifact is compiled against, and depends on
  * @param older  Deltas before it that the artifact serves too
  */
@@ -13,8 +14,9 @@ final case class Platform(
     line: String,
     spark: String,
     scala: String,
+    java: String,
     antlr: String,
-    root: String,
+    roots: Seq[String],
     newest: Delta,
     older: Seq[Delta]
 ) {
@@ -61,20 +63,23 @@ final case class Delta(artifact: String, version: String, lines: Seq[String], ro
 object Platform {
 
   private def delta44(spark: String) =
-    Delta(s"delta-spark_${spark}_2.13", "4.4.0", Seq("4.4"), Seq("delta-4.1-4.4", "delta-4.4"))
+    Delta(s"delta-spark_${spark}_2.13", "4.4.0", Seq("4.4"), Seq("delta-3.3-4.4", "delta-4.1-4.4", "delta-4.4"))
 
   private def delta41(spark: String) =
     Delta(s"delta-spark_${spark}_2.13", "4.1.0", Seq("4.1", "4.2", "4.3"), Seq("delta-4.1-4.3"))
 
-  private val delta40 = Delta("delta-spark_2.13", "4.0.0", Seq("4.0"), Seq("delta-4.0"))
+  private val delta40 = Delta("delta-spark_2.13", "4.0.0", Seq("4.0"), Seq("delta-3.2-4.0", "delta-3.3-4.0", "delta-4.0"))
 
   def lines: Seq[String] = Seq(Spark40, Spark41, Spark42).map(_.line)
 
-  val Spark42: Platform = Platform("4.2", "4.2.0", "2.13.18", "4.13.1", "spark-4.1-4.2", delta44("4.2"), Nil)
+  val Spark42: Platform = Platform("4.2", "4.2.0", "2.13.18", "17", "4.13.1", Seq("spark-4.0-4.2", "spark-4.1-4.2"), delta44("4.2"), Nil)
 
   val Spark41: Platform =
-    Platform("4.1", "4.1.1", "2.13.17", "4.13.1", "spark-4.1-4.2", delta44("4.1"), Seq(delta41("4.1")))
+    Platform("4.1", "4.1.1", "2.13.17", "17", "4.13.1", Seq("spark-4.0-4.2", "spark-4.1-4.2"), delta44("4.1"), Seq(delta41("4.1")))
+
+  val Spark35: Platform =
+    Platform("3.5", "3.5.6", "2.13.8", "11", "4.9.3", Seq("spark-3.5"), Delta("delta-spark_2.13", "3.3.2", Seq("3.3"), Seq("delta-3.3-4.4", "delta-3.2-4.0", "delta-3.3-4.0", "delta-3.2-3.3")), Seq(Delta("delta-spark_2.13", "3.2.1", Seq("3.2"), Seq("delta-3.2"))))
 
   val Spark40: Platform =
-    Platform("4.0", "4.0.1", "2.13.16", "4.13.1", "spark-4.0", delta44("4.0"), Seq(delta41("4.0"), delta40))
+    Platform("4.0", "4.0.1", "2.13.16", "17", "4.13.1", Seq("spark-4.0-4.2", "spark-4.0"), delta44("4.0"), Seq(delta41("4.0"), delta40))
 }

@@ -1,5 +1,7 @@
 package io.deltaupkeep
 
+import org.apache.spark.sql.AnalysisException
+
 /**
  * An error of ours that a user can act on. Its condition is `DELTA_UPKEEP.<NAME>`, its SQLSTATE follows
  * Spark's table of states, and its message says the problem, the cause and the fix, in this order.
@@ -10,13 +12,19 @@ final class UpkeepException private[deltaupkeep] (
     message: String,
     parameters: Map[String, String],
     cause: Option[Throwable]
-) extends ConditionException(
+) extends AnalysisException(
       s"[DELTA_UPKEEP.$name] $message SQLSTATE: $sqlState",
-      s"DELTA_UPKEEP.$name",
-      sqlState,
+      None,
+      None,
+      cause,
+      Some(s"DELTA_UPKEEP.$name"),
       parameters,
-      cause
-    )
+      Array.empty
+    ) {
+
+  // Spark looks up the states of its own conditions alone.
+  override def getSqlState: String = sqlState
+}
 
 /** Every error that a user of Delta Upkeep can meet, and nothing else. */
 object UpkeepErrors {

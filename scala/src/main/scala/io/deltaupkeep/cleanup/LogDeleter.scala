@@ -11,7 +11,7 @@ import scala.util.Using
 import io.deltaupkeep.{CountText, DaemonThreads, UpkeepErrors, UpkeepException}
 import io.deltaupkeep.log.{LogDirectory, LogFile}
 
-import org.apache.hadoop.fs.{BulkDelete, FileSystem, Path}
+import org.apache.hadoop.fs.{FileSystem, Path}
 
 import org.apache.spark.internal.Logging
 
@@ -47,14 +47,14 @@ final class LogDeleter(
    */
   def delete(phases: Seq[IndexedSeq[LogFile]]): Deletions = {
     requireNoLinks(phases.iterator.flatten.map(_.directory).toSet - LogDirectory.Root)
-    Using.resource(fileSystem.createBulkDelete(logPath)) { bulk =>
-      val isBulk = bulk.pageSize > 1
+    Using.resource(new DeletionRequests(fileSystem, logPath)) { requests =>
+      val isBulk = requests.pageSize > 1
       val width = if (isBulk) math.max(1, threads / BulkShare) else threads
-      val deletePage: Seq[LogFile] => Seq[Failed] = if (isBulk) deleteTogether(bulk, _) else deleteEach
+      val deletePage: Seq[LogFile] => Seq[Failed] = if (isBulk) deleteTogether(requests, _) else deleteEach
       val pool = Executors.newFixedThreadPool(width, DaemonThreads("delta-upkeep-delete"))
       try phases.foreach { phase =>
           // If the deletion stops, this keeps large gaps out of what is left.
-          phase.iterator.grouped(bulk.pageSize).grouped(width * CallsOfThread).foreach { pages =>
+          phase.iterator.grouped(requests.pageSize).grouped(width * CallsOfThread).foreach { pages =>
             val calls = pages.map(page => callable(attempt(deletePage, page, tries = 1)))
             pool.invokeAll(calls.asJava).asScala.flatMap(_.get).headOption.foreach(failed =>
               throw errorOf(failed)
@@ -93,12 +93,12 @@ final class LogDeleter(
     }
   }
 
-  private def deleteTogether(bulk: BulkDelete, page: Seq[LogFile]): Seq[Failed] = {
+  private def deleteTogether(requests: DeletionRequests, page: Seq[LogFile]): Seq[Failed] = {
     val byPath = page.map(file => pathOf(file) -> file).toMap
     val failed =
       try
-        bulk.bulkDelete(byPath.keys.toSeq.asJava).asScala.toSeq.map { entry =>
-          Failed(byPath(entry.getKey), entry.getValue, None)
+        requests.delete(byPath.keys.toSeq).map { case (path, problem) =>
+          Failed(byPath(path), problem, None)
         }
       catch { case e: IOException => page.map(Failed(_, e.getMessage, Some(e))) }
     val failedFiles = failed.map(_.file).toSet

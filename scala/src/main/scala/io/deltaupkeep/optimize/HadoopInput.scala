@@ -4,7 +4,6 @@ import java.net.URI
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FutureDataInputStreamBuilder, Path}
-import org.apache.hadoop.fs.Options.OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY
 import org.apache.hadoop.fs.impl.FutureDataInputStreamBuilderImpl
 import org.apache.hadoop.util.functional.FutureIO
 import org.apache.parquet.hadoop.util.HadoopStreams
@@ -36,7 +35,7 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
       .getFileSystem(conf)
       .openFile(path)
       .withFileStatus(status)
-      .opt(FS_OPTION_OPENFILE_READ_POLICY, readPolicy)
+      .opt("fs.option.openfile.read.policy", readPolicy)
     HadoopStreams.wrap(FutureIO.awaitFuture(unbuffered(builder).build()))
   }
 
@@ -50,7 +49,14 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
   override def toString: String = path.toString
 }
 
-private object HadoopInput {
+object HadoopInput {
+
+  /** For few ranges of a file. */
+  val RandomAccess = "random"
+
+  /** For all of a file. */
+  val WholeFile = "whole-file"
+
   private val BlockSize = 128L << 20
   private val SmallBuffer = 4096
 }

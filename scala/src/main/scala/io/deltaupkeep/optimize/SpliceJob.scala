@@ -11,7 +11,6 @@ import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, S
 import io.deltaupkeep.parquet.footer.SchemaBytes
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.Options.OpenFileOptions
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.MessageType
@@ -184,8 +183,8 @@ private final case class SpliceWork(
   private def inputFile(input: SpliceInput): HadoopInput = {
     val readPolicy =
       if (write && input.size <= settings.heldFileBytes)
-        OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_WHOLE_FILE
-      else OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM
+        HadoopInput.WholeFile
+      else HadoopInput.RandomAccess
     new HadoopInput(input, readPolicy, conf.value)
   }
 }

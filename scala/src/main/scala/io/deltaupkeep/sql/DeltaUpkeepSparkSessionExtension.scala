@@ -31,8 +31,7 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
           case Some(why) => logWarning(s"Delta Upkeep's statements and hooks are off: $why")
           case None =>
             extensions.injectResolutionRule(session => WatchTransactions(session))
-            // Hint resolution runs before table resolution, so the table is not resolved yet.
-            extensions.injectHintResolutionRule(session => ReplaceDeltaOptimize(session))
+            EarlyResolution.inject(extensions)(session => ReplaceDeltaOptimize(session))
         }
     }
 }

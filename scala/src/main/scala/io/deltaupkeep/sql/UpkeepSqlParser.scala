@@ -4,7 +4,7 @@ import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.sql.parser.{UpkeepSqlBaseLexer, UpkeepSqlBaseParser}
 
-import org.antlr.v4.runtime.{CharStreams, CommonTokenStream, Token}
+import org.antlr.v4.runtime.{CommonTokenStream, Token}
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -88,7 +88,7 @@ private[sql] object UpkeepSqlParser {
   }
 
   private def lexerOf(text: String): UpkeepSqlBaseLexer = {
-    val lexer = new UpkeepSqlBaseLexer(CharStreams.fromString(text))
+    val lexer = new UpkeepSqlBaseLexer(new CapitalStream(text))
     lexer.removeErrorListeners()
     lexer.addErrorListener(ParseErrorListener)
     lexer

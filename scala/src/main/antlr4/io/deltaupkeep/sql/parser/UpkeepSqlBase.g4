@@ -1,9 +1,6 @@
 // The five statements of Delta Upkeep. Everything else belongs to the delegate parser.
+// The lexer reads a CapitalStream, so keywords have no case.
 grammar UpkeepSqlBase;
-
-options {
-    caseInsensitive = true;
-}
 
 singleStatement
     : statement ';'* EOF

@@ -1,6 +1,8 @@
 package io.deltaupkeep.parquet.chunk
 
-import io.deltaupkeep.parquet.bytes.Slice
+import scala.language.existentials
+
+import io.deltaupkeep.parquet.bytes.{ParquetApi, Slice}
 
 import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
@@ -36,6 +38,9 @@ private[parquet] final case class SplicedChunk(
     bloomFilter: Option[BloomFilter]
 ) {
 
+  // What the compiler of Scala 2.13.8 makes of parquet-java's signature.
+  private type AnyStatistics = Statistics[T] forSome { type T <: Comparable[T] }
+
   def write(to: ParquetFileWriter): Unit = {
     to.startColumn(column, pages.iterator.map(_.values.toLong).sum, codec)
     dictionary.foreach(to.writeDictionaryPage)
@@ -44,14 +49,14 @@ private[parquet] final case class SplicedChunk(
         page.values,
         page.uncompressedSize,
         BytesInput.from(page.bytes.array, page.bytes.from, page.size),
-        page.statistics,
+        page.statistics.asInstanceOf[AnyStatistics],
         page.rows.toLong,
         Encoding.RLE,
         Encoding.RLE,
         page.encoding
       )
     }
-    bloomFilter.foreach(to.addBloomFilter(column.getPath.mkString("."), _))
+    bloomFilter.foreach(ParquetApi.addBloomFilter(to, column.getPath.mkString("."), _))
     to.endColumn()
   }
 }

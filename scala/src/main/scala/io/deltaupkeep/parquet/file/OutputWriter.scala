@@ -2,9 +2,9 @@ package io.deltaupkeep.parquet.file
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.parquet.bytes.ParquetApi
 import io.deltaupkeep.parquet.footer.FooterTotals
 
-import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
@@ -36,14 +36,12 @@ private[parquet] final class OutputWriter(
   }
 
   private def open(schema: MessageType): ParquetFileWriter = {
-    val writer = new ParquetFileWriter(
+    val writer = ParquetApi.newWriter(
       output,
       schema,
       ParquetFileWriter.Mode.CREATE,
       settings.rowGroupBytes,
-      settings.maxPadding,
-      null,
-      ParquetProperties.builder().build()
+      settings.maxPadding
     )
     writer.start()
     writer

@@ -2,10 +2,11 @@ package io.deltaupkeep.parquet.file
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.parquet.bytes.ParquetApi
 import io.deltaupkeep.parquet.chunk.{ChunkScratch, ChunkSplicer, SplicedChunk}
 import io.deltaupkeep.parquet.page.{BloomValues, ColumnBuffer, HeldPages, PageCodec, PageLayout}
 
-import org.apache.parquet.column.{ColumnDescriptor, ParquetProperties}
+import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.{ParquetFileWriter, ParquetWriter}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.io.OutputFile
@@ -83,14 +84,12 @@ final class EncodedRowGroup private[parquet] (private[parquet] val rows: Long, c
  */
 final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], output: OutputFile) {
 
-  private val writer = new ParquetFileWriter(
+  private val writer = ParquetApi.newWriter(
     output,
     schema,
     ParquetFileWriter.Mode.CREATE,
     output.defaultBlockSize,
-    ParquetWriter.MAX_PADDING_SIZE_DEFAULT,
-    null,
-    ParquetProperties.builder().build()
+    ParquetWriter.MAX_PADDING_SIZE_DEFAULT
   )
   writer.start()
 

@@ -3,11 +3,10 @@ package io.deltaupkeep.parquet.file
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import io.deltaupkeep.parquet.bytes.FileBytes
+import io.deltaupkeep.parquet.bytes.{FileBytes, ParquetApi}
 import io.deltaupkeep.parquet.chunk.ChunkCopier
 import io.deltaupkeep.parquet.footer.{FooterBytes, WrittenBy}
 
-import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.{ParquetFileWriter, ParquetWriter}
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
@@ -77,14 +76,12 @@ object RowGroupJoiner {
     }
 
   private def open(output: OutputFile, schema: MessageType): ParquetFileWriter = {
-    val writer = new ParquetFileWriter(
+    val writer = ParquetApi.newWriter(
       output,
       schema,
       ParquetFileWriter.Mode.OVERWRITE,
       output.defaultBlockSize,
-      ParquetWriter.MAX_PADDING_SIZE_DEFAULT,
-      null,
-      ParquetProperties.builder().build()
+      ParquetWriter.MAX_PADDING_SIZE_DEFAULT
     )
     writer.start()
     writer

@@ -7,10 +7,15 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, MalformedPage, Slice, UnreadableInput}
+import io.deltaupkeep.parquet.bytes.{
+  FileBytes,
+  LittleEndian,
+  MalformedPage,
+  ParquetApi,
+  Slice,
+  UnreadableInput
+}
 
-import org.apache.parquet.ParquetReadOptions
-import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
 import org.apache.parquet.io.InputFile
@@ -149,7 +154,7 @@ private[parquet] object FooterBytes {
     }
   }
 
-  private val options = ParquetReadOptions.builder(new PlainParquetConfiguration()).build()
+  private val options = ParquetApi.readOptions
 
   private val Magic = "PAR1"
   private val EncryptedMagic = "PARE"

@@ -2,6 +2,8 @@ package io.deltaupkeep.parquet.footer
 
 import scala.util.Try
 
+import io.deltaupkeep.parquet.bytes.ParquetApi
+
 import org.apache.parquet.{CorruptDeltaByteArrays, SemanticVersion, VersionParser}
 import org.apache.parquet.schema.{LogicalTypeAnnotation, PrimitiveType}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
@@ -62,7 +64,7 @@ private object WrittenBy {
   private def isFloating(column: PrimitiveType): Boolean =
     column.getPrimitiveTypeName == PrimitiveTypeName.FLOAT ||
       column.getPrimitiveTypeName == PrimitiveTypeName.DOUBLE ||
-      column.getLogicalTypeAnnotation.isInstanceOf[LogicalTypeAnnotation.Float16LogicalTypeAnnotation]
+      ParquetApi.isFloat16(column.getLogicalTypeAnnotation)
 
   private def isDecimalInBytes(column: PrimitiveType): Boolean =
     column.getLogicalTypeAnnotation.isInstanceOf[LogicalTypeAnnotation.DecimalLogicalTypeAnnotation] &&

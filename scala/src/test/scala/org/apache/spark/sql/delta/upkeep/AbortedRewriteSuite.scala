@@ -9,14 +9,8 @@ import io.deltaupkeep.{UpkeepException, WholeFileSystem}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.delta.{
-  DeltaLog,
-  NoOpTransactionExecutionObserver,
-  OptimisticTransaction,
-  TransactionExecutionObserver
-}
+import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{Action, AddFile}
-import org.apache.spark.sql.delta.upkeep.hook.ForwardingObserver
 
 /** An OPTIMIZE that does not end: the new files that it has not committed are removed. */
 class AbortedRewriteSuite extends AnyFunSuite {
@@ -74,12 +68,11 @@ class AbortedRewriteSuite extends AnyFunSuite {
     test(s"$engine: a commit that fails leaves no files of other bins") {
       val path = newPartitions(s"aborted-commit-$engine")
       val before = dataFiles(path)
-      val lost = new ForwardingObserver(NoOpTransactionExecutionObserver) {
-        override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction = begin
-        override def preparingCommit[T](prepare: => T): T = throw new IllegalStateException("no commit")
+      val lost = new TestEvents {
+        override def preparing(): Unit = throw new IllegalStateException("no commit")
       }
       withEngine(engine) {
-        TransactionExecutionObserver.withObserver(lost) {
+        lost.observe {
           assert(intercept[Exception](spark.sql(s"OPTIMIZE delta.`$path`")).getMessage.contains("no commit"))
         }
       }

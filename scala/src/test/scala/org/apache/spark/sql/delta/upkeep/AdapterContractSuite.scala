@@ -10,15 +10,8 @@ import io.deltaupkeep.optimize.{Layout, OptimizeSettings}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.delta.{
-  DeltaLog,
-  NoOpTransactionExecutionObserver,
-  OptimisticTransaction,
-  TableFeature,
-  TransactionExecutionObserver
-}
+import org.apache.spark.sql.delta.{DeltaLog, OptimisticTransaction, TableFeature}
 import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
-import org.apache.spark.sql.delta.upkeep.hook.ForwardingObserver
 import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, SelectedFiles, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent, TableFeatures}
@@ -93,12 +86,12 @@ class AdapterContractSuite extends AnyFunSuite {
 
   test("a dry run starts no transaction") {
     val path = newTable("dryRun", 4)
-    val none = new ForwardingObserver(NoOpTransactionExecutionObserver) {
-      override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction =
+    val none = new TestEvents {
+      override def starting(begin: => OptimisticTransaction): OptimisticTransaction =
         throw new IllegalStateException("a transaction")
     }
     val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
-    TransactionExecutionObserver.withObserver(none) {
+    none.observe {
       assert(optimize.planned().bins.map(_.status) == Seq("planned", "planned"))
       assert(intercept[IllegalStateException](optimize.execute()).getMessage == "a transaction")
     }
@@ -106,13 +99,11 @@ class AdapterContractSuite extends AnyFunSuite {
 
   test("new files stay where nobody knows whether their commit took place") {
     val path = newTable("unknown", 4)
-    val lost = new ForwardingObserver(NoOpTransactionExecutionObserver) {
-      override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction = begin
-      // The commit is in the log by then.
-      override def beginBackfill(): Unit = throw new IllegalStateException("lost")
+    val lost = new TestEvents {
+      override def committed(): Unit = throw new IllegalStateException("lost")
     }
     val failure = intercept[Exception] {
-      TransactionExecutionObserver.withObserver(lost) {
+      lost.observe {
         val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
         optimize.runOnce(optimize.plan)
       }

@@ -12,32 +12,33 @@ import org.apache.spark.sql.delta.{
   DeltaLog,
   DeltaOperations,
   NoOpTransactionExecutionObserver,
-  OptimisticTransaction,
-  TransactionExecutionObserver
+  OptimisticTransaction
 }
 import org.apache.spark.sql.delta.hooks.AutoCompact
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
-import org.apache.spark.sql.delta.upkeep.hook.{ForwardingObserver, UpkeepAutoCompact, UpkeepObserver}
+import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, TransactionEvents}
+import org.apache.spark.sql.delta.upkeep.hook.{UpkeepAutoCompact, UpkeepObserver}
 
 class UpkeepObserverSuite extends AnyFunSuite {
   import TestSession._
 
-  private class Foreign extends ForwardingObserver(NoOpTransactionExecutionObserver) {
+  private class Foreign extends TestEvents {
     val calls = new ConcurrentLinkedQueue[String]
-    override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction = {
+    override def starting(begin: => OptimisticTransaction): OptimisticTransaction = {
       calls.add("start")
       begin
     }
-    override def preparingCommit[T](f: => T): T = { calls.add("prepare"); f }
-    override def transactionCommitted(): Unit = { calls.add("committed"); () }
+    override def preparing(): Unit = { calls.add("prepare"); () }
+    override def committed(): Unit = { calls.add("committed"); () }
   }
+
+  private def api = DeltaApi.current
 
   test("an observer that was there goes on seeing each transaction, once") {
     val path = newTable("observed", 1)
     val foreign = new Foreign
-    TransactionExecutionObserver.withObserver(foreign) {
+    foreign.observe {
       spark.sql(s"INSERT INTO delta.`$path` VALUES (10, 0)")
-      assert(TransactionExecutionObserver.getObserver.isInstanceOf[UpkeepObserver])
+      assert(UpkeepObserver.of(api.threadObserver).nonEmpty)
       spark.sql(s"INSERT INTO delta.`$path` VALUES (11, 0)")
     }
     assert(foreign.calls.asScala.toSeq == Seq(
@@ -51,23 +52,18 @@ class UpkeepObserverSuite extends AnyFunSuite {
   }
 
   test("one observer of ours is on a thread, and that of another application is replaced") {
-    TransactionExecutionObserver.withObserver(NoOpTransactionExecutionObserver) {
-      def chain: Seq[TransactionExecutionObserver] =
-        Iterator.unfold(Option(TransactionExecutionObserver.getObserver)) {
-          case Some(ours: UpkeepObserver) => Some((ours, Some(ours.next)))
-          case other => other.map(_ -> None)
-        }.toSeq
-      UpkeepObserver.install("one")
-      UpkeepObserver.install("one")
-      assert(chain.size == 2)
-      UpkeepObserver.install("two")
-      assert(chain.collect { case ours: UpkeepObserver => ours.application } == Seq("two"))
+    api.observed(NoOpTransactionExecutionObserver) {
+      for (application <- Seq("one", "one", "two")) {
+        UpkeepObserver.install(application)
+        val ours = UpkeepObserver.of(api.threadObserver).get
+        assert(ours.application == application && ours.next == NoOpTransactionExecutionObserver)
+      }
     }
   }
 
-  private def commit(table: String, observer: TransactionExecutionObserver): OptimisticTransaction = {
+  private def commit(table: String, events: TransactionEvents): OptimisticTransaction = {
     val log = DeltaLog.forTable(spark, newTable(table, 1))
-    TransactionExecutionObserver.withObserver(observer) {
+    api.observed(api.observer(events)) {
       val transaction = log.startTransaction(catalogTableOpt = None)
       transaction.registerPostCommitHook(AutoCompact)
       transaction.commit(Nil, DeltaOperations.ManualUpdate)
@@ -78,10 +74,10 @@ class UpkeepObserverSuite extends AnyFunSuite {
   test("a thread that outlives its application does Delta's auto-compactions, and is observed as before") {
     val application = spark.sparkContext.applicationId
     val ours = commit("observed-running", new UpkeepObserver(NoOpTransactionExecutionObserver, application))
-    val ourHook = DeltaApi.current.hook(UpkeepAutoCompact)
+    val ourHook = api.hook(UpkeepAutoCompact)
     assert(ours.containsPostCommitHook(ourHook) && !ours.containsPostCommitHook(AutoCompact))
     val foreign = new Foreign
-    val later = commit("observed-ended", new UpkeepObserver(foreign, "ended"))
+    val later = commit("observed-ended", new UpkeepObserver(api.observer(foreign), "ended"))
     assert(later.containsPostCommitHook(AutoCompact) && !later.containsPostCommitHook(ourHook))
     assert(foreign.calls.asScala.toSeq == Seq("start", "prepare", "committed"))
   }

@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.{
   LazyCompleteCheckpointProvider,
   Snapshot
 }
-import org.apache.spark.sql.delta.actions.{Action, AddFile}
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.expressions.EncodeNestedVariantAsZ85String
 import org.apache.spark.sql.delta.schema.SchemaUtils
 import org.apache.spark.sql.functions.{col, lit, to_json}
@@ -16,28 +16,6 @@ import org.apache.spark.sql.types.StructType
 
 /** Until 4.3 every checkpoint is a set of files, which may have statistics in JSON or as a struct. */
 private[api] object Delta41 extends DeltaSince41 {
-
-  override def newFile(
-      path: String,
-      partitionValues: Map[String, String],
-      size: Long,
-      modificationTime: Long,
-      tags: Map[String, String]
-  ): AddFile = AddFile(path, partitionValues, size, modificationTime, dataChange = false, tags = tags)
-
-  override def changed(add: AddFile)(
-      path: String,
-      dataChange: Boolean,
-      stats: String,
-      baseRowId: Option[Long],
-      rowCommitVersion: Option[Long]
-  ): AddFile = add.copy(
-    path = path,
-    dataChange = dataChange,
-    stats = stats,
-    baseRowId = baseRowId,
-    defaultRowCommitVersion = rowCommitVersion
-  )
 
   override def complete(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
     case unread: LazyCompleteCheckpointProvider => complete(unread.underlyingCheckpointProvider)

@@ -11,7 +11,7 @@ import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.StatsCollectionUtils
 
 /** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a table of a catalog. */
-private[api] abstract class DeltaSince41 extends DeltaApi {
+private[api] abstract class DeltaSince41 extends DeltaSince33 {
   import DeltaSince41._
 
   override def hidingCheckpoints(begun: OptimisticTransaction): OptimisticTransaction with CheckpointsHidden =

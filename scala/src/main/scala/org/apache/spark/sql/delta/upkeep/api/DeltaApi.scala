@@ -6,9 +6,20 @@ import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
-import org.apache.spark.sql.delta.{CheckpointProvider, DeltaLog, OptimisticTransaction, Snapshot}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.{
+  CheckpointProvider,
+  DeltaLog,
+  DeltaOperations,
+  OptimisticTransaction,
+  Snapshot,
+  TransactionExecutionObserver
+}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, InMemoryLogReplay}
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 import org.apache.spark.sql.delta.hooks.{AutoCompactRequest, PostCommitHook}
 
 /**
@@ -28,10 +39,25 @@ private[upkeep] trait DeltaApi {
 
   /** Has Delta write the checkpoint of a commit. */
   final def checkpoint(commit: Commit): Unit =
-    commit.deltaLog.checkpoint(
-      snapshotOf(commit.snapshot, commit.version, commit.catalogTable),
-      commit.catalogTable
-    )
+    checkpoint(snapshotOf(commit.snapshot, commit.version, commit.catalogTable), commit.catalogTable)
+
+  protected def checkpoint(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
+
+  /** An observer that tells events. */
+  def observer(of: TransactionEvents): TransactionExecutionObserver
+
+  /** The observer of this thread's transactions. */
+  def threadObserver: TransactionExecutionObserver
+
+  def observeThread(observer: TransactionExecutionObserver): Unit
+
+  /** Runs something with another observer of its transactions. */
+  final def observed[T](observer: TransactionExecutionObserver)(work: => T): T = {
+    val before = threadObserver
+    observeThread(observer)
+    try work
+    finally observeThread(before)
+  }
 
   /** Whether Delta would look for partitions to compact after the commit. */
   def mayAutoCompact(session: SparkSession, commit: Commit): Boolean
@@ -54,6 +80,42 @@ private[upkeep] trait DeltaApi {
   /** The version of a commit, which its post-commit snapshot may be later than. */
   def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot
 
+  /** The newest version of a table. */
+  def newest(table: DeltaTableV2): Snapshot
+
+  /** Has the coordinator of a table's commits put them where all readers look. */
+  def publishCommits(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
+
+  /** Whether VACUUM leaves a file or a directory alone because of its name. */
+  def isHidden(partitionColumns: Seq[String], name: String): Boolean
+
+  /**
+   * What Delta's strategies of OPTIMIZE ask for besides columns.
+   *
+   * @throws io.deltaupkeep.UpkeepException `UNSUPPORTED_DELTA` for FULL where Delta has no such OPTIMIZE
+   */
+  def optimizeContext(statement: String, full: Boolean): DeltaOptimizeContext
+
+  /** Whether an OPTIMIZE of Delta is FULL; None for REORG. */
+  def fullOf(context: DeltaOptimizeContext): Option[Boolean]
+
+  /** An OPTIMIZE as the history shows it. */
+  def optimizeOperation(
+      predicate: Seq[Expression],
+      zOrderBy: Seq[String],
+      auto: Boolean,
+      clusterBy: Option[Seq[String]],
+      full: Boolean
+  ): DeltaOperations.Operation
+
+  /** Fails as Delta does for columns that have no order or no statistics. */
+  def checkZOrder(
+      command: OptimizeTableCommand,
+      session: SparkSession,
+      snapshot: Snapshot,
+      columns: Seq[UnresolvedAttribute]
+  ): Unit
+
   /** The commits from a version on. Fails if one of them is missing. */
   def changes(
       log: DeltaLog,
@@ -66,24 +128,6 @@ private[upkeep] trait DeltaApi {
 
   /** The files with statistics from their footers. */
   def withStatistics(conf: Configuration, snapshot: Snapshot, files: Dataset[AddFile]): Dataset[AddFile]
-
-  /** A file without statistics, which adds no data. */
-  def newFile(
-      path: String,
-      partitionValues: Map[String, String],
-      size: Long,
-      modificationTime: Long,
-      tags: Map[String, String]
-  ): AddFile
-
-  /** The file with other values. Versions of Delta know further fields, which stay as they are. */
-  def changed(add: AddFile)(
-      path: String = add.path,
-      dataChange: Boolean = add.dataChange,
-      stats: String = add.stats,
-      baseRowId: Option[Long] = add.baseRowId,
-      rowCommitVersion: Option[Long] = add.defaultRowCommitVersion
-  ): AddFile
 }
 
 object DeltaApi {
@@ -92,7 +136,8 @@ object DeltaApi {
   private def implementation: Option[String] =
     if (hasClass("org.apache.spark.sql.delta.FileBasedCheckpointProvider")) Some("Delta44")
     else if (hooksTake("CommittedTransaction")) Some("Delta41")
-    else if (hooksTake("DeltaTransaction")) Some("Delta40")
+    else if (hasClass("org.apache.spark.sql.delta.ChainableExecutionObserver")) Some("Delta33")
+    else if (hooksTake("OptimisticTransactionImpl")) Some("Delta32")
     else None
 
   /** The implementation in this artifact, or why it has none. */

@@ -4,7 +4,6 @@ import io.deltaupkeep.checkpoint.{Fragment, Policy}
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointFooter,
@@ -13,6 +12,7 @@ import org.apache.spark.sql.delta.upkeep.log.{
   LastCheckpoint
 }
 import org.apache.spark.sql.delta.upkeep.replay.{ActionRows, FileActions, FileColumns, LogTail}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 

@@ -8,7 +8,7 @@ import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
 
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}

@@ -21,6 +21,7 @@ import io.deltaupkeep.checkpoint.{
 import io.deltaupkeep.log.{LogDirectory, LogFile}
 
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointPointer,
   CheckpointSchema,
@@ -138,7 +139,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       try {
         val contents = collect(plan, temporary)
         verify(contents)
-        snapshot.ensureCommitFilesBackfilled(handle.table.catalogTable)
+        DeltaApi.current.publishCommits(snapshot, handle.table.catalogTable)
         (contents, Uninterrupted(publish(plan, contents, temporary)))
       } catch {
         case NonFatal(e) =>

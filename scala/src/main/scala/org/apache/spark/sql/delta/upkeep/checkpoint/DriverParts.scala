@@ -16,11 +16,11 @@ import org.apache.parquet.hadoop.util.HadoopOutputFile
 
 import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.replay.ActionRows
 import org.apache.spark.sql.delta.upkeep.spark.RowWriting
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
 import org.apache.spark.util.ThreadUtils

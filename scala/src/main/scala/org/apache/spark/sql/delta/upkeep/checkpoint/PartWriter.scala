@@ -6,10 +6,10 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.mapreduce.Job
 
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema, NonFileActions}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle

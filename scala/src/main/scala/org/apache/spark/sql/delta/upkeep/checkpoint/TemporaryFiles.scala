@@ -5,7 +5,7 @@ import java.util.UUID
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.Path
+import org.apache.hadoop.fs.{Path, PathFilter}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -41,9 +41,8 @@ private[upkeep] final class TemporaryFiles(handle: DeltaHandle) extends Logging 
 
   /** Used after a failure. It lists the log, which takes long if there are many files. */
   def deleteAll(): Unit = leaveAtWorst {
-    fs.listStatus(handle.logPath, (path: Path) => path.getName.startsWith(prefix)).foreach { file =>
-      fs.delete(file.getPath, false)
-    }
+    val ours: PathFilter = _.getName.startsWith(prefix)
+    fs.listStatus(handle.logPath, ours).foreach(file => fs.delete(file.getPath, false))
   }
 
   private def leaveAtWorst(delete: => Unit): Unit =

@@ -7,8 +7,6 @@ import io.deltaupkeep.optimize.{DataFile, HadoopInput, SpliceInput}
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.footer.FileShape
 
-import org.apache.hadoop.fs.Options.OpenFileOptions
-
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.ThreadUtils
@@ -43,7 +41,7 @@ final class FooterSampler(handle: DeltaHandle) {
       file.sizeInBytes,
       file.modificationTime
     ),
-    OpenFileOptions.FS_OPTION_OPENFILE_READ_POLICY_RANDOM,
+    HadoopInput.RandomAccess,
     conf
   )
 }

@@ -7,8 +7,8 @@ import io.deltaupkeep.health.{FileTotal, Orphans}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
-import org.apache.spark.sql.delta.DeltaTableUtils
 import org.apache.spark.sql.delta.actions.DeletionVectorDescriptor
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.optimize.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
@@ -61,7 +61,7 @@ final class OrphanSearch(handle: DeltaHandle) {
     }
 
   private def isHidden(file: FileStatus): Boolean =
-    DeltaTableUtils.isHiddenDirectory(snapshot.metadata.partitionColumns, file.getPath.getName)
+    DeltaApi.current.isHidden(snapshot.metadata.partitionColumns, file.getPath.getName)
 
   /** Those of the given names that older versions inside the retention name. */
   private def removedOf(names: Seq[String]): Set[String] =

@@ -5,19 +5,12 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.{OptimisticTransaction, TransactionExecutionObserver}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook, PostCommitHook}
-import org.apache.spark.sql.delta.upkeep.api.{CheckpointsHidden, CommitHook, DeltaApi}
-
-/** Forwards the events of a transaction. */
-private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObserver)
-    extends TransactionExecutionObserver {
-
-  override def createChild(): TransactionExecutionObserver = next.createChild()
-  override def preparingCommit[T](f: => T): T = next.preparingCommit(f)
-  override def beginDoCommit(): Unit = next.beginDoCommit()
-  override def beginBackfill(): Unit = next.beginBackfill()
-  override def beginPostCommit(): Unit = next.beginPostCommit()
-  override def transactionCommitted(): Unit = next.transactionCommitted()
-  override def transactionAborted(): Unit = next.transactionAborted()
+import org.apache.spark.sql.delta.upkeep.api.{
+  CheckpointsHidden,
+  CommitHook,
+  DeltaApi,
+  TransactionEvents,
+  TransactionObserved
 }
 
 /**
@@ -26,16 +19,18 @@ private[upkeep] abstract class ForwardingObserver(next: TransactionExecutionObse
  * @param next        the observer that the thread had before, which still gets all events
  * @param application the Spark application that this is for: a thread may outlive it
  */
-private[upkeep] final class UpkeepObserver(val next: TransactionExecutionObserver, val application: String)
-    extends ForwardingObserver(next) {
+private[upkeep] final class UpkeepObserver(
+    override val next: TransactionExecutionObserver,
+    val application: String
+) extends TransactionEvents {
 
-  override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction =
-    if (isOfActiveSession) watched(begin) else next.startingTransaction(begin)
+  override def starting(begin: => OptimisticTransaction): OptimisticTransaction =
+    if (isOfActiveSession) watched(begin) else super.starting(begin)
 
   private def watched(begin: => OptimisticTransaction): OptimisticTransaction = {
     // A transaction keeps the observer that its thread has while it is made.
     val watch = new TransactionWatch(this)
-    val transaction = TransactionExecutionObserver.withObserver(watch) {
+    val transaction = DeltaApi.current.observed(DeltaApi.current.observer(watch)) {
       UpkeepTransaction.of(next.startingTransaction(begin))
     }
     watch.transaction = Some(transaction)
@@ -48,31 +43,37 @@ private[upkeep] final class UpkeepObserver(val next: TransactionExecutionObserve
       .exists(_.sparkContext.applicationId == application)
 }
 
-/** The observer of one transaction. */
-private final class TransactionWatch(ofThread: UpkeepObserver) extends ForwardingObserver(ofThread.next) {
+/** The events of one transaction. */
+private final class TransactionWatch(ofThread: UpkeepObserver) extends TransactionEvents {
 
   @volatile var transaction: Option[OptimisticTransaction] = None
 
-  // While a transaction commits, its observer is its thread's.
-  override def startingTransaction(begin: => OptimisticTransaction): OptimisticTransaction =
-    ofThread.startingTransaction(begin)
+  override def next: TransactionExecutionObserver = ofThread.next
 
-  override def preparingCommit[T](f: => T): T = {
-    transaction.foreach(UpkeepObserver.useOurHooks)
-    super.preparingCommit(f)
-  }
+  // While a transaction commits, its observer is its thread's.
+  override def starting(begin: => OptimisticTransaction): OptimisticTransaction = ofThread.starting(begin)
+
+  override def preparing(): Unit = transaction.foreach(UpkeepObserver.useOurHooks)
 }
 
 private[upkeep] object UpkeepObserver {
 
-  def install(application: String): Unit = TransactionExecutionObserver.getObserver match {
-    case ours: UpkeepObserver if ours.application == application => ()
-    case ours: UpkeepObserver => set(ours.next, application)
-    case other => set(other, application)
+  def install(application: String): Unit = {
+    val current = DeltaApi.current.threadObserver
+    of(current) match {
+      case Some(ours) if ours.application == application => ()
+      case Some(ours) => set(ours.next, application)
+      case None => set(current, application)
+    }
   }
 
+  /** Ours behind an observer of Delta. */
+  def of(observer: TransactionExecutionObserver): Option[UpkeepObserver] =
+    Some(observer).collect { case observed: TransactionObserved => observed.events }
+      .collect { case ours: UpkeepObserver => ours }
+
   private def set(next: TransactionExecutionObserver, application: String): Unit =
-    TransactionExecutionObserver.setObserver(new UpkeepObserver(next, application))
+    DeltaApi.current.observeThread(DeltaApi.current.observer(new UpkeepObserver(next, application)))
 
   /** Runs inside the user's commit: whatever can fail, such as reading a setting, is left to the hooks. */
   def useOurHooks(transaction: OptimisticTransaction): Unit = {

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.log
 import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.{Checkpoints, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.schema.SchemaUtils

@@ -5,7 +5,7 @@ import io.deltaupkeep.checkpoint.{Fragment, Policy}
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.{
   CheckpointInstance,
   CheckpointProvider,

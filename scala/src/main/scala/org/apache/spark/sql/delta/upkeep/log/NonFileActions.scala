@@ -3,11 +3,11 @@ package org.apache.spark.sql.delta.upkeep.log
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.{encoderFor, ExpressionEncoder}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
 import org.apache.spark.sql.types.StructType
 

@@ -6,7 +6,7 @@ import io.deltaupkeep.optimize.DataFile
 
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.api.NewFile
 import org.apache.spark.sql.delta.upkeep.log.FileKey
 
 /** Identifies the files of a table: the log may name one file by several paths. */
@@ -32,6 +32,6 @@ private[upkeep] final class FileIds(snapshot: Snapshot) {
       val bare = new URI(canonical).getRawPath
       val whole = canonicalPath(bare)
       val same = if (new URI(whole) == new URI(canonical)) Seq(bare, whole) else Nil
-      (Seq(add.path, canonical) ++ same).distinct.map(path => DeltaApi.current.changed(add)(path = path))
+      (Seq(add.path, canonical) ++ same).distinct.map(path => NewFile.changed(add)(path = path))
     }
 }

@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.{UpkeepConf, UpkeepErrors}
 import io.deltaupkeep.optimize.OptimizeSettings
 
+import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -10,6 +11,9 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 object OptimizeDefaults {
 
   private val TargetFileSizeProperty = "delta.targetFileSize"
+
+  /** Delta knows it since 3.3. */
+  private val BatchSize = "spark.databricks.delta.optimize.batchSize"
 
   def of(table: DeltaHandle): OptimizeSettings = {
     val conf = table.session.sessionState.conf
@@ -23,9 +27,8 @@ object OptimizeDefaults {
       property.getOrElse(conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE)),
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MIN_FILE_SIZE),
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO),
-      maxBytesPerCommit = conf
-        .getConf(DeltaSQLConf.DELTA_OPTIMIZE_BATCH_SIZE)
-        .getOrElse(OptimizeSettings.DefaultMaxBytesPerCommit),
+      maxBytesPerCommit = Option(conf.getConfString(BatchSize, null))
+        .fold(OptimizeSettings.DefaultMaxBytesPerCommit)(JavaUtils.byteStringAsBytes),
       verify = conf.getConf(UpkeepConf.OptimizeVerify)
     )
   }

@@ -2,10 +2,11 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.CountText
 
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.{Column, DataFrame}
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.api.NewFile
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
 import org.apache.spark.sql.functions._
 import org.apache.spark.sql.internal.SQLConf
@@ -50,7 +51,7 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
 
   /** A commit assigns these to new files. Rows whose ids are kept in columns of the file do not need them. */
   private def withRowIds(add: AddFile): AddFile =
-    DeltaApi.current.changed(add)(
+    NewFile.changed(add)(
       baseRowId = add.baseRowId.orElse(Some(0L)),
       rowCommitVersion = add.defaultRowCommitVersion.orElse(Some(0L))
     )
@@ -76,14 +77,14 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
    */
   private def exactly(column: Column, dataType: DataType): Column = dataType match {
     case DoubleType | FloatType => struct(column, when(column === 0, column.cast(StringType)))
-    case text: StringType if text.isUTF8BinaryCollation => column
+    case text: StringType if SparkApi.comparesBytes(text) => column
     case other if other.existsRecursively(isInexact) => to_json(struct(column))
     case _ => column
   }
 
   private def isInexact(dataType: DataType): Boolean = dataType match {
-    case text: StringType => !text.isUTF8BinaryCollation
-    case _: VariantType => true
+    case text: StringType => !SparkApi.comparesBytes(text)
+    case variant if SparkApi.isVariant(variant) => true
     case _ => false
   }
 }

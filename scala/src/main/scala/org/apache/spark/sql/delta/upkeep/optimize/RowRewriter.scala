@@ -5,8 +5,9 @@ import io.deltaupkeep.optimize.{Bin, Layout, OptimizePlan}
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableStrategy}
+import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
 import org.apache.spark.sql.delta.skipping.MultiDimClustering
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -54,6 +55,6 @@ private[upkeep] object RowRewriter {
       case Layout.ZOrder(columns) => (columns, false)
       case Layout.Cluster(_, full) => (Nil, full)
     }
-    OptimizeTableStrategy(session, snapshot, DeltaOptimizeContext(isFull = full), zOrderBy)
+    OptimizeTableStrategy(session, snapshot, DeltaApi.current.optimizeContext("OPTIMIZE", full), zOrderBy)
   }
 }

@@ -36,6 +36,6 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
     partition = partitions.of(add),
     physicalRows = MergedStats.numRecords(add.stats),
     deletedRows = add.numDeletedRecords,
-    optimizedFor = add.longTag(AddFile.Tags.OPTIMIZE_TARGET_SIZE)
+    optimizedFor = add.tag(AddFile.Tags.OPTIMIZE_TARGET_SIZE).map(_.toLong)
   )
 }

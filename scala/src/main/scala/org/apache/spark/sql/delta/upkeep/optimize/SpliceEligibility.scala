@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.UpkeepConf
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.{IcebergCompat, RowTracking, Snapshot, TypeWideningMetadata}
 import org.apache.spark.sql.types._
 
@@ -35,7 +36,7 @@ private[upkeep] object SpliceEligibility {
       struct.fields.iterator.flatMap(field => foreignType(field.dataType)).nextOption()
     case ArrayType(element, _) => foreignType(element)
     case MapType(key, value, _) => foreignType(key).orElse(foreignType(value))
-    case text: StringType if text.isUTF8BinaryCollation => None
+    case text: StringType if SparkApi.comparesBytes(text) => None
     case _: NumericType | BooleanType | BinaryType | DateType | TimestampType | TimestampNTZType => None
     case other => Some(s"a column is of type ${other.simpleString}")
   }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
 import org.apache.spark.sql.delta.{DeltaColumnMapping, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
 import org.apache.spark.sql.delta.util.{DeltaFileOperations, Utils}
 import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetOptions,
@@ -92,15 +92,14 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       bounded: Set[Seq[String]]
   ): AddFile = {
     val path = new Path(new Path(task.directory), file.name)
-    val api = DeltaApi.current
-    val add = api.newFile(
+    val add = NewFile(
       relative(path),
       partitions.spelled(input),
       file.size,
       file.modificationTime,
       tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString)
     )
-    api.changed(add)(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
+    NewFile.changed(add)(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
   }
 
   private def relative(file: Path): String = root.toUri.relativize(file.toUri) match {

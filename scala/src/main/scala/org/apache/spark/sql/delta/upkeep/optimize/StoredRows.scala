@@ -1,12 +1,10 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import org.apache.parquet.hadoop.ParquetInputFormat
-
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.delta.{RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.upkeep.table.Plans
-import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
 /** The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. */
 private[upkeep] object StoredRows {
@@ -17,13 +15,12 @@ private[upkeep] object StoredRows {
    * ignores the array offset. A rewrite would store the wrong values for good. Every column is read, in one
    * range per row group, so a vectored read would save little.
    */
-  private val Plain = Map(ParquetInputFormat.HADOOP_VECTORED_IO_ENABLED -> "false")
+  private val Plain = Map("parquet.hadoop.vectored.io.enabled" -> "false")
 
   def of(snapshot: Snapshot, files: Seq[AddFile], action: Option[String] = None): DataFrame = {
     val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
-    val plan = stored.queryExecution.logical.transform {
-      case scan @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) =>
-        scan.copy(relation = files.copy(options = files.options ++ Plain)(files.sparkSession))
+    val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
+      files.copy(options = files.options ++ Plain)(files.sparkSession)
     }
     RowTracking.preserveRowTrackingColumns(Plans.run(stored.sparkSession, plan), snapshot)
   }

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
@@ -84,18 +85,20 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
     finally written.close()
   }
 
-  private def operation: DeltaOperations.Operation = layout match {
-    case Layout.Compact => DeltaOperations.Optimize(predicate, auto = request.isAuto)
-    case Layout.ZOrder(columns) => DeltaOperations.Optimize(predicate, zOrderBy = columns)
-    case Layout.Cluster(columns, full) =>
-      DeltaOperations.Optimize(predicate, clusterBy = Some(columns), isFull = full)
+  private def operation: DeltaOperations.Operation = {
+    val operationOf = DeltaApi.current.optimizeOperation(predicate, _, request.isAuto, _, _)
+    layout match {
+      case Layout.Compact => operationOf(Nil, None, false)
+      case Layout.ZOrder(columns) => operationOf(columns, None, false)
+      case Layout.Cluster(columns, full) => operationOf(Nil, Some(columns), full)
+    }
   }
 
   /** Delta's own rules: of a type with an order, with statistics. */
   private def checkZOrderColumns(columns: Seq[String]): Unit = {
     val attributes = columns.map(UnresolvedAttribute.quotedString)
-    OptimizeTableCommand(Some(table.path), None, Nil)(attributes)
-      .validateZorderByColumns(table.session, table.snapshot, attributes)
+    val command = OptimizeTableCommand(Some(table.path), None, Nil)(attributes)
+    DeltaApi.current.checkZOrder(command, table.session, table.snapshot, attributes)
   }
 }
 

@@ -10,10 +10,9 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.encoderFor
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, RemoveFile}
 import org.apache.spark.sql.delta.implicits.addFileEncoder
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.api.NewFile
 import org.apache.spark.sql.delta.upkeep.log.{
   ByteRange,
   CheckpointRows,
@@ -21,6 +20,7 @@ import org.apache.spark.sql.delta.upkeep.log.{
   FileKey,
   LastCheckpoint
 }
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 
@@ -34,7 +34,6 @@ import org.apache.spark.sql.types.StructType
 private[upkeep] final class FileReplay(handle: DeltaHandle) {
   import FileReplay._
 
-  private val api = DeltaApi.current
   private val snapshot = handle.snapshot
   private val session = handle.session.asInstanceOf[ClassicSession]
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
@@ -49,7 +48,7 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
     val found = Vector.newBuilder[AddFile]
     snapshot.logSegment.deltas.reverseIterator.foreach { commit =>
       actionsOf(commit).foreach {
-        case add: AddFile if named.add(keyOf(add)) => found += api.changed(add)(dataChange = false)
+        case add: AddFile if named.add(keyOf(add)) => found += NewFile.changed(add)(dataChange = false)
         case remove: RemoveFile => named += key(remove.path, remove.getDeletionVectorUniqueId)
         case _ =>
       }

@@ -6,7 +6,6 @@ import org.apache.spark.sql.Column
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.{Expression, Nondeterministic, Predicate}
 import org.apache.spark.sql.catalyst.expressions.codegen.CodegenFallback
-import org.apache.spark.sql.classic.ExpressionUtils
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
@@ -57,9 +56,9 @@ private[upkeep] final case class FirstOfRun(hash: Expression, first: Expression,
 private[upkeep] object FirstOfRun {
 
   def apply(hash: Column, first: Column, second: Column): Column =
-    ExpressionUtils.column(FirstOfRun(
-      ExpressionUtils.expression(hash),
-      ExpressionUtils.expression(first),
-      ExpressionUtils.expression(second)
+    SparkApi.column(FirstOfRun(
+      SparkApi.expression(hash),
+      SparkApi.expression(first),
+      SparkApi.expression(second)
     ))
 }

@@ -3,7 +3,6 @@ package org.apache.spark.sql.delta.upkeep.spark
 import java.util
 
 import com.fasterxml.jackson.core.{JsonFactory, JsonParser, JsonToken}
-import com.fasterxml.jackson.core.util.JsonRecyclerPools
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
@@ -27,7 +26,7 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
   val factory: JsonFactory = {
     val factory = options.buildJsonFactory()
     // A new parser for each text of statistics would look up its buffers in thread-local storage.
-    factory.setRecyclerPool(JsonRecyclerPools.newConcurrentDequePool())
+    SparkApi.poolBuffers(factory)
     factory
   }
 

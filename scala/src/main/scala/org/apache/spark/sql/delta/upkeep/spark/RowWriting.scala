@@ -7,7 +7,7 @@ import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.io.api.RecordConsumer
 import org.apache.parquet.schema.MessageType
 
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetFileFormat, ParquetWriteSupport}
 import org.apache.spark.sql.types.StructType
 

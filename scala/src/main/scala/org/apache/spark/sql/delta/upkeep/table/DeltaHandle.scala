@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.{CheckpointPolicy, DeltaConfigs, Snapshot, V2C
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.api.Commit
+import org.apache.spark.sql.delta.upkeep.api.{Commit, DeltaApi}
 
 /** A Delta table at its newest version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (
@@ -76,7 +76,7 @@ final class DeltaHandle private (
 
   /** The same table at its current newest version. */
   def updated(statement: String, intent: Intent): DeltaHandle = {
-    val newest = table.update()
+    val newest = DeltaApi.current.newest(table)
     TableFeatures.check(statement, name, newest, intent)
     new DeltaHandle(session, table, newest)
   }
@@ -98,8 +98,8 @@ object DeltaHandle {
    *                                        intent
    */
   def open(session: SparkSession, statement: String, plan: LogicalPlan, intent: Intent): DeltaHandle = {
-    val table = DeltaTableV2
-      .maybeExtractFrom(plan)
+    val table = Plans
+      .tableIn(plan)
       .getOrElse(throw UpkeepErrors.notADeltaTable(statement, plan.simpleString(maxFields = 10)))
     val name = nameOf(table)
     val snapshot = DeltaTarget.withKnownFeatures(statement, name) {
@@ -107,7 +107,7 @@ object DeltaHandle {
       // The table was opened for this statement, so it is listed again only if Delta may have skipped the
       // listing.
       val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
-      if (staleMs > 0) table.update() else table.initialSnapshot
+      if (staleMs > 0) DeltaApi.current.newest(table) else table.initialSnapshot
     }
     TableFeatures.check(statement, name, snapshot, intent)
     new DeltaHandle(session, table, snapshot)
@@ -121,7 +121,7 @@ object DeltaHandle {
   private[upkeep] def after(session: SparkSession, commit: Commit): DeltaHandle = {
     val log = commit.deltaLog
     val table = DeltaTableV2(session, log.dataPath, commit.catalogTable, options = log.options)
-    val snapshot = table.update()
+    val snapshot = DeltaApi.current.newest(table)
     TableFeatures.check("OPTIMIZE", nameOf(table), snapshot, Intent.Reorganize)
     new DeltaHandle(session, table, snapshot)
   }

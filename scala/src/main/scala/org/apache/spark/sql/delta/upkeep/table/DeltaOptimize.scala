@@ -2,7 +2,8 @@ package org.apache.spark.sql.delta.upkeep.table
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.UnresolvedPathBasedDeltaTable
-import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
+import org.apache.spark.sql.delta.commands.OptimizeTableCommand
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 
 /**
  * The parts of Delta's own OPTIMIZE: the table, the predicates as text, the columns of ZORDER BY, and FULL.
@@ -10,12 +11,8 @@ import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableC
  */
 object DeltaOptimize {
   def unapply(plan: LogicalPlan): Option[(LogicalPlan, Seq[String], Seq[Seq[String]], Boolean)] = plan match {
-    case command @ OptimizeTableCommand(
-          child,
-          predicates,
-          DeltaOptimizeContext(None, None, None, None, full)
-        ) =>
-      Some((child, predicates, command.zOrderBy.map(_.nameParts), full))
+    case command @ OptimizeTableCommand(child, predicates, context) =>
+      DeltaApi.current.fullOf(context).map((child, predicates, command.zOrderBy.map(_.nameParts), _))
     case _ => None
   }
 }

@@ -39,8 +39,8 @@ object DeltaTarget {
       case view @ (_: ResolvedPersistentView | _: ResolvedTempView) =>
         throw UpkeepErrors.viewNotSupported(statement, quoted(nameParts))
       case resolved: ResolvedTable =>
-        val table = DeltaTableV2
-          .maybeExtractFrom(resolved)
+        val table = Plans
+          .tableIn(resolved)
           .getOrElse(throw UpkeepErrors.notADeltaTable(statement, quoted(nameParts)))
         // Delta reads the protocol as late as possible. Otherwise its refusal would only appear in the
         // analyzer.
@@ -73,7 +73,7 @@ object DeltaTarget {
   /** Delta's catalog returns a table for any path, even if there is none. */
   private object PathTable {
     def unapply(plan: ResolvedTable): Boolean =
-      DeltaTableV2.maybeExtractFrom(plan).exists(_.catalogTable.isEmpty)
+      Plans.tableIn(plan).exists(_.catalogTable.isEmpty)
   }
 
   private def isPath(session: SparkSession, nameParts: Seq[String]): Boolean =

@@ -14,6 +14,7 @@ import org.apache.hadoop.fs.ChecksumException
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 
 /** Tells a user which file of a table a statement could not read, in place of a task's failure. */
 object InputFailures {
@@ -23,7 +24,7 @@ object InputFailures {
 
   /** Runs a statement on the table of a plan. */
   def explained[T](statement: String, plan: LogicalPlan)(body: => T): T =
-    DeltaTableV2.maybeExtractFrom(plan).fold(body)(explained(statement, _)(body))
+    Plans.tableIn(plan).fold(body)(explained(statement, _)(body))
 
   private[upkeep] def explained[T](statement: String, table: DeltaTableV2)(body: => T): T =
     try body
@@ -57,7 +58,7 @@ object InputFailures {
   /** The error for a log that is not whole, if that is why it cannot be read. */
   def ofLog(statement: String, table: String, failure: Throwable): Option[Throwable] = {
     val named = causesOf(failure).collectFirst {
-      case e: Throwable with SparkThrowable if DamagedLog.contains(e.getCondition) => e.getMessage
+      case e: Throwable with SparkThrowable if DamagedLog.contains(SparkApi.condition(e)) => e.getMessage
       // Delta opens sidecars itself.
       case e @ (_: FileNotFoundException | _: NoSuchFileException)
           if Option(e.getMessage).exists(_.contains(LogDirectory)) => e.getMessage
@@ -105,7 +106,7 @@ object InputFailures {
       Fault(e.getMessageParameters.asScala.getOrElse("path", ""), e, ofSplice = false)
   }
 
-  private def isOfReader(e: SparkThrowable): Boolean = Option(e.getCondition).exists { condition =>
+  private def isOfReader(e: SparkThrowable): Boolean = Option(SparkApi.condition(e)).exists { condition =>
     condition.startsWith("FAILED_READ_FILE") && !condition.endsWith("DATA_TYPE_MISMATCH")
   }
 

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.table
 
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.classic.{SparkSession => ClassicSession}
 import org.apache.spark.sql.internal.SQLConf
 
 /** A copy of the session with our own settings. Other threads use the user's session at the same time. */

@@ -1,24 +1,21 @@
 package org.apache.spark.sql.delta.upkeep.api
 
-import org.apache.hadoop.conf.Configuration
-
-import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.{
   CheckpointProvider,
   DeltaLog,
-  DeltaTransaction,
   LazyCompleteCheckpointProvider,
   OptimisticTransaction,
   Snapshot
 }
-import org.apache.spark.sql.delta.actions.{Action, AddFile, InMemoryLogReplay}
+import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
-import org.apache.spark.sql.delta.stats.StatsCollectionUtils
 import org.apache.spark.sql.functions.{col, lit}
 
-/** In 4.0 hooks get the transaction, and statistics of checkpoints are read from JSON alone. */
-private[api] object Delta40 extends DeltaApi {
+/** Until 4.0 hooks get the transaction, and statistics of checkpoints are read from JSON alone. */
+private[api] abstract class DeltaUntil40 extends DeltaApi {
+  import DeltaUntil40._
 
   override def hidingCheckpoints(begun: OptimisticTransaction): OptimisticTransaction with CheckpointsHidden =
     new UpkeepTransaction(begun)
@@ -40,7 +37,7 @@ private[api] object Delta40 extends DeltaApi {
     )
 
   override def autoCompact(session: SparkSession, commit: Commit): Unit =
-    AutoCompact.run(session, theirs(commit), commit.version, commit.snapshot, Iterator.empty)
+    AutoCompact.run(session, theirs(commit), commit.version, commit.snapshot, ToHooks.noActions)
 
   override def complete(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
     case unread: LazyCompleteCheckpointProvider => complete(unread.underlyingCheckpointProvider)
@@ -57,14 +54,6 @@ private[api] object Delta40 extends DeltaApi {
           .withColumn(Snapshot.ADD_STATS_TO_USE_COL_NAME, col("add.stats"))
       }
 
-  override def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot =
-    commit.deltaLog.getSnapshotAt(
-      version,
-      lastCheckpointHint = None,
-      lastCheckpointProvider = Some(commit.checkpointProvider),
-      catalogTableOpt = catalogTable
-    )
-
   override def changes(
       log: DeltaLog,
       from: Long,
@@ -74,45 +63,11 @@ private[api] object Delta40 extends DeltaApi {
   override def replay(snapshot: Snapshot): InMemoryLogReplay =
     new InMemoryLogReplay(snapshot.minFileRetentionTimestamp, snapshot.minSetTransactionRetentionTimestamp)
 
-  override def withStatistics(
-      conf: Configuration,
-      snapshot: Snapshot,
-      files: Dataset[AddFile]
-  ): Dataset[AddFile] =
-    StatsCollectionUtils.computeStats(
-      files.sparkSession,
-      conf,
-      snapshot.deltaLog,
-      snapshot,
-      files,
-      numFilesOpt = Some(1L),
-      ignoreMissingStats = true,
-      setBoundsToWide = false
-    )
+}
 
-  override def newFile(
-      path: String,
-      partitionValues: Map[String, String],
-      size: Long,
-      modificationTime: Long,
-      tags: Map[String, String]
-  ): AddFile = AddFile(path, partitionValues, size, modificationTime, dataChange = false, tags = tags)
+private object DeltaUntil40 {
 
-  override def changed(add: AddFile)(
-      path: String,
-      dataChange: Boolean,
-      stats: String,
-      baseRowId: Option[Long],
-      rowCommitVersion: Option[Long]
-  ): AddFile = add.copy(
-    path = path,
-    dataChange = dataChange,
-    stats = stats,
-    baseRowId = baseRowId,
-    defaultRowCommitVersion = rowCommitVersion
-  )
-
-  private def theirs(commit: Commit): DeltaTransaction = commit.theirs.asInstanceOf[DeltaTransaction]
+  private def theirs(commit: Commit): ToHooks.Transaction = commit.theirs.asInstanceOf[ToHooks.Transaction]
 
   private final class UpkeepTransaction(begun: OptimisticTransaction)
       extends OptimisticTransaction(begun.deltaLog, begun.catalogTable, begun.snapshot)
@@ -125,10 +80,10 @@ private[api] object Delta40 extends DeltaApi {
 
     override def run(
         session: SparkSession,
-        transaction: DeltaTransaction,
+        transaction: ToHooks.Transaction,
         version: Long,
         after: Snapshot,
-        actions: Iterator[Action]
+        actions: ToHooks.Actions
     ): Unit =
       ours.run(session, Commit(transaction.deltaLog, transaction.catalogTable, version, after, transaction))
   }

@@ -1,0 +1,12 @@
+package org.apache.spark.sql.delta.upkeep.api
+
+import org.apache.spark.sql.delta.OptimisticTransactionImpl
+import org.apache.spark.sql.delta.actions.Action
+
+/** What hooks get until 3.3. */
+private[api] object ToHooks {
+  type Transaction = OptimisticTransactionImpl
+  type Actions = Seq[Action]
+
+  def noActions: Actions = Nil
+}

@@ -1,0 +1,104 @@
+package org.apache.spark.sql.delta.upkeep.api
+
+import io.deltaupkeep.UpkeepErrors
+import org.apache.hadoop.conf.Configuration
+
+import org.apache.spark.sql.{Dataset, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.catalog.CatalogTable
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.{
+  DeltaOperations,
+  DeltaTableUtils,
+  OptimisticTransaction,
+  Snapshot,
+  TransactionExecutionObserver
+}
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
+import org.apache.spark.sql.delta.stats.StatsCollectionUtils
+
+/** In 3.2 OPTIMIZE is never FULL, and the log does not ask for the table of a catalog. */
+private[api] object Delta32 extends DeltaUntil40 {
+
+  override def observer(of: TransactionEvents): TransactionExecutionObserver = new Events(of)
+
+  override def threadObserver: TransactionExecutionObserver =
+    TransactionExecutionObserver.threadObserver.get()
+
+  override def observeThread(observer: TransactionExecutionObserver): Unit =
+    TransactionExecutionObserver.threadObserver.set(observer)
+
+  override def checkpoint(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit =
+    snapshot.deltaLog.checkpoint(snapshot)
+
+  override def publishCommits(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit =
+    snapshot.ensureCommitFilesBackfilled()
+
+  override def newest(table: DeltaTableV2): Snapshot = table.deltaLog.update()
+
+  override def isHidden(partitionColumns: Seq[String], name: String): Boolean =
+    DeltaTableUtils.isHiddenDirectory(partitionColumns, name)
+
+  override def optimizeContext(statement: String, full: Boolean): DeltaOptimizeContext =
+    if (full)
+      throw UpkeepErrors.unsupportedDelta(
+        statement,
+        "OPTIMIZE FULL came with Delta 3.3.",
+        "Leave out FULL, or use Delta 3.3."
+      )
+    else DeltaOptimizeContext()
+
+  override def fullOf(context: DeltaOptimizeContext): Option[Boolean] =
+    Option.when(context == DeltaOptimizeContext())(false)
+
+  override def optimizeOperation(
+      predicate: Seq[Expression],
+      zOrderBy: Seq[String],
+      auto: Boolean,
+      clusterBy: Option[Seq[String]],
+      full: Boolean
+  ): DeltaOperations.Operation = DeltaOperations.Optimize(predicate, zOrderBy, auto, clusterBy)
+
+  override def checkZOrder(
+      command: OptimizeTableCommand,
+      session: SparkSession,
+      snapshot: Snapshot,
+      columns: Seq[UnresolvedAttribute]
+  ): Unit =
+    // Made by hand, no observer sees it.
+    command.validateZorderByColumns(
+      session,
+      new OptimisticTransaction(snapshot.deltaLog, None, snapshot),
+      columns
+    )
+
+  override def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot =
+    commit.deltaLog.getSnapshotAt(
+      version,
+      lastCheckpointHint = None,
+      lastCheckpointProvider = Some(commit.checkpointProvider)
+    )
+
+  override def withStatistics(
+      conf: Configuration,
+      snapshot: Snapshot,
+      files: Dataset[AddFile]
+  ): Dataset[AddFile] =
+    StatsCollectionUtils.computeStats(
+      files.sparkSession,
+      conf,
+      snapshot.deltaLog.dataPath,
+      files,
+      numFilesOpt = Some(1L),
+      columnMappingMode = snapshot.columnMappingMode,
+      dataSchema = snapshot.dataSchema,
+      statsSchema = snapshot.statsSchema,
+      ignoreMissingStats = true,
+      setBoundsToWide = false
+    )
+
+  private final class Events(override protected[upkeep] val events: TransactionEvents)
+      extends TransactionObserved
+}

@@ -1,0 +1,12 @@
+package org.apache.spark.sql.delta.upkeep.api
+
+import org.apache.spark.sql.delta.DeltaTransaction
+import org.apache.spark.sql.delta.actions.Action
+
+/** What hooks get in 4.0. */
+private[api] object ToHooks {
+  type Transaction = DeltaTransaction
+  type Actions = Iterator[Action]
+
+  def noActions: Actions = Iterator.empty
+}

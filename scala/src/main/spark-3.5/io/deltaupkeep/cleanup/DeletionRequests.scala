@@ -1,0 +1,18 @@
+package io.deltaupkeep.cleanup
+
+import org.apache.hadoop.fs.{FileSystem, Path}
+
+/** How many files a file system deletes at once. The Hadoop of Spark 3.5 deletes one. */
+private[cleanup] final class DeletionRequests(fileSystem: FileSystem, below: Path) extends AutoCloseable {
+
+  /** Most files of a request. */
+  def pageSize: Int = 1
+
+  /** Deletes files in one request. Returns those that are left, each with the reason. */
+  def delete(page: Seq[Path]): Seq[(Path, String)] = page.flatMap { path =>
+    val isLeft = !fileSystem.delete(path, false) && fileSystem.exists(path)
+    Option.when(isLeft)(path -> s"it is still there, below $below")
+  }
+
+  override def close(): Unit = ()
+}

@@ -1,0 +1,39 @@
+package org.apache.spark.sql.delta.upkeep.spark
+
+import com.fasterxml.jackson.core.JsonFactory
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.types.{DataType, StringType}
+
+/** What Spark does in different ways. In 3.5 there is one kind of session, without collations and variants. */
+private[upkeep] object SparkApi {
+
+  type ClassicSession = SparkSession
+
+  def column(expression: Expression): Column = new Column(expression)
+
+  def expression(column: Column): Expression = column.expr
+
+  /** Runs a plan. */
+  def ofRows(session: SparkSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)
+
+  /** The name of an error's condition, which was an error class before 4.0. May be null. */
+  def condition(e: SparkThrowable): String = e.getErrorClass
+
+  /** Whether strings are equal if their bytes are. */
+  def comparesBytes(text: StringType): Boolean = text == StringType
+
+  def isVariant(dataType: DataType): Boolean = false
+
+  /** Has parsers take their buffers from a pool, where Jackson has pools. */
+  def poolBuffers(factory: JsonFactory): Unit = ()
+
+  /** The plan with other files to scan. */
+  def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan = plan.transform {
+    case scan @ LogicalRelation(files: HadoopFsRelation, _, _, _) => scan.copy(relation = change(files))
+  }
+}

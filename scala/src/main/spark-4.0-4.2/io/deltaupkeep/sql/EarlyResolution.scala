@@ -1,0 +1,12 @@
+package io.deltaupkeep.sql
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.SparkSessionExtensions
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
+
+/** Adds a rule that runs before tables are resolved. Since 4.0 such rules are those of hints. */
+private[sql] object EarlyResolution {
+  def inject(extensions: SparkSessionExtensions)(rule: SparkSession => Rule[LogicalPlan]): Unit =
+    extensions.injectHintResolutionRule(session => rule(session))
+}

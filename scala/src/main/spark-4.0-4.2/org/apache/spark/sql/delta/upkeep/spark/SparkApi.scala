@@ -1,0 +1,46 @@
+package org.apache.spark.sql.delta.upkeep.spark
+
+import com.fasterxml.jackson.core.JsonFactory
+import com.fasterxml.jackson.core.util.JsonRecyclerPools
+
+import org.apache.spark.SparkThrowable
+import org.apache.spark.sql.{classic, Column, DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
+import org.apache.spark.sql.types.{DataType, StringType, VariantType}
+
+/** What Spark does in different ways. Since 4.0 sessions and columns have a form of their own beside Spark Connect's. */
+private[upkeep] object SparkApi {
+
+  type ClassicSession = classic.SparkSession
+
+  def column(expression: Expression): Column = classic.ExpressionUtils.column(expression)
+
+  def expression(column: Column): Expression = classic.ExpressionUtils.expression(column)
+
+  /** Runs a plan. */
+  def ofRows(session: SparkSession, plan: LogicalPlan): DataFrame =
+    classic.Dataset.ofRows(session.asInstanceOf[ClassicSession], plan)
+
+  /** The name of an error's condition, which was an error class before 4.0. May be null. */
+  def condition(e: SparkThrowable): String = e.getCondition
+
+  /** Whether strings are equal if their bytes are. Since 4.0 strings have collations. */
+  def comparesBytes(text: StringType): Boolean = text.isUTF8BinaryCollation
+
+  /** Variants came with 4.0. */
+  def isVariant(dataType: DataType): Boolean = dataType.isInstanceOf[VariantType]
+
+  /** Has parsers take their buffers from a pool. Jackson has pools since 2.16. */
+  def poolBuffers(factory: JsonFactory): Unit = {
+    factory.setRecyclerPool(JsonRecyclerPools.newConcurrentDequePool())
+    ()
+  }
+
+  /** The plan with other files to scan. */
+  def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan =
+    plan.transform {
+      case scan @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) => scan.copy(relation = change(files))
+    }
+}
