@@ -32,6 +32,7 @@ private[upkeep] object TableFeatures {
     "icebergCompatV3",
     "identityColumns",
     "inCommitTimestamp",
+    "inCommitTimestamp-preview",
     "invariants",
     "materializePartitionColumns",
     "rowTracking",

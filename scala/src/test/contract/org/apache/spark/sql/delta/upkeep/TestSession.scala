@@ -5,7 +5,12 @@ import java.nio.file.Files
 
 import io.deltaupkeep.UpkeepConf
 
+import org.apache.hadoop.fs.Path
+
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 
 /** One Spark session for all suites, with ours before Delta's: the order that the Python tests do not have. */
 object TestSession {
@@ -65,6 +70,8 @@ object TestSession {
       // Delta counts small files by the table's id, and a coordinator holds commits.
       name.startsWith("delta.autoOptimize.") || name.startsWith("delta.coordinatedCommits.")
     }
+
+  def newest(path: String): Snapshot = DeltaApi.current.newest(DeltaTableV2(spark, new Path(path)))
 
   def append(path: String, id: Int): Unit =
     spark.sql(s"INSERT INTO delta.`$path` VALUES ($id, ${id % 2})")

@@ -80,7 +80,7 @@ class ActiveFilesSuite extends AnyFunSuite {
 
   test("a file that is removed by another relative path is gone") {
     val path = newTable("dotted", 3)
-    val removed = DeltaLog.forTable(spark, path).update().allFiles.where("partitionValues.p = '0'").head()
+    val removed = newest(path).allFiles.where("partitionValues.p = '0'").head()
     val remove = Action.fromJson(removed.remove.json.replace(removed.path, s"./${removed.path}"))
     Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, remove.json)
     DeltaLog.clearCache()

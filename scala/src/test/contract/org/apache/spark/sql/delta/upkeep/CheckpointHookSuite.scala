@@ -39,7 +39,7 @@ class CheckpointHookSuite extends AnyFunSuite {
 
   private def versionOf(path: String): Long = {
     DeltaLog.clearCache()
-    DeltaLog.forTable(spark, path).update().version
+    newest(path).version
   }
 
   private def checkpointsIn(path: String): Set[Long] =
@@ -70,7 +70,7 @@ class CheckpointHookSuite extends AnyFunSuite {
   }
 
   private def pendingOf(path: String): PendingCheckpoint = {
-    val snapshot = DeltaLog.forTable(spark, path).update()
+    val snapshot = newest(path)
     PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test")
   }
 
@@ -113,6 +113,7 @@ class CheckpointHookSuite extends AnyFunSuite {
       )
     },
     "REPLACE" -> { path =>
+      assume(SPARK_VERSION.take(3) != "3.5", "Delta 3 cannot replace a table on the last Spark 3.5")
       spark.sql(
         s"CREATE OR REPLACE TABLE delta.`$path` USING delta " +
           "TBLPROPERTIES ('delta.checkpointInterval' = '1') AS SELECT id FROM range(3)"
