@@ -34,11 +34,11 @@ JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(CURDIR)/project/repositories \
 	-Dsbt.supershell=false -Dsbt.color=false -jar $(SBT_JAR)
 
-# Lines of Spark, and of each the oldest and the newest pair of Spark and Delta. Spark 4.2 has one Delta.
-LINES := 4.0 4.1 4.2
-PAIRS := 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
+# Lines of Spark with their Scala, and of each line the oldest and the newest pair of Spark and Delta. Spark 4.2 has one Delta.
+LINES := 3.5_2.12 3.5_2.13 4.0_2.13 4.1_2.13 4.2_2.13
+PAIRS := 3.5.2-3.2.1 3.5.6-3.3.2 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
-JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-2.13/delta-upkeep_$(line)_2.13-$(VERSION).jar)
+JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-$(lastword $(subst _, ,$(line)))/delta-upkeep_$(line)-$(VERSION).jar)
 PACKAGED := scala/target/.packaged
 # What shows that a pair works: suites of Scala, and tests from Python.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite
@@ -71,14 +71,17 @@ bench: setup $(SBT_JAR) ## Measure against Delta, Delta Kernel and delta-rs; BEN
 test: $(if $(filter 4.2,$(PLATFORM)),setup lint test-scala test-python,test-line) ## Run every check and every test; PLATFORM=4.1 tests on that line of Spark
 
 .PHONY: test-line
+test-line: NEWEST = $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
+# PySpark 3.5 has Scala 2.12.
+test-line: PROJECT = upkeep-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12))
 test-line: publish-local $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))/.installed
-	$(SBT) upkeep-$(subst .,_,$(PLATFORM))/test upkeep-$(subst .,_,$(PLATFORM))/Test/package </dev/null
-	$(call PYTEST,$(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))) $(ON_PLATFORMS) $(ARGS)
+	$(SBT) $(PROJECT)/test $(PROJECT)/Test/package </dev/null
+	$(call PYTEST,$(NEWEST)) $(ON_PLATFORMS) $(ARGS)
 
 .PHONY: test-platforms
 test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/.installed) ## Run the contract and end-to-end tests with the oldest and the newest Delta of each line of Spark
-	$(SBT) $(foreach line,4_0 4_0-delta-4_0 4_1 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
-		upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
+	$(SBT) $(foreach line,3_5 3_5-2_12-delta-3_2 4_0 4_0-delta-4_0 4_1 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
+		upkeep-3_5-2_12/Test/package upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
 	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(ON_PLATFORMS) $(ARGS)$(newline))
 
 .PHONY: lint
@@ -173,12 +176,13 @@ $(VENV)/.installed: $(WHEEL)
 	$(PIP) install --no-deps --force-reinstall $(WHEEL)
 	touch $@
 
-# A pair of Spark and Delta with the wheel, as a user installs them.
+# A pair of Spark and Delta with the wheel. Platforms have pairs that the requirements of delta-spark forbid.
 $(VENV)/platforms/%/.installed: python/requirements-test.txt $(WHEEL)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/pip --quiet --disable-pip-version-check install $(WHEEL) -r python/requirements-test.txt \
-		$(subst -, delta-spark==,pyspark==$*)
-	$(@D)/bin/pip --quiet --disable-pip-version-check install --no-deps --force-reinstall $(WHEEL)
+		pyspark==$(firstword $(subst -, ,$*))
+	$(@D)/bin/pip --quiet --disable-pip-version-check install --no-deps --force-reinstall $(WHEEL) \
+		delta-spark==$(lastword $(subst -, ,$*))
 	touch $@
 
 # Tests start many JVMs, which then need not read and check Spark's classes one by one.

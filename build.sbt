@@ -31,15 +31,35 @@ val javaModuleOptions = Seq(
   "sun.util.calendar"
 ).map(module => s"--add-opens=java.base/$module=ALL-UNNAMED")
 
-def scalacFlags(platform: Platform) = Seq(
-  "-deprecation",
-  "-feature",
-  "-unchecked",
-  "-Xlint:_,-byname-implicit",
-  "-Werror",
-  "-release",
-  platform.java
-)
+def scalacFlags(platform: Platform) =
+  Seq("-deprecation", "-feature", "-unchecked", "-release", platform.java) ++
+    // The compiler of 2.12 warns of what that of 2.13 knows to be fine.
+    (if (platform.binary == "2.13") Seq("-Xlint:_,-byname-implicit", "-Werror") else Nil)
+
+/**
+ * Scala 2.12 lacks some of the library. Copies of the sources import it, in the line of the package, so that errors keep
+ * their place.
+ */
+def imported(config: Configuration) = config / unmanagedSources := {
+  val to = (config / sourceManaged).value / "imported"
+  val roots = (config / unmanagedSourceDirectories).value
+  (config / unmanagedSources).value.map { source =>
+    if (!source.getName.endsWith(".scala")) source
+    else {
+      val root = roots.filter(IO.relativize(_, source).nonEmpty).maxBy(_.getPath.length)
+      val copy = to / root.getName / IO.relativize(root, source).get
+      val text = IO.read(source).replaceFirst(
+        "(?m)^(package [\\w.]+)$",
+        "$1; import scala.collection.compat._, io.deltaupkeep.LibraryOf213._"
+      )
+      if (!copy.exists || IO.read(copy) != text) IO.write(copy, text)
+      copy
+    }
+  }
+}
+
+def importedIn212(platform: Platform) =
+  if (platform.binary == "2.13") Nil else Seq(imported(Compile), imported(Test))
 
 lazy val testing = Seq(
   libraryDependencies ++= Seq(
@@ -56,7 +76,8 @@ lazy val testing = Seq(
   Test / testGrouping := {
     val options = (Test / forkOptions).value
     val longest = Seq("CheckpointContentsSuite", "IncrementalCheckpointSuite")
-    val (first, others) = (Test / definedTests).value.sortBy(_.name).partition(suite => longest.exists(suite.name.endsWith))
+    val (first, others) =
+      (Test / definedTests).value.sortBy(_.name).partition(suite => longest.exists(suite.name.endsWith))
     val suites = (first ++ others).zipWithIndex
     (0 until testProcesses).map { process =>
       val own = suites.collect { case (suite, i) if i % testProcesses == process => suite }
@@ -127,7 +148,7 @@ def older(platform: Platform, delta: Delta): Project = {
       ours.map(Attributed.blank) ++ (Test / fullClasspath).value
     },
     publish / skip := true
-  ).settings(testing)
+  ).settings(testing).settings(importedIn212(platform))
 }
 
 def upkeepFor(platform: Platform, project: Project): Project = project
@@ -167,14 +188,15 @@ def upkeepFor(platform: Platform, project: Project): Project = project
       val python = (LocalRootProject / baseDirectory).value / "python"
       ((python / "delta_upkeep") ** ("*.py" || "*.css")).get().pair(Path.relativeTo(python))
     },
-    Compile / doc / scalacOptions -= "-Werror",
+    Compile / doc / scalacOptions -= "-Werror"
   )
   .settings(published)
+  .settings(importedIn212(platform))
 
 lazy val upkeep = upkeepFor(Platform.Spark42, project in file("scala"))
 
 def lineOf(platform: Platform): Project =
-  upkeepFor(platform, Project(platform.id, file(s"scala/target/${platform.line}")))
+  upkeepFor(platform, Project(platform.id, file(s"scala/target/${platform.name}")))
     .settings(
       moduleName := s"delta-upkeep_${platform.line}",
       csrSameVersions := Nil,
@@ -184,7 +206,7 @@ def lineOf(platform: Platform): Project =
     )
 
 // What users of Spark 4.2 had before there were other lines, under its new name.
-lazy val spark42 = Project(Platform.Spark42.id, file("scala/target/4.2"))
+lazy val spark42 = Project(Platform.Spark42.id, file(s"scala/target/${Platform.Spark42.name}"))
   .settings(published)
   .settings(
     moduleName := s"delta-upkeep_${Platform.Spark42.line}",
@@ -203,17 +225,32 @@ lazy val spark40 = lineOf(Platform.Spark40)
 lazy val spark40Delta41 = older(Platform.Spark40, Platform.Spark40.older(0))
 lazy val spark40Delta40 = older(Platform.Spark40, Platform.Spark40.older(1))
 
-lazy val spark35 = lineOf(Platform.Spark35).settings(
+def lineOf35(platform: Platform): Project = lineOf(platform).settings(
   // The other suites write their inputs with a newer parquet-java.
   Test / unmanagedSourceDirectories := Seq(sourceDirectory.value / "test" / "contract")
 )
+
+lazy val spark35 = lineOf35(Platform.Spark35)
 lazy val spark35Delta32 = older(Platform.Spark35, Platform.Spark35.older(0))
+
+lazy val spark35Scala212 = lineOf35(Platform.Spark35Scala212)
+lazy val spark35Scala212Delta32 = older(Platform.Spark35Scala212, Platform.Spark35Scala212.older(0))
 
 lazy val lines = project
   .in(file("scala/target/lines"))
-  .aggregate(upkeep, spark42, spark41, spark40)
+  .aggregate(upkeep, spark42, spark41, spark40, spark35, spark35Scala212)
   .settings(publish / skip := true)
 
 lazy val root = (project in file("."))
-  .aggregate(upkeep, spark41, spark41Delta41, spark40, spark40Delta41, spark40Delta40)
+  .aggregate(
+    upkeep,
+    spark41,
+    spark41Delta41,
+    spark40,
+    spark40Delta41,
+    spark40Delta40,
+    // Those of Scala 2.12 have copies of the sources of these.
+    spark35,
+    spark35Delta32
+  )
   .settings(publish / skip := true)

@@ -10,23 +10,24 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
-import pyspark
 from pyspark.sql import SparkSession
 
 from delta_upkeep import __version__
+from delta_upkeep.session import scala_version, spark_line
 
 ROOT = Path(__file__).parent.parent
 REPOSITORY = ROOT / "scala/target/repository"
-# The tests of Spark 4.2 are those of its artifact under the older name.
-_LINE = ".".join(pyspark.__version__.split(".")[:2])
-_MODULE = "delta-upkeep" if _LINE == "4.2" else f"delta-upkeep_{_LINE}"
+LINE, SCALA = spark_line(), scala_version()
 # First two numbers of Delta's version.
 DELTA = tuple(int(part) for part in version("delta-spark").split(".")[:2])
-_TARGET = ROOT / "scala/target" / ("" if _LINE == "4.2" else _LINE) / "scala-2.13"
+# The tests of Spark 4.2 are those of its artifact under the older name.
+_IS_PLAIN = LINE == "4.2"
+_TARGET = ROOT / "scala/target" / ("" if _IS_PLAIN else f"{LINE}_{SCALA}") / f"scala-{SCALA}"
+_MODULE = "delta-upkeep" if _IS_PLAIN else f"delta-upkeep_{LINE}"
 TEST_CLASSES = _TARGET / "test-classes"
-TEST_JAR = _TARGET / f"{_MODULE}_2.13-{__version__}-tests.jar"
-PARQUET_AVRO = "org.apache.parquet:parquet-avro:1.17.0"
-COORDINATE = f"io.deltaupkeep:delta-upkeep_{_LINE}_2.13:{__version__}"
+TEST_JAR = _TARGET / f"{_MODULE}_{SCALA}-{__version__}-tests.jar"
+PARQUET_AVRO = f"org.apache.parquet:parquet-avro:{'1.13.1' if LINE == '3.5' else '1.17.0'}"
+COORDINATE = f"io.deltaupkeep:delta-upkeep_{LINE}_{SCALA}:{__version__}"
 BIN = Path(sys.executable).parent
 # Spark's classes as a JVM has had them in memory: to start takes half the time. A JVM of another
 # version, or with other jars, does without and says nothing.

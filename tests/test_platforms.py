@@ -9,14 +9,17 @@ import pyspark
 import pytest
 
 from delta_upkeep.session import _JARS, _delta_package
-from processes import ACTIVATED, BIN, CLEAN, COORDINATE
+from processes import ACTIVATED, BIN, CLEAN, COORDINATE, LINE, SCALA
 
-LINE = ".".join(pyspark.__version__.split(".")[:2])
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
 
 
 def test_the_jar_of_another_spark_stands_aside(packages: list[str], tmp_path: Path):
-    other = next(jar for jar in sorted(_JARS.glob("*.jar")) if f"_{LINE}_" not in jar.name)
+    other = next(
+        jar
+        for jar in sorted(_JARS.glob("*.jar"))
+        if f"_{LINE}_" not in jar.name and f"_{SCALA}-" in jar.name
+    )
     options = [_delta_package() if option == COORDINATE else option for option in packages]
     script = (
         "CREATE TABLE t (id INT) USING delta; INSERT INTO t VALUES (41); OPTIMIZE t; "
@@ -34,4 +37,4 @@ def test_the_jar_of_another_spark_stands_aside(packages: list[str], tmp_path: Pa
     assert done.returncode != 0
     assert "DELTA_UPKEEP.UNSUPPORTED_SPARK" in done.stderr
     assert f"finds Spark {pyspark.__version__}" in done.stderr
-    assert f"Use io.deltaupkeep:delta-upkeep_{LINE}_2.13." in done.stderr
+    assert f"Use io.deltaupkeep:delta-upkeep_{LINE}_{SCALA}." in done.stderr

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from delta_upkeep.version import __version__
 
 # The newest Delta of each line of Spark: for sessions without the Python package of Delta.
-_NEWEST_DELTA = {"4.0": "4.4.0", "4.1": "4.4.0", "4.2": "4.4.0"}
+_NEWEST_DELTA = {"3.5": "3.3.2", "4.0": "4.4.0", "4.1": "4.4.0", "4.2": "4.4.0"}
 _EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
@@ -74,19 +74,26 @@ def configure_spark_with_delta_upkeep(
     return spark_session_builder.config("spark.sql.catalog.spark_catalog", _CATALOG)
 
 
-def _line() -> str:
-    """Name the line of Spark: the first two numbers of its version."""
+def spark_line() -> str:
+    """Name the line of the installed Spark: the first two numbers of its version."""
     return ".".join(pyspark.__version__.split(".")[:2])
 
 
+def scala_version() -> str:
+    """Name the Scala of the installed Spark by the first two numbers of its version."""
+    for library in Path(_find_spark_home(), "jars").glob("scala-library-*.jar"):
+        return ".".join(library.stem.split("-")[-1].split(".")[:2])
+    return "2.12" if spark_line() == "3.5" else "2.13"
+
+
 def _jar() -> Path:
-    if _line() not in _NEWEST_DELTA:
+    if spark_line() not in _NEWEST_DELTA:
         *others, last = _NEWEST_DELTA
         raise RuntimeError(
             f"Delta Upkeep {__version__} has no jar for PySpark {pyspark.__version__}. "
             f"Install PySpark {', '.join(others)} or {last}."
         )
-    jar = _JARS / f"delta-upkeep_{_line()}_2.13-{__version__}.jar"
+    jar = _JARS / f"delta-upkeep_{spark_line()}_{scala_version()}-{__version__}.jar"
     if not jar.is_file():
         raise RuntimeError(
             f"The jar of Delta Upkeep is missing: {jar} does not exist. "
@@ -106,10 +113,10 @@ def _delta_package() -> str:
     try:
         delta = version("delta-spark")
     except PackageNotFoundError:
-        delta = _NEWEST_DELTA[_line()]
+        delta = _NEWEST_DELTA[spark_line()]
     # Since 4.1 Delta has an artifact for each line of Spark.
-    line = "" if delta.startswith("4.0.") else f"_{_line()}"
-    return f"io.delta:delta-spark{line}_2.13:{delta}"
+    line = "" if delta.startswith(("3.", "4.0.")) else f"_{spark_line()}"
+    return f"io.delta:delta-spark{line}_{scala_version()}:{delta}"
 
 
 def _append(present: str, values: Sequence[str]) -> str:

@@ -66,31 +66,44 @@ def test_refuses_what_is_no_builder():
 def test_refuses_another_pyspark(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("pyspark.__version__", "3.4.1")
     with pytest.raises(
-        RuntimeError, match=r"no jar for PySpark 3\.4\.1.*PySpark 4\.0, 4\.1 or 4\.2"
+        RuntimeError, match=r"no jar for PySpark 3\.4\.1.*PySpark 3\.5, 4\.0, 4\.1 or 4\.2"
     ):
         configure_spark_with_delta_upkeep(SparkSession.Builder())
 
 
 @pytest.mark.parametrize(
-    ("spark", "delta", "jar", "package"),
+    ("spark", "scala", "delta", "jar", "package"),
     [
-        ("4.0.2", "4.0.0", "delta-upkeep_4.0_2.13", "delta-spark_2.13:4.0.0"),
-        ("4.0.1", "4.4.0", "delta-upkeep_4.0_2.13", "delta-spark_4.0_2.13:4.4.0"),
-        ("4.1.1", "4.2.0", "delta-upkeep_4.1_2.13", "delta-spark_4.1_2.13:4.2.0"),
-        ("4.1.2-amzn-0", None, "delta-upkeep_4.1_2.13", "delta-spark_4.1_2.13:4.4.0"),
-        ("4.2.0", "4.4.0", "delta-upkeep_4.2_2.13", "delta-spark_4.2_2.13:4.4.0"),
+        ("3.5.2", None, "3.2.1", "delta-upkeep_3.5_2.12", "delta-spark_2.12:3.2.1"),
+        ("3.5.6-amzn-1", "2.12.18", None, "delta-upkeep_3.5_2.12", "delta-spark_2.12:3.3.2"),
+        ("3.5.6", "2.13.8", "3.3.2", "delta-upkeep_3.5_2.13", "delta-spark_2.13:3.3.2"),
+        ("4.0.2", "2.13.16", "4.0.0", "delta-upkeep_4.0_2.13", "delta-spark_2.13:4.0.0"),
+        ("4.0.1", None, "4.4.0", "delta-upkeep_4.0_2.13", "delta-spark_4.0_2.13:4.4.0"),
+        ("4.1.1", None, "4.2.0", "delta-upkeep_4.1_2.13", "delta-spark_4.1_2.13:4.2.0"),
+        ("4.1.2-amzn-0", None, None, "delta-upkeep_4.1_2.13", "delta-spark_4.1_2.13:4.4.0"),
+        ("4.2.0", None, "4.4.0", "delta-upkeep_4.2_2.13", "delta-spark_4.2_2.13:4.4.0"),
     ],
 )
 def test_takes_the_jar_and_the_delta_of_the_platform(
-    monkeypatch: pytest.MonkeyPatch, spark: str, delta: str | None, jar: str, package: str
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    spark: str,
+    scala: str | None,
+    delta: str | None,
+    jar: str,
+    package: str,
 ):
     def version(name: str) -> str:
         if delta is None:
             raise PackageNotFoundError(name)
         return delta
 
+    (tmp_path / "jars").mkdir()
+    if scala:
+        (tmp_path / f"jars/scala-library-{scala}.jar").touch()
     monkeypatch.setattr("pyspark.__version__", spark)
     monkeypatch.setattr("delta_upkeep.session.version", version)
+    monkeypatch.setattr("delta_upkeep.session._find_spark_home", lambda: str(tmp_path))
     options = options_of(SparkSession.Builder())
     assert Path(options["spark.jars"]).name.startswith(f"{jar}-")
     assert options["spark.jars.packages"] == f"io.delta:{package}"
@@ -109,9 +122,12 @@ def test_leaves_out_a_delta_that_is_there(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 def test_knows_the_platforms_of_the_build():
     build = (ROOT / "project/Platform.scala").read_text()
-    lines = re.findall(
-        r'^  val Spark\d+: Platform =\s+Platform\(\s*"([\d.]+)"', build, re.MULTILINE
-    )
-    newest = re.search(r'_\$\{?spark\}?_2\.13", "(4\.4\.[\d.]+)"', build)
-    assert sorted(lines) == list(session._NEWEST_DELTA)
-    assert newest and set(session._NEWEST_DELTA.values()) == {newest[1]}
+    platforms = re.search(r"def lines: Seq\[String\] = Seq\(([\w, ]+)\)", build)
+    assert platforms
+    lines = [name.replace("Spark", "") for name in platforms[1].split(", ")]
+    assert [".".join(line) for line in lines] == list(session._NEWEST_DELTA)
+    newest = {
+        version[:3]: version for version in re.findall(r'"(\d\.\d\.\d)", Seq\("\d\.\d"', build)
+    }
+    for line, delta in session._NEWEST_DELTA.items():
+        assert delta == newest["3.3" if line == "3.5" else max(newest)]

@@ -101,7 +101,7 @@ def _strip(figure: Heat, measure: Measure, title: str, words: Callable[[float], 
     ranges = [
         (
             f"cell heat{step}",
-            _range([v for v, s in zip(values, steps, strict=True) if s == step], words),
+            _range([v for v, s in zip(values, steps) if s == step], words),
         )
         for step in sorted(set(steps))
     ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from itertools import pairwise
-from typing import Literal
+from typing import Literal, Union
 
 from delta_upkeep._report.checks import HealthCheck, HealthDetail
 from delta_upkeep._units import bytes_text, count_text, files_text, name_text
@@ -48,7 +47,7 @@ class Timeline:
             places = [date.fromisoformat(day.label).toordinal() for day in self.days]
         except ValueError:
             return evenly
-        return places if all(a < b for a, b in pairwise(places)) else evenly
+        return places if all(a < b for a, b in zip(places, places[1:])) else evenly
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Heat:
     cells: tuple[HealthDetail, ...]
 
 
-Figure = Bars | Timeline | Heat
+Figure = Union[Bars, Timeline, Heat]
 
 
 @dataclass(frozen=True)

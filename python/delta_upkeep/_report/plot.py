@@ -39,7 +39,7 @@ def draw(path: str, checks: tuple[HealthCheck, ...]) -> tuple[Any, ...]:
     for place in axes:
         place.tick_params(length=0, labelsize=8)
         place.spines[["top", "right", "left", "bottom"]].set_visible(False)
-    for place, figure in zip(axes, figures, strict=False):
+    for place, figure in zip(axes, figures):
         title = figure.title if _is_paired(figure) else f"{figure.title}\n{figure.note}"
         place.set_title(title, loc="left", fontsize=9, parse_math=False)
         _draw_one(place, figure)
@@ -67,7 +67,7 @@ def _lying(axes: Any, figure: Bars) -> None:
     thick = 0.8 / len(groups)
     colours = [_ACCENT] if len(groups) == 1 else [_PAST, _ACCENT]
     scale = _scale(axes.xaxis, [d for group in groups for d in group], figure.measure)
-    for i, (group, details) in enumerate(zip(figure.groups, groups, strict=True)):
+    for i, (group, details) in enumerate(zip(figure.groups, groups)):
         values = [size(detail, figure.measure) / scale for detail in details]
         at = [row + thick * (i + 0.5) - 0.4 for row in range(len(values))]
         axes.barh(at, values, height=thick, color=colours[i], label=group.name)
@@ -86,7 +86,7 @@ def _upright(
     ends = sorted({0, len(details) - 1})
     names = [shortened(details[i].label, _LABEL_LENGTH) for i in ends]
     texts = axes.set_xticks([places[i] for i in ends], names, parse_math=False)
-    for tick, side in zip(texts, ("left", "right"), strict=False):
+    for tick, side in zip(texts, ("left", "right")):
         tick.label1.set_horizontalalignment(side)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from delta_upkeep._report.markup import Markup, joined, tag
 from delta_upkeep._units import shortened
@@ -65,7 +64,7 @@ def timeline(
     name: str, days: Sequence[str], places: Sequence[int], marks: Sequence[Mark]
 ) -> Markup:
     """Draw a vertical bar at each place, and label the first and the last day."""
-    gaps = [after - before for before, after in pairwise(places)]
+    gaps = [after - before for before, after in zip(places, places[1:])]
     unit = min(gaps, default=1)
     span = places[-1] - places[0] + unit
     slot = 100 * unit / span
@@ -75,7 +74,7 @@ def timeline(
         tag("line", x1="0", x2="100%", y1=y, y2=y, class_="rule")
         for y in (_PLOT_TOP, (_PLOT_TOP + _PLOT_BOTTOM) / 2, _PLOT_BOTTOM)
     ]
-    for place, mark in zip(places, marks, strict=True):
+    for place, mark in zip(places, marks):
         tall = (_PLOT_BOTTOM - _PLOT_TOP) * mark.value / top
         x = 100 * (place - places[0]) / span + (slot - wide) / 2
         box = {"x": f"{x:.5g}%", "width": f"{wide:.5g}%"}
@@ -96,7 +95,7 @@ def heat(name: str, marks: Sequence[Mark]) -> Markup:
     columns = min(len(marks), _CELLS_IN_A_ROW)
     steps = heat_steps([mark.value for mark in marks])
     parts = []
-    for i, (mark, step) in enumerate(zip(marks, steps, strict=True)):
+    for i, (mark, step) in enumerate(zip(marks, steps)):
         row, column = divmod(i, columns)
         box = {"x": f"{100 * column / columns:.5g}%", "width": f"{100 / columns:.5g}%"}
         parts.append(

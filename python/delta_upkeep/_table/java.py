@@ -88,11 +88,14 @@ def api_of(spark: SparkSession) -> JavaApi:
     found = jvm.io.deltaupkeep.api.UpkeepTable
     # Py4J returns a package for a class that it cannot find.
     if not isinstance(found, JavaClass):
-        line = ".".join(spark.version.split(".")[:2])
+        line, scala = (
+            ".".join(version.split(".")[:2])
+            for version in (spark.version, jvm.scala.util.Properties.versionNumberString())
+        )
         raise RuntimeError(
             "This Spark session has no Delta Upkeep: its jar is not on the class path. Build the "
             "session with configure_spark_with_delta_upkeep(builder), or pass "
-            f"--packages io.deltaupkeep:delta-upkeep_{line}_2.13:{__version__} to spark-submit."
+            f"--packages io.deltaupkeep:delta-upkeep_{line}_{scala}:{__version__} to spark-submit."
         )
     api: JavaApi = found
     return api

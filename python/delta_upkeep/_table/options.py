@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Union
 
-OptionValue = str | int | float | bool
+OptionValue = Union[str, int, float, bool]
 
 
 def option_texts(options: Mapping[str, OptionValue]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from delta_upkeep._table.options import OptionValue, option_texts
 from delta_upkeep.fleet.keys import ConfigError, Key, KeyTable, of_type
@@ -18,7 +18,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-Pattern = NamePattern | PathPattern
+Pattern = Union[NamePattern, PathPattern]
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ class WholeFileSystem extends RequestFileSystem("whole") {
     override def write(byte: Int): Unit = write(Array(byte.toByte), 0, 1)
 
     override def write(from: Array[Byte], start: Int, count: Int): Unit = unlessInterrupted {
-      if (bytes.size > 0) held.filter(_.name.matches(path.getName)).foreach(_.stop())
+      if (bytes.size > 0) held.filter(_.name.pattern.matcher(path.getName).matches).foreach(_.stop())
       bytes.write(from, start, count)
     }
 

@@ -5,7 +5,7 @@ trait ClosableIterator[T] extends Iterator[T] with AutoCloseable
 
 object ClosableIterator {
 
-  def empty[T]: ClosableIterator[T] = ClosableIterator(Iterator.empty[T])(())
+  def empty[T]: ClosableIterator[T] = ClosableIterator(Iterator[T]())(())
 
   /** An iterator over what `values` has; `end` is what closing it does. */
   def apply[T](values: Iterator[T])(end: => Unit): ClosableIterator[T] = new ClosableIterator[T] {

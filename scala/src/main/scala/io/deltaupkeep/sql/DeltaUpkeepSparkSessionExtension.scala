@@ -7,6 +7,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.hook.WatchTransactions
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 
 /**
  * Adds OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH and MAINTAIN to a Spark session, beside Delta's own
@@ -31,7 +32,7 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
           case Some(why) => logWarning(s"Delta Upkeep's statements and hooks are off: $why")
           case None =>
             extensions.injectResolutionRule(session => WatchTransactions(session))
-            EarlyResolution.inject(extensions)(session => ReplaceDeltaOptimize(session))
+            SparkApi.injectEarly(extensions)(session => ReplaceDeltaOptimize(session))
         }
     }
 }

@@ -19,7 +19,7 @@ private[sql] object RefusingParser {
       (_, method, arguments) => {
         if (method.getName.startsWith("parsePlan"))
           arguments.headOption.collect {
-            case text: String if OnlyOurs.matches(text) =>
+            case text: String if OnlyOurs.pattern.matcher(text).matches =>
               throw new UnsupportedOperationException(s"[DELTA_UPKEEP.UNSUPPORTED_SPARK] $why")
           }
         try method.invoke(delegate, Option(arguments).getOrElse(Array.empty[AnyRef]): _*)

@@ -22,14 +22,14 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
   def position: Int = at
 
   /** Calls `field` with the id of each field. It must read the value or [[skip]] it. */
-  def readStruct(field: Int => Unit): Unit = readStruct(required = 0L)(field)
+  def readStruct(field: Int => Unit): Unit = readFields(required = 0L)(field)
 
   /**
    * The same.
    *
    * @param required a bit for each field that must be there, as of [[CompactReader.fields]]
    */
-  def readStruct(required: Long)(field: Int => Unit): Unit = {
+  def readFields(required: Long)(field: Int => Unit): Unit = {
     var missing = required
     @tailrec
     def next(last: Int): Unit = {

@@ -83,7 +83,7 @@ private[parquet] final class SplicePlanner(
   /** Why a row group of the file cannot be held in memory, or a chunk of it cannot be read. */
   private def tooLarge(file: OpenFile): Option[String] = {
     val limit = math.min(settings.heldRowGroupBytes, PlannedChunk.MostBytes)
-    file.rowGroups.iterator.filter(_.compressedBytes > limit).flatMap(tooLarge).nextOption()
+    file.rowGroups.iterator.filter(_.compressedBytes > limit).flatMap(tooLarge(_)).nextOption()
   }
 
   private def tooLarge(group: RowGroup): Option[String] = {

@@ -76,7 +76,7 @@ private[parquet] object Footer {
       Arrays.copyOfRange(bytes, start, in.position)
     }
     var rows = 0L
-    in.readStruct(OfFile) {
+    in.readFields(OfFile) {
       case 2 | 7 => schema ++= skipped()
       case 3 => rows = in.readLong()
       case 4 => in.readList(() => rowGroups += readRowGroup(in))
@@ -98,7 +98,7 @@ private[parquet] object Footer {
     val chunks = mutable.ArrayBuffer.empty[ChunkMeta]
     var uncompressedBytes = 0L
     var rows = 0L
-    in.readStruct(OfRowGroup) {
+    in.readFields(OfRowGroup) {
       case 1 => in.readList(() => chunks += readChunk(in))
       case 2 => uncompressedBytes = in.readLong()
       case 3 => rows = in.readLong()
@@ -129,7 +129,7 @@ private[parquet] object Footer {
     var (values, size, uncompressedSize, firstPage, dictionary, bloomFilter) = (0L, 0L, 0L, 0L, 0L, -1L)
     var nulls = -1L
     val path = Vector.newBuilder[String]
-    in.readStruct(OfColumn) {
+    in.readFields(OfColumn) {
       case 3 => in.readList(() => path += in.readString())
       case 2 => in.readList(() => encodings += FormatNames.encoding(in.readInt()))
       case 4 => codec = FormatNames.codec(in.readInt())

@@ -7,7 +7,7 @@ import io.deltaupkeep.parquet.bytes.Slice
 
 import org.apache.parquet.format.Util
 import org.apache.parquet.format.converter.ParquetMetadataConverter
-import org.apache.parquet.hadoop.metadata.{FileMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, FileMetaData, ParquetMetadata}
 import org.apache.parquet.schema.MessageType
 
 /**
@@ -27,7 +27,7 @@ object SchemaBytes {
   def of(schema: MessageType): SchemaBytes = {
     val noRows = new ParquetMetadata(
       new FileMetaData(schema, Collections.emptyMap[String, String], null),
-      Collections.emptyList
+      Collections.emptyList[BlockMetaData]
     )
     val bytes = new ByteArrayOutputStream
     Util.writeFileMetaData(new ParquetMetadataConverter().toParquetMetadata(1, noRows), bytes)

@@ -31,7 +31,7 @@ private[parquet] final class PageHead {
   def read(bytes: Array[Byte], from: Int, end: Int): Int = {
     val in = new CompactReader(bytes, from, end)
     forget()
-    in.readStruct(PageHead.Required) {
+    in.readFields(PageHead.Required) {
       case 1 => kind = PageType.findByValue(in.readInt())
       case 2 => uncompressedSize = in.readInt()
       case 3 => compressedSize = in.readInt()

@@ -105,7 +105,7 @@ class CompactReaderSuite extends AnyFunSuite with DrawnValues {
     def read(fields: Seq[(Int, ThriftValue)]): Unit = {
       val bytes = ThriftValue.write(Struct(fields))
       val in = new CompactReader(bytes, 0, bytes.length)
-      in.readStruct(required)(_ => in.skip())
+      in.readFields(required)(_ => in.skip())
       assert(in.position == bytes.length)
     }
     read(there)

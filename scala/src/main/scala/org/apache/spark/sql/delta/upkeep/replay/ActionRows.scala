@@ -28,10 +28,11 @@ private[upkeep] object ActionRows {
     val columns = schema.map(column => NonFileActions.encoder.schema.getFieldIndex(column.name)).toArray
     actions.iterator.map { action =>
       val row = serialize(NonFileActions.of(action))
-      new GenericInternalRow(columns.map[Any] {
+      val values: Array[Any] = columns.map {
         case Some(i) if !row.isNullAt(i) => row.get(i, NonFileActions.encoder.schema(i).dataType)
         case _ => null
-      })
+      }
+      new GenericInternalRow(values)
     }
   }
 }

@@ -3,20 +3,25 @@ package org.apache.spark.sql.delta.upkeep.spark
 import com.fasterxml.jackson.core.JsonFactory
 
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types.{DataType, StringType}
 
 /** What Spark does in different ways. In 3.5 there is one kind of session, without collations and variants. */
-private[upkeep] object SparkApi {
+object SparkApi {
 
   type ClassicSession = SparkSession
 
   def column(expression: Expression): Column = new Column(expression)
 
   def expression(column: Column): Expression = column.expr
+
+  /** Adds a rule that runs before tables are resolved where Spark can. In 3.5 it runs with all others. */
+  def injectEarly(extensions: SparkSessionExtensions)(rule: SparkSession => Rule[LogicalPlan]): Unit =
+    extensions.injectResolutionRule(session => rule(session))
 
   /** Runs a plan. */
   def ofRows(session: SparkSession, plan: LogicalPlan): DataFrame = Dataset.ofRows(session, plan)

@@ -4,20 +4,25 @@ import com.fasterxml.jackson.core.JsonFactory
 import com.fasterxml.jackson.core.util.JsonRecyclerPools
 
 import org.apache.spark.SparkThrowable
-import org.apache.spark.sql.{classic, Column, DataFrame, SparkSession}
+import org.apache.spark.sql.{classic, Column, DataFrame, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types.{DataType, StringType, VariantType}
 
 /** What Spark does in different ways. Since 4.0 sessions and columns have a form of their own beside Spark Connect's. */
-private[upkeep] object SparkApi {
+object SparkApi {
 
   type ClassicSession = classic.SparkSession
 
   def column(expression: Expression): Column = classic.ExpressionUtils.column(expression)
 
   def expression(column: Column): Expression = classic.ExpressionUtils.expression(column)
+
+  /** Adds a rule that runs before tables are resolved, as rules of hints do since 4.0. */
+  def injectEarly(extensions: SparkSessionExtensions)(rule: SparkSession => Rule[LogicalPlan]): Unit =
+    extensions.injectHintResolutionRule(session => rule(session))
 
   /** Runs a plan. */
   def ofRows(session: SparkSession, plan: LogicalPlan): DataFrame =
