@@ -21,7 +21,7 @@ IN_SOURCE = re.compile(
     r"org\.apache\.spark\.sql\.delta\.(?!upkeep\b|catalog\.DeltaCatalog\b)|io\.delta\.(?!sql\.Delta)"
 )
 SOURCES = Path("scala/src/main/scala")
-# The adapter may have this many times the lines of the roots for versions of Spark, Delta and Scala.
+# What is for versions of Spark, Delta and Scala has at most this share of the adapter's lines.
 SHARE = 8
 
 
@@ -76,7 +76,9 @@ def uses_of_delta(classes: Mapping[str, bytes]) -> Iterator[str]:
 
 def lines_of_versions(main: Path) -> Iterator[str]:
     """Whether what is for single versions has grown beyond its share."""
-    roots = [root for root in main.iterdir() if root.name.startswith(("spark-", "delta-", "scala-"))]
+    roots = [
+        root for root in main.iterdir() if root.name.startswith(("spark-", "delta-", "scala-"))
+    ]
     own = sum(lines_below(root) for root in roots)
     most = lines_below(main / "scala" / ADAPTER) // SHARE
     if own > most:

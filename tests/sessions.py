@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from pyspark.sql import SparkSession
+import pyarrow
+from pyspark.sql import DataFrame, SparkSession
 
 
 @contextmanager
@@ -19,3 +20,10 @@ def session_conf(spark: SparkSession, conf: Mapping[str, str]) -> Iterator[None]
     finally:
         for key, old in before.items():
             spark.conf.unset(key) if old is None else spark.conf.set(key, old)
+
+
+def as_arrow(frame: DataFrame) -> pyarrow.Table:
+    """Collect a frame. PySpark has had a method for this since 4.0."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    return pyarrow.Table.from_batches(frame._collect_as_arrow())

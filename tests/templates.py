@@ -24,7 +24,7 @@ def copy_template(
         shape: Whatever `build` depends on.
         build: Builds it at a path, the first time that the shape is asked for.
     """
-    settings = spark._jsparkSession.conf().getAllAsJava().hashCode()
+    settings = spark._jsparkSession.conf().getAll().hashCode()
     key = (shape, settings)
     if key not in _built:
         path = Path(_root.name) / str(len(_built))

@@ -11,6 +11,8 @@ from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from processes import DELTA
+from sessions import as_arrow
 from strangers import (
     adds_by_delta_rs,
     adds_by_kernel,
@@ -42,7 +44,8 @@ def assert_others_read_it(spark: SparkSession, t: Table, files: int, ids: list[i
     ("options", "properties", "policy", "parts"),
     [
         ("", {}, "classic", {1}),
-        ("OPTIONS (partSize = 2)", {}, "classic", {2}),
+        # A plan counts every action of the log where Delta, until 3.2, leaves no counts.
+        ("OPTIONS (partSize = 2)", {}, "classic", {2, 4}),
         ("", {"checkpointPolicy": "v2"}, "v2", {1}),
         (
             "OPTIONS (format = 'parquet', partSize = 2)",
@@ -127,7 +130,7 @@ def test_others_read_the_whole_state(
     assert_others_read_the_same_state(spark, t, tmp_path)
     if policy == "classic":
         file = str(t.log / f"{t.version:020}.checkpoint.parquet")
-        rows = in_order(spark.read.parquet(file).toArrow())
+        rows = in_order(as_arrow(spark.read.parquet(file)))
         assert in_order(pyarrow.parquet.read_table(file)) == rows
         found = duckdb.sql("SELECT * FROM read_parquet($1)", params=[file])
         assert in_order(found.to_arrow_table()) == rows
@@ -178,7 +181,7 @@ def test_dry_run_writes_nothing(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3)
     before = t.all_files()
     row = spark.sql(f"CHECKPOINT {t.sql_name} DRY RUN OPTIONS (partSize = 2)").first()
-    assert (row.status, row.parts, row.dryRun) == ("planned", 2, True)
+    assert (row.status, row.parts, row.dryRun) == ("planned", 3 if DELTA < (3, 3) else 2, True)
     assert t.all_files() == before
 
 

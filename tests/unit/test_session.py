@@ -127,7 +127,7 @@ def test_knows_the_platforms_of_the_build():
     lines = [name.replace("Spark", "") for name in platforms[1].split(", ")]
     assert [".".join(line) for line in lines] == list(session._NEWEST_DELTA)
     newest = {
-        version[:3]: version for version in re.findall(r'"(\d\.\d\.\d)", Seq\("\d\.\d"', build)
+        version[:3]: version for version in re.findall(r'"(\d\.\d\.\d)",\s+Seq\("\d\.\d"', build)
     }
     for line, delta in session._NEWEST_DELTA.items():
         assert delta == newest["3.3" if line == "3.5" else max(newest)]
