@@ -43,7 +43,7 @@ PACKAGED := scala/target/.packaged
 # What shows that a pair works: suites of Scala, and tests from Python.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_cleanup.py \
-	test_maintain_and_health.py test_optimize.py test_sql.py)
+	test_maintain_and_health.py test_optimize.py test_platforms.py test_sql.py)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.

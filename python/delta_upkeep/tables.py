@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql.connect.session import SparkSession as ConnectSession
 
+    from delta_upkeep._table.connect import ConnectUpkeepTable
+
 
 class UpkeepTable(TableMethods, DeltaTable):
     """A Delta table with the statements of Delta Upkeep as methods.
@@ -28,7 +30,7 @@ class UpkeepTable(TableMethods, DeltaTable):
     is ``DELTA_UPKEEP.<NAME>``.
 
     In a session of Spark Connect, the table is a :class:`delta.connect.tables.DeltaTable` with the
-    same methods. The server needs the extension.
+    same methods. The server needs the extension, and the client Delta 4.0 or newer.
 
     Example:
         >>> table = UpkeepTable.forName(spark, "events")
@@ -48,11 +50,11 @@ class UpkeepTable(TableMethods, DeltaTable):
         Raises:
             AnalysisException: The table does not exist, it is not a Delta table, or its log is
                 damaged (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
+            RuntimeError: The session is one of Spark Connect, which this version of Delta lacks.
         """
         if _is_connect(sparkSession):
-            from delta_upkeep._table.connect import ConnectUpkeepTable
-
-            return cast(UpkeepTable, ConnectUpkeepTable.for_name(sparkSession, tableOrViewName))
+            table = _connect_table().for_name(sparkSession, tableOrViewName)
+            return cast(UpkeepTable, table)
         java_table = api_of(sparkSession).deltaTableForName(
             sparkSession._jsparkSession, tableOrViewName
         )
@@ -76,12 +78,12 @@ class UpkeepTable(TableMethods, DeltaTable):
         Raises:
             AnalysisException: There is no Delta table at the path, or its log is damaged
                 (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
+            RuntimeError: The session is one of Spark Connect, which this version of Delta lacks.
         """
         settings = dict(hadoopConf or {})
         if _is_connect(sparkSession):
-            from delta_upkeep._table.connect import ConnectUpkeepTable
-
-            return cast(UpkeepTable, ConnectUpkeepTable.for_path(sparkSession, path, settings))
+            table = _connect_table().for_path(sparkSession, path, settings)
+            return cast(UpkeepTable, table)
         java_table = api_of(sparkSession).deltaTableForPath(
             sparkSession._jsparkSession, path, settings
         )
@@ -98,6 +100,17 @@ class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
     def __init__(self, spark: SparkSession, jbuilder: JavaObject, gateway: Gateway) -> None:
         DeltaOptimizeBuilder.__init__(self, spark, jbuilder)
         OptimizeMethods.__init__(self, gateway)
+
+
+def _connect_table() -> type[ConnectUpkeepTable]:
+    try:
+        from delta_upkeep._table.connect import ConnectUpkeepTable
+    except ModuleNotFoundError as e:
+        raise RuntimeError(
+            "UpkeepTable cannot use this session of Spark Connect: this version of delta-spark has "
+            "no client for it. Use delta-spark 4.0 or newer, or run the statement with spark.sql."
+        ) from e
+    return ConnectUpkeepTable
 
 
 def _is_connect(spark: SparkSession) -> TypeGuard[ConnectSession]:

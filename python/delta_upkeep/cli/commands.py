@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -17,6 +17,9 @@ from delta_upkeep.cli.session import StartError
 from delta_upkeep.fleet.errors import error_of
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.version import __version__
+
+if TYPE_CHECKING:
+    _Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 FAILED = 1
 USAGE = 2
@@ -75,9 +78,6 @@ def _parser() -> argparse.ArgumentParser:
         commands, "maintain", one_table.maintain, "compact, checkpoint and clean up, if due"
     )
     return parser
-
-
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def _add_run(commands: _Commands) -> None:

@@ -38,7 +38,8 @@ object SparkApi {
   def poolBuffers(factory: JsonFactory): Unit = ()
 
   /** The plan with other files to scan. */
-  def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan = plan.transform {
-    case scan @ LogicalRelation(files: HadoopFsRelation, _, _, _) => scan.copy(relation = change(files))
-  }
+  def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan =
+    plan.transform {
+      case scan @ LogicalRelation(files: HadoopFsRelation, _, _, _) => scan.copy(relation = change(files))
+    }
 }
