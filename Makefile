@@ -40,6 +40,11 @@ PAIRS := 3.5.2-3.2.1 3.5.6-3.3.2 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
 JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-$(lastword $(subst _, ,$(line)))/delta-upkeep_$(line)-$(VERSION).jar)
 PACKAGED := scala/target/.packaged
+# Of PLATFORM. The older name of the artifact has that of Spark 4.2, and PySpark 3.5 has Scala 2.12.
+IS_MAIN := $(filter 4.2,$(PLATFORM))
+NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
+PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12)))
+BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends
 # What shows that a pair works: suites of Scala, and tests from Python.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_cleanup.py \
@@ -63,18 +68,16 @@ demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
 	$(BIN)/python python/demo/demo.py --scale-factor $(DEMO_SF) --commits $(DEMO_COMMITS)
 
 .PHONY: bench
-bench: setup $(SBT_JAR) ## Measure against Delta, Delta Kernel and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short
-	$(SBT) upkeep/Test/compile </dev/null
-	PYTHONPATH=tests $(BIN)/python -m bench.run --scale-factor $(BENCH_SF) --runs $(BENCH_RUNS) --cases $(BENCH_CASES)
+bench: setup $(SBT_JAR) $(if $(IS_MAIN),,publish-local $(NEWEST)/.plots) ## Measure against Delta, Delta Kernel and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short, PLATFORM=3.5 is on that line of Spark
+	$(SBT) $(PROJECT)/Test/compile </dev/null
+	PYTHONPATH=tests $(if $(IS_MAIN),$(VENV),$(NEWEST))/bin/python -m bench.run \
+		--scale-factor $(BENCH_SF) --runs $(BENCH_RUNS) --cases $(if $(BENCH_CASES),$(BENCH_CASES),$(if $(IS_MAIN),,$(BENCH_ON_PLATFORMS)))
 
 .PHONY: test
-test: $(if $(filter 4.2,$(PLATFORM)),setup lint test-scala test-python,test-line) ## Run every check and every test; PLATFORM=4.1 tests on that line of Spark
+test: $(if $(IS_MAIN),setup lint test-scala test-python,test-line) ## Run every check and every test; PLATFORM=4.1 tests on that line of Spark
 
 .PHONY: test-line
-test-line: NEWEST = $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
-# PySpark 3.5 has Scala 2.12.
-test-line: PROJECT = upkeep-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12))
-test-line: publish-local $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))/.installed
+test-line: publish-local $(NEWEST)/.installed
 	$(SBT) $(PROJECT)/test $(PROJECT)/Test/package </dev/null
 	$(call PYTEST,$(NEWEST)) $(ON_PLATFORMS) $(ARGS)
 
@@ -183,6 +186,10 @@ $(VENV)/platforms/%/.installed: python/requirements-test.txt $(WHEEL)
 		pyspark==$(firstword $(subst -, ,$*))
 	$(@D)/bin/pip --quiet --disable-pip-version-check install --no-deps --force-reinstall $(WHEEL) \
 		delta-spark==$(lastword $(subst -, ,$*))
+	touch $@
+
+$(VENV)/platforms/%/.plots: $(VENV)/platforms/%/.installed python/requirements-dev.txt
+	$(@D)/bin/pip --quiet --disable-pip-version-check install $(shell grep -E '^(matplotlib|tpchgen-cli)==' python/requirements-dev.txt)
 	touch $@
 
 # Tests start many JVMs, which then need not read and check Spark's classes one by one.

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -16,7 +17,9 @@ from bench.paths import DRIVER_MEMORY, LOGS
 UPKEEP, DELTA, KERNEL, DELTA_RS = "upkeep", "delta", "kernel", "delta-rs"
 ENGINES = (UPKEEP, DELTA, DELTA_RS)
 """Which of them compact."""
-CHECKPOINTERS = (UPKEEP, DELTA, KERNEL, DELTA_RS)
+_DELTA = tuple(int(part) for part in version("delta-spark").split(".")[:2])
+# Since 4.2 Delta brings the Kernel that the worker knows.
+CHECKPOINTERS = (UPKEEP, DELTA, *((KERNEL,) if _DELTA >= (4, 2) else ()), DELTA_RS)
 LABELS = {
     UPKEEP: "Delta Upkeep",
     DELTA: "Delta",

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-BUILD = Path("build/bench").resolve()
+from delta_upkeep.session import scala_version, spark_line
+
+# The platform that is measured is the one that is installed; the main one is Spark 4.2.
+_IS_MAIN = spark_line() == "4.2"
+_NAME = f"{spark_line()}_{scala_version()}"
+BUILD = Path("build/bench" if _IS_MAIN else f"build/bench-{_NAME}").resolve()
 TABLES = BUILD / "tables"
 WORK = BUILD / "work"
 LOGS = BUILD / "logs"
-TEST_CLASSES = Path("scala/target/scala-2.13/test-classes").resolve()
-RESULTS = Path(__file__).parent / "results"
+TEST_CLASSES = Path(
+    "scala/target", "" if _IS_MAIN else _NAME, f"scala-{scala_version()}/test-classes"
+).resolve()
+RESULTS = Path(__file__).parent / "results" / ("" if _IS_MAIN else spark_line())
 
 CORES = 2
 DRIVER_MEMORY = "4g"
