@@ -23,6 +23,7 @@ from pyspark.sql import types as t
 from foreign_data import Shape, arrow_table, without_last_fields
 from foreign_stats import stats_of
 from foreign_writers import Writer
+from sessions import as_arrow
 
 Row = dict[str, Any]
 Rows = Counter[str]
@@ -124,7 +125,7 @@ class ForeignTable:
 
     def rows_by_spark(self) -> Rows:
         frame = self.frame()
-        return canonical_rows(frame.toArrow(), frame.schema, {})
+        return canonical_rows(as_arrow(frame), frame.schema, {})
 
     def rows_by_pyarrow(self, partition: str | None = None) -> Rows:
         return self._rows_by(read_by_pyarrow, partition)

@@ -25,7 +25,7 @@ from pyspark.sql import types as t
 from foreign_data import EPOCH, MICROSECOND, draw_leaf
 from foreign_table import ForeignTable, Rows, canonical_rows, read_by_pyarrow
 from page_index import PageIndex, read_page_index
-from sessions import session_conf
+from sessions import as_arrow, session_conf
 
 _WIDE = Context(prec=60)
 UNREADABLE = (pa.ArrowException, duckdb.Error, OSError)
@@ -55,7 +55,7 @@ def optimize_and_check(
     with session_conf(table.spark, conf or {}):
         try:
             frame = table.frame()
-            rows = frame.toArrow()
+            rows = as_arrow(frame)
         except Exception as e:
             raise CannotRead(str(e)[:300]) from e
         strangers = readable(table)

@@ -20,7 +20,7 @@ from foreign_data import LEAVES, Shape
 from foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows
 from foreign_writers import DuckDB, PyArrow, Spark
 from page_index import read_page_index
-from sessions import session_conf
+from sessions import as_arrow, session_conf
 from splice_cases import CASES, SCHEMA, Case
 from splice_checks import (
     CannotRead,
@@ -89,9 +89,9 @@ class CaseTable:
             case.name: {} if case.is_julian else readable(self.table, case.name) for case in cases
         }
         self.schema = self.table.frame().schema
-        self.before = self.table.frame().toArrow()
+        self.before = as_arrow(self.table.frame())
         self.bins = spark.sql(f"OPTIMIZE {self.table.sql_name}").first().bins
-        self.after = self.table.frame().toArrow()
+        self.after = as_arrow(self.table.frame())
 
     def rows_of(self, rows: pa.Table, case: str) -> Rows:
         return canonical_rows(rows.filter(pa.compute.field("case") == case), self.schema, {})

@@ -10,7 +10,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.example.ExampleParquetWriter
-import org.apache.parquet.io.{LocalInputFile, LocalOutputFile}
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
@@ -30,7 +29,7 @@ class CopiedBoundsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private val floats = Set("f", "g", "h")
 
   private def write(file: Path, createdBy: Option[String]): Unit = {
-    val writer = ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(schema)
+    val writer = ExampleParquetWriter.builder(LocalFiles.output(file)).withType(schema)
       .withDictionaryEncoding(false).build()
     try (1 to 100).foreach { n =>
         writer.write(
@@ -54,13 +53,13 @@ class CopiedBoundsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     try {
       write(directory.resolve("in"), createdBy)
       val request =
-        SpliceRequest(Seq(new LocalInputFile(directory.resolve("in"))), schema, Map.empty, _ => None)
+        SpliceRequest(Seq(LocalFiles.input(directory.resolve("in"))), schema, Map.empty, _ => None)
       new FileSplicer(request, SmallSpliceSettings().copy(copyFromBytes = 1), new Configuration(false))
-        .run(new LocalOutputFile(directory.resolve("out"))) match {
+        .run(LocalFiles.output(directory.resolve("out"))) match {
         case done: SpliceOutcome.Done => assert(done.tallies.keySet == Set(ChunkTier.Copy))
         case SpliceOutcome.Refused(reason) => fail(reason)
       }
-      val reader = ParquetFileReader.open(new LocalInputFile(directory.resolve("out")))
+      val reader = ParquetFileReader.open(LocalFiles.input(directory.resolve("out")))
       try {
         val chunks = reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala)
         assert(chunks.forall(_.getStatistics.getNumNulls == 0))

@@ -16,7 +16,7 @@ import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.example.ExampleParquetWriter
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{InputFile, LocalInputFile, LocalOutputFile}
+import org.apache.parquet.io.InputFile
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -40,7 +40,7 @@ class PageChecksumSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   private def write(file: Path, dictionary: Boolean, v2: Boolean, checksums: Boolean): InputFile = {
     val writer = ExampleParquetWriter
-      .builder(new LocalOutputFile(file))
+      .builder(LocalFiles.output(file))
       .withType(schema)
       .withDictionaryEncoding(dictionary)
       .withPageRowCountLimit(100)
@@ -54,13 +54,13 @@ class PageChecksumSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         ))
       }
     finally writer.close()
-    new LocalInputFile(file) { override def toString: String = file.toString }
+    LocalFiles.input(file)
   }
 
   /** Changes the last byte of the last page of texts. */
   private def flip(file: Path): Unit = {
     val bytes = Files.readAllBytes(file)
-    val reader = ParquetFileReader.open(new LocalInputFile(file))
+    val reader = ParquetFileReader.open(LocalFiles.input(file))
     val texts =
       try reader.getFooter.getBlocks.get(0).getColumns.get(1)
       finally reader.close()
@@ -72,7 +72,7 @@ class PageChecksumSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   private def splice(inputs: Seq[InputFile], to: Path, settings: SpliceSettings): SpliceOutcome =
     new FileSplicer(SpliceRequest(inputs, schema, Map.empty, _ => None), settings, new Configuration(false))
-      .run(new LocalOutputFile(to))
+      .run(LocalFiles.output(to))
 
   private val kinds = Table(
     ("settings", "dictionary", "page v2"),
@@ -135,7 +135,7 @@ class PageChecksumSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   /** Whether the checksum of each page is there and right, dictionaries included. */
   private def checksums(file: Path): Seq[Boolean] = {
     val bytes = Files.readAllBytes(file)
-    val reader = ParquetFileReader.open(new LocalInputFile(file))
+    val reader = ParquetFileReader.open(LocalFiles.input(file))
     try
       reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala).flatMap { chunk =>
         val end = (chunk.getStartingPos + chunk.getTotalSize).toInt

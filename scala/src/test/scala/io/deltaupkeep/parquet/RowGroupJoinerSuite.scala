@@ -10,13 +10,12 @@ import io.deltaupkeep.parquet.chunk.ChunkValues
 import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.{ParquetFileReader, ParquetReader}
 import org.apache.parquet.hadoop.api.ReadSupport
 import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{InputFile, LocalInputFile, LocalOutputFile}
+import org.apache.parquet.io.InputFile
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
@@ -41,13 +40,12 @@ class RowGroupJoinerSuite extends AnyFunSuite {
       columns: MessageType = schema
   ): InputFile = {
     val writer = ExampleParquetWriter
-      .builder(new LocalOutputFile(file))
+      .builder(LocalFiles.output(file))
       .withType(columns)
       .withRowGroupRowCountLimit(100)
       .withDictionaryEncoding(dictionary)
       .withBloomFilterEnabled("add.path", true)
       .withCompressionCodec(CompressionCodecName.SNAPPY)
-      .withConf(new PlainParquetConfiguration())
       .build()
     try rows.foreach { i =>
         val row = new SimpleGroupFactory(columns).newGroup()
@@ -55,14 +53,14 @@ class RowGroupJoinerSuite extends AnyFunSuite {
         writer.write(row)
       }
     finally writer.close()
-    new LocalInputFile(file)
+    LocalFiles.input(file)
   }
 
   private def rows(file: Path): Seq[String] = {
     val reader =
-      new ParquetReader.Builder[org.apache.parquet.example.data.Group](new LocalInputFile(file)) {
+      new ParquetReader.Builder[org.apache.parquet.example.data.Group](LocalFiles.input(file)) {
         override def getReadSupport: ReadSupport[org.apache.parquet.example.data.Group] = new GroupReadSupport
-      }.withConf(new PlainParquetConfiguration()).build()
+      }.build()
     Using.resource(reader)(open =>
       Iterator.continually(open.read()).takeWhile(_ != null).map(_.toString).toList
     )
@@ -73,7 +71,7 @@ class RowGroupJoinerSuite extends AnyFunSuite {
       val a = write(directory.resolve("a"), 0 until 250)
       val b = write(directory.resolve("b"), 1000 until 1300)
       val joined = directory.resolve("joined")
-      val output = new LocalOutputFile(joined)
+      val output = LocalFiles.output(joined)
       val c = write(directory.resolve("c"), 2000 until 2010)
       val inputs = Seq(
         RowGroupsOf(b, Some(Seq(1))),
@@ -86,7 +84,7 @@ class RowGroupJoinerSuite extends AnyFunSuite {
       val kept = Seq(rows(directory.resolve("b")).slice(100, 200), all.take(100), all.drop(200))
       assert(rows(joined) == kept.flatten ++ rows(directory.resolve("c")))
 
-      Using.resource(ParquetFileReader.open(new LocalInputFile(joined))) { reader =>
+      Using.resource(ParquetFileReader.open(LocalFiles.input(joined))) { reader =>
         assert(reader.getFileMetaData.getKeyValueMetaData.get("writer.model.name") == "example")
         val chunks = reader.getRowGroups.asScala.map(_.getColumns.get(0))
         assert(chunks.forall(chunk => reader.readColumnIndex(chunk) != null))
@@ -107,7 +105,7 @@ class RowGroupJoinerSuite extends AnyFunSuite {
       )
       val a = write(directory.resolve("a"), 0 until 10)
       val b = write(directory.resolve("b"), 0 until 10, columns = other)
-      val output = new LocalOutputFile(directory.resolve("joined"))
+      val output = LocalFiles.output(directory.resolve("joined"))
       val e = intercept[IllegalArgumentException] {
         RowGroupJoiner.join(Seq(RowGroupsOf(a, None), RowGroupsOf(b, None)), output)
       }
@@ -140,7 +138,7 @@ class RowGroupJoinerSuite extends AnyFunSuite {
       val random = new Random(1)
       val bytes = random.nextBytes(1000)
       val path = Files.write(directory.resolve("bytes"), bytes)
-      Using.resource(new FileBytes.Blocks(new LocalInputFile(path), blockBytes = 64, blocks = 2)) { blocks =>
+      Using.resource(new FileBytes.Blocks(LocalFiles.input(path), blockBytes = 64, blocks = 2)) { blocks =>
         (1 to 1000).foreach { _ =>
           val start = random.nextInt(bytes.length)
           val count = random.nextInt(math.min(200, bytes.length - start) + 1)

@@ -15,14 +15,13 @@ import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, Splic
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion
-import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.ParquetReader
 import org.apache.parquet.hadoop.api.ReadSupport
 import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{InputFile, LocalInputFile, LocalOutputFile, SeekableInputStream}
+import org.apache.parquet.io.{InputFile, SeekableInputStream}
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.BeforeAndAfterAll
@@ -87,7 +86,7 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
           "an error"
         case Success(SpliceOutcome.Refused(_)) => "refused"
         case Success(done: SpliceOutcome.Done) =>
-          val read = within(clue)(rowsOf(new LocalInputFile(output)).sorted)
+          val read = within(clue)(rowsOf(LocalFiles.input(output)).sorted)
           if (read.toOption.contains(expected(rows))) "the rows that it had"
           else {
             val ofReader = within(clue)(expected(rowsOf(input(Damaged, damaged))))
@@ -152,14 +151,14 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
   private def splice(inputs: Seq[InputFile], settings: SpliceSettings): SpliceOutcome = {
     Files.deleteIfExists(output)
     new FileSplicer(SpliceRequest(inputs, schema, Map.empty, _ => None), settings, new Configuration(false))
-      .run(new LocalOutputFile(output))
+      .run(LocalFiles.output(output))
   }
 
   private def write(as: Case, rows: Range): Array[Byte] = {
     val file = directory.resolve("in")
     Files.deleteIfExists(file)
     val writer = ExampleParquetWriter
-      .builder(new LocalOutputFile(file))
+      .builder(LocalFiles.output(file))
       .withType(schema)
       .withRowGroupRowCountLimit(150)
       .withPageRowCountLimit(40)
@@ -169,7 +168,6 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
       .withBloomFilterNDV("text", 30L)
       .withWriterVersion(if (as.v2) WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0)
       .withCompressionCodec(as.codec)
-      .withConf(new PlainParquetConfiguration())
       .build()
     try rows.foreach(i => writer.write(row(i)))
     finally writer.close()
@@ -249,11 +247,11 @@ private object SpliceFuzzSuite {
 
   /** By parquet-java, as the table's columns. */
   private def rowsOf(file: InputFile): Seq[String] = {
-    val conf = new PlainParquetConfiguration()
+    val conf = new Configuration(false)
     conf.set(ReadSupport.PARQUET_READ_SCHEMA, schema.toString)
-    val reader = new ParquetReader.Builder[Group](file, conf) {
+    val reader = new ParquetReader.Builder[Group](file) {
       override def getReadSupport: ReadSupport[Group] = new GroupReadSupport
-    }.build()
+    }.withConf(conf).build()
     try Iterator.continually(reader.read()).takeWhile(_ != null).map(_.toString).toList
     finally reader.close()
   }

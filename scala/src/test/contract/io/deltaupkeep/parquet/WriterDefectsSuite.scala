@@ -10,7 +10,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.example.ExampleParquetWriter
-import org.apache.parquet.io.{LocalInputFile, LocalOutputFile}
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
@@ -38,7 +37,7 @@ class WriterDefectsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         footer.unsetCreated_by()
         createdBy.foreach(footer.setCreated_by)
       }
-      val request = SpliceRequest(Seq(new LocalInputFile(file)), schema, Map.empty, _ => None)
+      val request = SpliceRequest(Seq(LocalFiles.input(file)), schema, Map.empty, _ => None)
       val settings = SmallSpliceSettings().copy(shiftsForeignInt96 = shifts)
       new FileSplicer(request, settings, new Configuration(false)).preview() match {
         case SpliceOutcome.Refused(reason) => Some(reason)
@@ -50,7 +49,7 @@ class WriterDefectsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   /** With a dictionary as version 1, else DELTA_BYTE_ARRAY pages of version 2. */
   private def write(file: Path, schema: MessageType, dictionary: Boolean): Unit = {
     val writer = ExampleParquetWriter
-      .builder(new LocalOutputFile(file))
+      .builder(LocalFiles.output(file))
       .withType(schema)
       .withDictionaryEncoding(dictionary)
       .withWriterVersion(if (dictionary) WriterVersion.PARQUET_1_0 else WriterVersion.PARQUET_2_0)

@@ -19,7 +19,6 @@ import io.deltaupkeep.parquet.file.{
 }
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.example.data.{Group, GroupWriter}
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.format.{FileMetaData, Util}
@@ -27,7 +26,7 @@ import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.api.ReadSupport
 import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{InputFile, LocalInputFile, LocalOutputFile, SeekableInputStream}
+import org.apache.parquet.io.{InputFile, SeekableInputStream}
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -61,22 +60,19 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   ): InputFile = {
     import org.apache.parquet.column.ParquetProperties.WriterVersion
     val writer = ExampleParquetWriter
-      .builder(new LocalOutputFile(file))
+      .builder(LocalFiles.output(file))
       .withType(columns)
       .withRowGroupSize(rowGroup)
       .withPageSize(1 << 10)
       .withWriterVersion(if (v2) WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0)
       .withCompressionCodec(CompressionCodecName.ZSTD)
-      .withConf(new PlainParquetConfiguration())
       .build()
     try rows.foreach(i => writer.write(row(columns, i)))
     finally writer.close()
     named(file)
   }
 
-  private def named(file: Path): InputFile = new LocalInputFile(file) {
-    override def toString: String = file.toString
-  }
+  private def named(file: Path): InputFile = LocalFiles.input(file)
 
   private def row(columns: MessageType, i: Int): Group = {
     val group = new SimpleGroupFactory(columns).newGroup()
@@ -98,13 +94,13 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   private def rowsOf(file: Path): Seq[String] = {
-    val reader = new Reader(new LocalInputFile(file)).build()
+    val reader = new Reader(LocalFiles.input(file)).build()
     try Iterator.continually(reader.read()).takeWhile(_ != null).map(_.toString).toSeq
     finally reader.close()
   }
 
   private final class Reader(file: InputFile)
-      extends org.apache.parquet.hadoop.ParquetReader.Builder[Group](file, new PlainParquetConfiguration()) {
+      extends org.apache.parquet.hadoop.ParquetReader.Builder[Group](file) {
     override protected def getReadSupport: ReadSupport[Group] = new GroupReadSupport()
   }
 
@@ -119,7 +115,7 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       settings,
       new Configuration(false)
     )
-      .run(new LocalOutputFile(to))
+      .run(LocalFiles.output(to))
 
   private def done(outcome: SpliceOutcome): SpliceOutcome.Done = outcome match {
     case done: SpliceOutcome.Done => done
@@ -176,7 +172,7 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       assert(outcome.tallies.keySet == Set(ChunkTier.Copy, ChunkTier.Splice))
       val order = (50 until 20000) ++ (0 until 50) ++ (20000 until 20050)
       assert(rowsOf(directory.resolve("out")) == order.map(row(schema, _).toString))
-      val reader = ParquetFileReader.open(new LocalInputFile(directory.resolve("out")))
+      val reader = ParquetFileReader.open(LocalFiles.input(directory.resolve("out")))
       try
         reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala).foreach { chunk =>
           assert(chunk.getOffsetIndexReference != null && chunk.getColumnIndexReference != null)
@@ -213,12 +209,12 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       )
       val inputs = Seq(table, other).zipWithIndex.map { case (columns, i) =>
         val file = directory.resolve(s"in$i")
-        val writer = ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(columns).build()
+        val writer = ExampleParquetWriter.builder(LocalFiles.output(file)).withType(columns).build()
         val group = new SimpleGroupFactory(columns).newGroup()
         columns.getFields.forEach(field => group.append(field.getName, field.getName.head.toLong))
         try writer.write(group)
         finally writer.close()
-        new LocalInputFile(file)
+        LocalFiles.input(file)
       }
       done(splice(inputs, directory.resolve("out"), table = table))
       assert(rowsOf(directory.resolve("out")).toSet == Set("a: 97\nb: 98\n"))
@@ -243,8 +239,8 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       withDirectory { directory =>
         val columns = MessageTypeParser.parseMessageType(s"message m { $field optional int32 x; }")
         val file = directory.resolve("in")
-        ExampleParquetWriter.builder(new LocalOutputFile(file)).withType(columns).build().close()
-        val outcome = splice(Seq(new LocalInputFile(file)), directory.resolve("out"), table = table)
+        ExampleParquetWriter.builder(LocalFiles.output(file)).withType(columns).build().close()
+        val outcome = splice(Seq(LocalFiles.input(file)), directory.resolve("out"), table = table)
         assert(outcome == SpliceOutcome.Refused(reason))
         assert(!Files.exists(directory.resolve("out")))
       }
@@ -332,7 +328,7 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val layout = settings.layout
     Using.Manager { use =>
       val encoder = use(new RowGroupEncoder(schema, layout, settings.codec, Nil, new Configuration(false)))
-      val out = new RowGroupFile(schema, Map.empty, new LocalOutputFile(file))
+      val out = new RowGroupFile(schema, Map.empty, LocalFiles.output(file))
       out.append(encoder.encode(rows))
       out.finish()
     }.get

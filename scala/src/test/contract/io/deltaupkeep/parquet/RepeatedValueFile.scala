@@ -5,18 +5,17 @@ import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.parquet.bytes.{ByteSink, Slice}
+import io.deltaupkeep.parquet.bytes.{ByteSink, ParquetApi, Slice}
 import io.deltaupkeep.parquet.chunk.{SplicedChunk, SplicedPage}
 import io.deltaupkeep.parquet.page.{PageCodec, RunLength}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.bytes.BytesInput
-import org.apache.parquet.column.{Encoding, ParquetProperties}
+import org.apache.parquet.column.Encoding
 import org.apache.parquet.column.page.DictionaryPage
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.LocalOutputFile
 import org.apache.parquet.schema.MessageTypeParser
 
 /** A file of one column whose only value is stored once, however often it repeats: a small file of many bytes. */
@@ -59,15 +58,8 @@ object RepeatedValueFile {
       )),
       None
     )
-    val writer = new ParquetFileWriter(
-      new LocalOutputFile(file),
-      schema,
-      ParquetFileWriter.Mode.CREATE,
-      1L << 27,
-      0,
-      null,
-      ParquetProperties.builder().build()
-    )
+    val writer =
+      ParquetApi.newWriter(LocalFiles.output(file), schema, ParquetFileWriter.Mode.CREATE, 1L << 27, 0)
     writer.start()
     writer.startBlock(times.toLong)
     chunk.write(writer)

@@ -9,7 +9,6 @@ import io.deltaupkeep.parquet.file.{BloomFilterSpec, RowGroupEncoder, RowGroupFi
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.conf.PlainParquetConfiguration
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.example.data.GroupWriter
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
@@ -17,7 +16,6 @@ import org.apache.parquet.hadoop.{ParquetFileReader, ParquetReader}
 import org.apache.parquet.hadoop.api.ReadSupport
 import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{LocalInputFile, LocalOutputFile}
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
@@ -100,16 +98,16 @@ class RowGroupFileSuite extends AnyFunSuite {
     val codec = CompressionCodecName.SNAPPY
     Using.Manager { use =>
       val encoder = use(new RowGroupEncoder(schema, layout, codec, blooms, new Configuration(false)))
-      val written = new RowGroupFile(schema, Map("who" -> "test"), new LocalOutputFile(file))
+      val written = new RowGroupFile(schema, Map("who" -> "test"), LocalFiles.output(file))
       written.append(encoder.encode(rows))
       written.finish()
     }.get
   }
 
   private def read(file: Path): Seq[String] = {
-    val reader = new ParquetReader.Builder[Group](new LocalInputFile(file)) {
+    val reader = new ParquetReader.Builder[Group](LocalFiles.input(file)) {
       override def getReadSupport: ReadSupport[Group] = new GroupReadSupport
-    }.withConf(new PlainParquetConfiguration()).build()
+    }.build()
     Using.resource(reader)(open =>
       Iterator.continually(open.read()).takeWhile(_ != null).map(_.toString).toList
     )
@@ -122,9 +120,8 @@ class RowGroupFileSuite extends AnyFunSuite {
         val rows = Seq.tabulate(1 + random.nextInt(1000))(randomRow(random, _))
         val peer = directory.resolve("peer")
         val writer = ExampleParquetWriter
-          .builder(new LocalOutputFile(peer))
+          .builder(LocalFiles.output(peer))
           .withType(schema)
-          .withConf(new PlainParquetConfiguration())
           .build()
         try rows.foreach(writer.write)
         finally writer.close()
@@ -134,7 +131,7 @@ class RowGroupFileSuite extends AnyFunSuite {
         shredded.addAll(shred(others))
         write(shredded, ours)
         assert(read(ours) == read(peer))
-        def nulls(file: Path) = Using.resource(ParquetFileReader.open(new LocalInputFile(file))) { reader =>
+        def nulls(file: Path) = Using.resource(ParquetFileReader.open(LocalFiles.input(file))) { reader =>
           reader.getRowGroups.get(0).getColumns.asScala.toSeq.map { chunk =>
             (chunk.getPath, chunk.getValueCount, chunk.getStatistics.getNumNulls)
           }
@@ -155,7 +152,7 @@ class RowGroupFileSuite extends AnyFunSuite {
       val blooms = Seq("a.path", "b.path").map(BloomFilterSpec(_, falsePositives = 1e-6, maxBytes = 1 << 20))
       write(shred(rows, onlyB), file, blooms: _*)
       assert(read(file) == rows.map(_.toString))
-      Using.resource(ParquetFileReader.open(new LocalInputFile(file))) { reader =>
+      Using.resource(ParquetFileReader.open(LocalFiles.input(file))) { reader =>
         assert(reader.getFileMetaData.getKeyValueMetaData.get("who") == "test")
         val chunks = reader.getRowGroups.get(0).getColumns.asScala
         val filters = chunks.map(chunk => chunk.getPath.toDotString -> reader.readBloomFilter(chunk)).toMap
