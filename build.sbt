@@ -38,7 +38,8 @@ def scalacFlags(platform: Platform) =
 
 /**
  * Scala 2.12 lacks some of the library. Copies of the sources import it, in the line of the package, so that errors keep
- * their place.
+ * their place. And what `toSeq` makes there is evaluated as it is read, or is the same mutable collection: a vector is
+ * what it makes in 2.13.
  */
 def imported(config: Configuration) = config / unmanagedSources := {
   val to = (config / sourceManaged).value / "imported"
@@ -48,10 +49,13 @@ def imported(config: Configuration) = config / unmanagedSources := {
     else {
       val root = roots.filter(IO.relativize(_, source).nonEmpty).maxBy(_.getPath.length)
       val copy = to / root.getName / IO.relativize(root, source).get
-      val text = IO.read(source).replaceFirst(
-        "(?m)^(package [\\w.]+)$",
-        "$1; import scala.collection.compat._, io.deltaupkeep.LibraryOf213._"
-      )
+      val text = IO
+        .read(source)
+        .replaceFirst(
+          "(?m)^(package [\\w.]+)$",
+          "$1; import scala.collection.compat._, io.deltaupkeep.LibraryOf213._"
+        )
+        .replaceAll("\\.toSeq\\b(?!\\()", ".toVector")
       if (!copy.exists || IO.read(copy) != text) IO.write(copy, text)
       copy
     }

@@ -54,7 +54,8 @@ class WriterDefectsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       .withDictionaryEncoding(dictionary)
       .withWriterVersion(if (dictionary) WriterVersion.PARQUET_1_0 else WriterVersion.PARQUET_2_0)
       .build()
-    try (1 to 100).foreach { n =>
+    val rows = 1 to 100
+    try rows.foreach { n =>
         val value = Binary.fromConstantByteArray(Array.fill(12)((n % 3).toByte))
         writer.write(new SimpleGroupFactory(schema).newGroup().append(schema.getFieldName(0), value))
       }

@@ -38,7 +38,7 @@ object FooterTotals {
   private[parquet] def written(footer: ParquetMetadata): FooterTotals = {
     val blocks = footer.getBlocks.asScala.toSeq
     val chunks = blocks.flatMap(block => block.getColumns.asScala.map(block.getRowCount -> _))
-    val leaves = chunks.groupBy(_._2.getPath.toArray.toSeq).map { case (path, found) =>
+    val leaves = chunks.groupBy[Seq[String]](_._2.getPath.toArray.toSeq).map { case (path, found) =>
       val statistics = found.map(_._2.getStatistics)
       val nulls = Option.when(statistics.forall(_.isNumNullsSet))(statistics.map(_.getNumNulls).sum)
       val primitive = found.head._2.getPrimitiveType
