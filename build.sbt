@@ -163,6 +163,7 @@ def upkeepFor(platform: Platform, project: Project): Project = project
     scalaVersion := platform.scala,
     csrSameVersions := Nil,
     scalacOptions ++= scalacFlags(platform),
+    Compile / compile / javacOptions ++= Seq("--release", platform.java),
     // Spark brings its own, also where Delta was made with a newer one.
     dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
     libraryDependencies ++= dependencies(platform),

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from zipfile import ZipFile
 
 import delta
 import py4j
@@ -71,6 +72,24 @@ CHECKS = {
     "deleting many files in one request": lacks_class("BulkDelete"),
     "telling an object store how a file is read": lacks_class("Options$OpenFileOptions"),
 }
+
+
+ARTIFACTS = re.findall(
+    r"^\| [\d.]+ \| [^|]+ \| [\d.]+ \| (\d+) \| `io\.deltaupkeep:([\w.-]+):",
+    (ROOT / "README.md").read_text(),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("java", "artifact"), ARTIFACTS)
+def test_the_oldest_java_reads_all_classes(java: str, artifact: str):
+    [jar] = _JARS.glob(f"{artifact}-*.jar")
+    with ZipFile(jar) as archive:
+        classes = [name for name in archive.namelist() if name.endswith(".class")]
+        # Java class file format: the major version of Java 11 is 55.
+        versions = {int.from_bytes(archive.read(name)[6:8], "big") for name in classes}
+    assert len(classes) > 500
+    assert max(versions) <= int(java) + 44
 
 
 def test_every_row_is_checked():
