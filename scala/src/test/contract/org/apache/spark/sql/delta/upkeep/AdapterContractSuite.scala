@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep
 import java.io.File
 import java.nio.file.Files
 
+import io.delta.VERSION
 import io.deltaupkeep.UpkeepException
 import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, Policy, TopLevelFormat}
 import io.deltaupkeep.log.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
@@ -143,7 +144,8 @@ class AdapterContractSuite extends AnyFunSuite {
   test("a multi-part checkpoint holds the table") {
     val path = newTable("parts", 3)
     val written = checkpoint(path, default.copy(partSize = Some(2)))
-    assert(written.parts > 1)
+    // Delta 3.2 leaves no count of files, so the plan counts every action.
+    assert(written.parts == (if (VERSION.startsWith("3.2.")) 3 else 2))
     assert(readFromCheckpointAlone(path, 3) == Seq(1, 2, 3))
   }
 
