@@ -44,7 +44,7 @@ PACKAGED := scala/target/.packaged
 IS_MAIN := $(filter 4.2,$(PLATFORM))
 NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
 PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12)))
-BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends
+BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends_1k appends_200k
 # What shows that a pair works: suites of Scala (Spark 3.5 has no others), and tests from Python.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_cleanup.py \
