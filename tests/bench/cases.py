@@ -62,6 +62,28 @@ def write_small(spark: SparkSession, path: Path, scale: float) -> None:
     save(lineitem(spark, scale, scaled(LINEITEM_FILES, scale)), path)
 
 
+def write_dv_all(spark: SparkSession, path: Path, scale: float) -> None:
+    """Write `small`, and hide a hundredth of the rows of every file."""
+    write_small(spark, path, scale)
+    hide(spark, path, "true")
+
+
+def write_dv_some(spark: SparkSession, path: Path, scale: float) -> None:
+    """Write `small`, and hide a hundredth of the rows of every tenth file."""
+    write_small(spark, path, scale)
+    keys_of_file = LINEITEM_KEYS * scale / scaled(LINEITEM_FILES, scale)
+    hide(spark, path, f"pmod(floor(l_orderkey / {keys_of_file:.0f}), 10) = 3")
+
+
+def hide(spark: SparkSession, path: Path, where: str) -> None:
+    """Delete a hundredth of some rows by deletion vectors."""
+    name = f"delta.`{path}`"
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')")
+    spark.sql(
+        f"DELETE FROM {name} WHERE {where} AND pmod(xxhash64(l_orderkey, l_linenumber), 100) = 0"
+    )
+
+
 def write_tiny(spark: SparkSession, path: Path, scale: float) -> None:
     """Write the start of lineitem in files of a thousand rows."""
     files = scaled(TINY_FILES, scale)
@@ -273,6 +295,8 @@ def between(column: str, count: float) -> str:
 CASES = (
     Case("small", "TPC-H lineitem, files of 1 MB", write_small, lineitem_keys),
     Case("tiny", "lineitem, files of 1,000 rows", write_tiny, tiny_keys),
+    Case("dv_all", "small, 1 % of each file deleted", write_dv_all, lineitem_keys),
+    Case("dv_some", "small, 1 % of every tenth file deleted", write_dv_some, lineitem_keys),
     Case(
         "partitioned",
         f"{FILES_PER_DAY} files in each partition",
