@@ -27,8 +27,11 @@ class Seen:
     version: int
     schema: t.StructType
     rows: Rows
+    in_files: Rows
     filters: list[tuple[Filter, int]]
     strangers: dict[str, tuple[Callable[[], Rows], Rows]] = field(default_factory=dict)
+    # Readers that know no deletion vector, and read the table where it has none.
+    without_vectors: dict[str, tuple[Callable[[], Rows], Rows]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, table: Table, rng: random.Random, tally: Counter[str]) -> Seen:
@@ -37,9 +40,10 @@ class Seen:
         schema = frame.schema
         columns = python_columns(frame.toArrow(), schema)
         rows = rows_of(columns, schema)
-        seen = cls(table, table.version(), schema, rows, draw_filters(schema, columns, rng, 10))
         held = [i for i, name in enumerate(schema.names) if name not in table.partition_columns()]
         in_files = rows_of([columns[i] for i in held], t.StructType([schema[i] for i in held]))
+        filters = draw_filters(schema, columns, rng, 10)
+        seen = cls(table, table.version(), schema, rows, in_files, filters)
         for name, read in strangers_of(table, schema).items():
             try:
                 found = read()
@@ -47,12 +51,23 @@ class Seen:
                 table.draft.notes.append(f"{name} cannot read: {e!s:.200}")
                 tally[f"{name}: cannot read"] += 1
                 continue
-            if found != (rows if name == "delta-rs" else in_files):
+            if found != seen.rows_for(name):
                 tally[f"{name}: reads otherwise than Spark"] += 1
                 continue
             tally[f"{name}: reads"] += 1
             seen.strangers[name] = (read, found)
         return seen
+
+    def rows_for(self, name: str) -> Rows:
+        """Give what a reader should find."""
+        return self.rows if name == "delta-rs" else self.in_files
+
+    def with_those_of(self, before: Seen) -> Seen:
+        """Let in readers of the table before rows were hidden, once none is any more."""
+        self.without_vectors = {
+            name: (read, self.rows_for(name)) for name, (read, _) in before.strangers.items()
+        }
+        return self
 
     def check_rows(self, statement: str) -> None:
         """Compare the rows that Delta on Spark reads now."""
@@ -79,7 +94,8 @@ class Seen:
 
     def check_strangers(self, statement: str) -> None:
         """Compare the rows that others read now."""
-        for name, (read, before) in self.strangers.items():
+        late = {} if self.table.has_vectors() else self.without_vectors
+        for name, (read, before) in (self.strangers | late).items():
             try:
                 now = read()
             except Exception as e:

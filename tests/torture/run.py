@@ -19,7 +19,7 @@ from torture.drawn import Draft
 from torture.large import try_large
 from torture.session import new_session
 from torture.statements import Statements, draw_conf
-from torture.tables import ORIGINS, Table
+from torture.tables import ORIGINS, Table, delete_by_vectors
 
 LARGE = 0.03  # the share of tables whose rows take gigabytes
 # Vectored, Spark 4.2 misreads DELTA_BYTE_ARRAY pages that are not compressed, its own too.
@@ -85,6 +85,8 @@ class Torture:
         try:
             table = ORIGINS[origin](self.spark, folder / "table", draft)
             seen = Seen.of(table, rng, self.tally)
+            if rng.random() < 0.4 and self._delete_by_vectors(table):
+                seen = Seen.of(table, rng, Counter()).with_those_of(seen)
         except Exception as e:  # a table that nobody can make or read says nothing of us
             self.tally[f"{origin}: not made or not read by Delta"] += 1
             (self.root / "unreadable.txt").open("a").write(f"{folder.name} {origin} {e!s:.300}\n")
@@ -95,6 +97,16 @@ class Torture:
         statements.others(seen)
         if rng.random() < 0.4:
             self._again(table, statements, rng)
+
+    def _delete_by_vectors(self, table: Table) -> bool:
+        try:
+            delete_by_vectors(table)
+        except Exception as e:  # what Delta cannot delete stays
+            table.draft.notes.append(f"not deleted: {e!s:.200}")
+            self.tally["deletion vectors: refused by Delta"] += 1
+            return False
+        self.tally["deletion vectors: written"] += 1
+        return True
 
     def _optimize(self, statements: Statements, seen: Seen) -> None:
         statement = statements.optimize()

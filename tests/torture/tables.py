@@ -66,6 +66,15 @@ class Table:
         """Have the session read the log again."""
         self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
 
+    def has_vectors(self) -> bool:
+        """Tell whether a live file has a deletion vector, by Delta."""
+        self.forget()
+        log = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(
+            self.spark._jsparkSession, str(self.path)
+        )
+        files = log.unsafeVolatileSnapshot().allFiles().toDF()
+        return not files.filter("deletionVector IS NOT NULL").isEmpty()
+
     def files(self) -> list[str]:
         """List the live files, by Delta."""
         make = self.spark._jvm.org.apache.hadoop.fs.Path
@@ -247,6 +256,28 @@ def change(table: Table, is_mapped: bool) -> None:
     }[kind]
     draft.notes.append(statement)
     table.spark.sql(statement)
+
+
+def delete_by_vectors(table: Table) -> None:
+    """Have Delta hide some rows of every kind of file, by one column or by another.
+
+    The rows of some tables get ids, which OPTIMIZE compares with `verify`.
+    """
+    rng = table.draft.rng
+    name = table.sql_name
+    features = ["delta.enableDeletionVectors", *rng.choice([[], ["delta.enableRowTracking"]])]
+    for feature in features:
+        table.spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{feature}' = 'true')")
+    hashable = [
+        f.name
+        for f in table.frame().schema
+        if "map" not in f.dataType.simpleString() and "variant" not in f.dataType.simpleString()
+    ]
+    for column in rng.sample(hashable, min(len(hashable), rng.choice([1, 1, 2]))):
+        remainder = f"pmod(xxhash64({quoted(column)}), {rng.choice([2, 3, 10])})"
+        statement = f"DELETE FROM {name} WHERE {remainder} = 0"
+        table.draft.notes.append(statement)
+        table.spark.sql(statement)
 
 
 def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> Table:
