@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -125,6 +127,12 @@ class Table:
         """Every file below the table and when it was written: equal if nothing was."""
         files = (file for file in self.path.rglob("*") if file.is_file())
         return {str(file): file.stat().st_mtime for file in files}
+
+    def added(self) -> list[dict[str, Any]]:
+        """What the newest commit adds."""
+        newest = max(self.log.glob("*.json"))
+        actions = map(json.loads, newest.read_text().splitlines())
+        return [action["add"] for action in actions if "add" in action]
 
     def age_log(self, days: float, up_to: int) -> None:
         """Make the files of versions up to `up_to` some days old, a minute apart."""

@@ -1,5 +1,10 @@
 """OPTIMIZE: fewer files, the same rows, and a row that says what was done."""
 
+import json
+from pathlib import Path
+from urllib.parse import unquote
+
+import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
@@ -68,17 +73,116 @@ def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, tab
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id > 40")
     row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
     assert row.metrics.deletionVectorStats.numDeletionVectorRowsRemoved == 60
-    assert row.bins[0].reason == "a file has a deletion vector"
+    assert (row.bins[0].tier, row.bins[0].reason) == ("splice", "deleted rows are left out")
     assert t.ids() == list(range(1, 41))
     assert ids_by_pyarrow(t.path) == list(range(1, 41))
+    (added,) = t.added()
+    stats = json.loads(added["stats"])
+    assert (stats["numRecords"], stats["tightBounds"]) == (40, True)
+    assert (stats["minValues"]["id"], stats["maxValues"]["id"]) == (1, 40)
+
+
+def test_a_damaged_vector_is_told_by_its_name(spark: SparkSession, table: TableFactory):
+    t = table(enableDeletionVectors="true")
+    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(1).write.format(
+        "delta"
+    ).mode("append").save(str(t.path))
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id > 40")
+    (vector,) = t.path.glob("deletion_vector*")
+    content = bytearray(vector.read_bytes())
+    content[-8] ^= 0xFF
+    vector.write_bytes(content)
+    (t.path / f".{vector.name}.crc").unlink(missing_ok=True)
+    with pytest.raises(Exception, match=rf"DATA_FILE_DAMAGED.*{vector.name}"):
+        spark.sql(f"OPTIMIZE {t.sql_name}")
+    vector.unlink()
+    with pytest.raises(Exception, match=rf"DATA_FILE_MISSING.*{vector.name}"):
+        spark.sql(f"OPTIMIZE {t.sql_name}")
+
+
+def test_reorg_purges_what_is_hidden_and_nothing_else(spark: SparkSession, table: TableFactory):
+    t = table(
+        1,
+        2,
+        enableDeletionVectors="true",
+        **{"columnMapping.mode": "name", "enableChangeDataFeed": "true"},
+    )
+    spark.range(11, 111).selectExpr("id", "int(id % 2) AS p", "'x' AS text").coalesce(
+        1
+    ).write.format("delta").mode("append").save(str(t.path))
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id IN (12, 13)")
+    row = spark.sql(f"REORG TABLE {t.sql_name} WHERE p = 0 APPLY (PURGE)").first()
+    assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (1, 1)
+    assert [(b.partition, b.tier, b.reason) for b in row.bins] == [
+        ("p=0", "splice", "deleted rows are left out")
+    ]
+    history = spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").first()
+    assert (history.operation, history.operationParameters["applyPurge"]) == ("REORG", "true")
+    row = spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first()
+    assert [(b.partition, b.status) for b in row.bins] == [("p=1", "committed")]
+    assert t.ids() == [1, 2, 11, *range(14, 111)]
+    assert spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first().version is None
+
+
+@pytest.mark.skipif(DELTA < (3, 3), reason="Delta 3.2 does not look for dropped columns")
+def test_reorg_purges_dropped_columns(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, **{"columnMapping.mode": "name"})
+    files = spark.table(t.sql_name).selectExpr("input_file_name()").distinct().count()
+    spark.sql(f"ALTER TABLE {t.sql_name} DROP COLUMN text")
+    row = spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first()
+    assert row.metrics.numFilesRemoved == files
+    assert {b.tier for b in row.bins} <= {"copy", "splice"}
+    assert t.ids() == [1, 2, 3]
+    for add in t.added():
+        assert len(pq.read_schema(t.path / unquote(add["path"]))) == 1
+    assert spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first().version is None
+
+
+def test_reorg_keeps_the_clusters_of_a_table(spark: SparkSession, tmp_path):
+    name = f"delta.`{tmp_path}/clustered`"
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT, x INT) USING delta CLUSTER BY (id) "
+        "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    )
+    for i in range(2):
+        spark.range(i * 100, i * 100 + 100).selectExpr("id", "1 AS x").coalesce(1).write.format(
+            "delta"
+        ).mode("append").save(f"{tmp_path}/clustered")
+        spark.sql(f"OPTIMIZE {name}")
+    spark.sql(f"DELETE FROM {name} WHERE id % 10 = 0")
+    row = spark.sql(f"REORG TABLE {name} APPLY (PURGE)").first()
+    assert row.metrics.numFilesRemoved == row.metrics.numFilesAdded >= 1
+    assert {b.reason for b in row.bins} == {"deleted rows are left out"}
+    assert spark.table(name).count() == 180
+    log = sorted(Path(f"{tmp_path}/clustered/_delta_log").glob("*.json"))
+    actions = [json.loads(line) for line in log[-1].read_text().splitlines()]
+    removed = [a["remove"]["tags"] for a in actions if "remove" in a]
+    added = [a["add"] for a in actions if "add" in a]
+    assert sorted(map(str, removed)) == sorted(str(add["tags"]) for add in added)
+    assert all(add["clusteringProvider"] == "liquid" for add in added)
 
 
 def test_row_ids_survive(spark: SparkSession, table: TableFactory):
-    t = table(1, 2, 3, 4, enableRowTracking="true")
-    query = f"SELECT id, _metadata.row_id AS r, _metadata.row_commit_version AS c FROM {t.sql_name}"
-    before = sorted(spark.sql(query).collect())
-    assert spark.sql(f"OPTIMIZE {t.sql_name}").first().metrics.numBins == 2
-    assert sorted(spark.sql(query).collect()) == before
+    t = table(1, 2, 3, 4, enableRowTracking="true", enableDeletionVectors="true")
+    query = f"SELECT id, text, _metadata.row_id, _metadata.row_commit_version FROM {t.sql_name}"
+
+    def compacted():
+        before = sorted(spark.sql(query).collect())
+        row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (verify = true)").first()
+        assert {b.tier for b in row.bins} == {"splice"}
+        assert sorted(spark.sql(query).collect()) == before
+        assert len({row_id for _, _, row_id, _ in before}) == len(before)
+
+    compacted()
+    # Some files have columns of ids, others have none, and the rows of an update are in both.
+    spark.range(5, 105).selectExpr("id", "int(id % 2) AS p", "'x' AS text").coalesce(
+        1
+    ).write.format("delta").mode("append").save(str(t.path))
+    spark.sql(f"UPDATE {t.sql_name} SET text = 'changed' WHERE id % 10 IN (1, 4)")
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id % 7 = 0")
+    compacted()
+    compacted_once_more = spark.sql(f"OPTIMIZE {t.sql_name}").first()
+    assert compacted_once_more.version is None
 
 
 def test_zorder_rewrites_every_file(spark: SparkSession, table: TableFactory):

@@ -43,6 +43,12 @@ def lacks_full(spark: SparkSession, table: TableFactory, path: Path) -> bool:
     return False
 
 
+def lacks_dropped_columns(spark: SparkSession, table: TableFactory, path: Path) -> bool:
+    t = table(1, 2, **{"columnMapping.mode": "name"})
+    spark.sql(f"ALTER TABLE {t.sql_name} DROP COLUMN text")
+    return spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first().version is None
+
+
 def lacks_counts(spark: SparkSession, table: TableFactory, path: Path) -> bool:
     t = table(1, 2, 3, 4)
     row = spark.sql(f"CHECKPOINT {t.sql_name} OPTIONS (partSize = 2)").first()
@@ -67,6 +73,7 @@ def lacks_class(name: str) -> Callable[[SparkSession, TableFactory, Path], bool]
 
 CHECKS = {
     "`OPTIMIZE FULL`": lacks_full,
+    "dropped columns in `REORG TABLE`": lacks_dropped_columns,
     "checksum files with the number of data files": lacks_counts,
     "`UpkeepTable` in a session of Spark Connect": lacks_connect,
     "deleting many files in one request": lacks_class("BulkDelete"),

@@ -30,6 +30,9 @@ private[optimize] final class ColumnStats(val path: List[String], val dataType: 
 
   def isCollection: Boolean = dataType.isInstanceOf[ArrayType] || dataType.isInstanceOf[MapType]
 
+  /** Whether some file has the number of nulls. */
+  def hasNullCounts: Boolean = filesWithNullCount > 0
+
   /** Adds a file of `rows` rows, at least one; null for unknown values. */
   def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit = {
     files += 1

@@ -1,5 +1,8 @@
 package io.deltaupkeep.optimize
 
+import java.time.{Instant, ZoneOffset}
+import java.time.format.DateTimeFormatter
+
 import scala.annotation.tailrec
 
 import com.fasterxml.jackson.core.{JsonParser, JsonToken}
@@ -7,16 +10,17 @@ import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode}
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature
 import com.fasterxml.jackson.databind.json.JsonMapper
 import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
+import io.deltaupkeep.parquet.footer.LeafTotals
 
-import org.apache.spark.sql.types.{DataType, StructType}
+import org.apache.spark.sql.types.{DataType, StructType, TimestampType}
 
 /**
- * The statistics in the footer of a file.
+ * The statistics in the footer of a new file.
  *
- * @param json    its statistics, as Delta collects them: row groups without bounds are skipped
- * @param bounded paths of the columns of which every row group with values has bounds
+ * @param json   as Delta collects them: row groups without bounds are skipped
+ * @param leaves what else is known of its columns, by path
  */
-final case class FooterStats(json: String, bounded: Set[Seq[String]])
+final case class FooterStats(json: String, leaves: Map[Seq[String], LeafTotals])
 
 /**
  * The statistics of a merged file, made from those of its inputs (protocol, 'Per-file Statistics'). Pure.
@@ -26,11 +30,14 @@ final case class FooterStats(json: String, bounded: Set[Seq[String]])
 final class MergedStats(schema: StructType) {
   import MergedStats._
 
-  /** @param inputs statistics of each input; null if it has none */
-  def of(inputs: Seq[String]): MergedStats.Result = {
+  /**
+   * @param inputs  statistics of each input; null if it has none
+   * @param deleted rows of the inputs that deletion vectors hide
+   */
+  def of(inputs: Seq[String], deleted: Long = 0): MergedStats.Result = {
     val fold = new Fold(schema)
     inputs.foreach(text => fold.add(parsed(Option(text).filter(_.nonEmpty))))
-    new Result(fold)
+    new Result(fold, deleted)
   }
 }
 
@@ -82,34 +89,39 @@ object MergedStats {
   )
 
   /** The merged statistics of the inputs. */
-  final class Result private[MergedStats] (fold: Fold) {
+  final class Result private[MergedStats] (fold: Fold, deleted: Long) {
 
-    /** The number of rows in all inputs, deleted ones included, if every input has it. */
-    def rows: Option[Long] = Option.when(fold.isComplete)(fold.rows)
+    /** The number of rows in all inputs without deleted ones, if every input has it. */
+    def rows: Option[Long] = Option.when(fold.isComplete)(fold.rows - deleted)
 
-    /** The columns outside lists and maps of which all inputs have statistics. */
+    /**
+     * The columns outside lists and maps of which all inputs have statistics. The bounds may be those of deleted rows,
+     * and what they say of nulls then goes for no row in particular.
+     */
     private[optimize] def columns: Seq[Column] =
       if (!fold.isComplete) Nil
       else
         fold.columns.filterNot(_.isCollection).flatMap { column =>
-          column.result.map(Column(column.path, column.dataType, _, fold.tightBounds.getOrElse(true)))
+          column.result.map { merged =>
+            val known = if (deleted > 0) merged.copy(nullCount = None) else merged
+            Column(column.path, column.dataType, known, deleted == 0 && fold.tightBounds.getOrElse(true))
+          }
         }
 
     /**
      * The statistics as JSON.
      *
-     * @param fromFooter statistics from the footer of the new file, used if only some inputs have statistics
-     *                   of a column. A footer does not count the nulls of arrays and maps.
+     * @param fromFooter statistics from the footer of the new file, used if only some inputs have statistics of a
+     *                   column, and for all columns if rows were deleted: what the inputs have may be of such rows
      */
     def json(fromFooter: => Option[FooterStats]): Option[String] = {
       lazy val footer = new ParsedFooter(fromFooter)
       val columns = fold.columns.map { column =>
-        val merged = if (fold.isComplete) column.result else None
-        column.path -> merged.getOrElse(if (column.isCollection) ColumnStats.unknown
-        else footer.statsOf(column.path))
+        val merged = if (fold.isComplete && deleted == 0) column.result else None
+        column.path -> merged.getOrElse(footer.statsOf(column))
       }
-      val rows = if (fold.isComplete) Some(fold.rows) else footer.rows
-      rows.map(write(_, columns, fold.tightBounds))
+      val tightBounds = if (deleted > 0) Some(true) else fold.tightBounds
+      rows.orElse(footer.rows).map(write(_, columns, tightBounds))
     }
 
     private def write(
@@ -133,18 +145,42 @@ object MergedStats {
 
   private final class ParsedFooter(stats: Option[FooterStats]) {
     private val node = parsed(stats.map(_.json))
+    private val leaves = stats.fold(Map.empty[Seq[String], LeafTotals])(_.leaves)
 
     def rows: Option[Long] = at(node, Seq(NumRecords)).map(_.longValue)
 
-    def statsOf(path: List[String]): ColumnStats.Of = {
-      val isBounded = stats.exists(_.bounded.contains(path))
-      ColumnStats.Of(
-        at(node, Min +: path).filter(_ => isBounded),
-        at(node, Max +: path).filter(_ => isBounded),
-        at(node, NullCount +: path).map(_.longValue)
-      )
+    def statsOf(column: ColumnStats): ColumnStats.Of =
+      if (column.isCollection) ColumnStats.Of(None, None, nullCollections(column))
+      else {
+        val leaf = leaves.get(column.path)
+        val nullCount = at(node, NullCount +: column.path).map(_.longValue)
+        val isBounded = leaf.exists(_.bounds.nonEmpty)
+        def bound(kind: String) = at(node, kind +: column.path).filter(_ => isBounded)
+        val instants = leaf.flatMap(_.facts).flatMap(_.instants)
+          .filter(_ => nullCount.nonEmpty && column.dataType == TimestampType)
+        instants.flatMap { case (first, last) =>
+          for (min <- textOf(first); max <- textOf(last))
+            yield ColumnStats.Of(Some(min), Some(max), nullCount)
+        }.getOrElse(ColumnStats.Of(bound(Min), bound(Max), nullCount))
+      }
+
+    /** If the inputs have such a number: not every column of a table has statistics. */
+    private def nullCollections(column: ColumnStats): Option[Long] =
+      for {
+        (_, leaf) <- leaves.find(_._1.startsWith(column.path)) if column.hasNullCounts
+        facts <- leaf.facts
+      } yield facts.nullCollections
+  }
+
+  /** Cut to milliseconds, as the log has them. */
+  private def textOf(micros: Long): Option[JsonNode] = {
+    val instant = Instant.ofEpochMilli(Math.floorDiv(micros, 1000L)).atOffset(ZoneOffset.UTC)
+    Option.when(instant.getYear >= 1 && instant.getYear <= 9999) {
+      JsonNodeFactory.instance.textNode(InstantFormat.format(instant))
     }
   }
+
+  private val InstantFormat = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSXXX")
 
   private def at(node: JsonNode, path: Seq[String]): Option[JsonNode] =
     path.foldLeft(Option(node))((found, name) => found.flatMap(n => Option(n.get(name)))).filterNot(_.isNull)

@@ -1,5 +1,7 @@
 package io.deltaupkeep.optimize
 
+import io.deltaupkeep.{ByteText, CountText}
+
 /** How the new file of a bin is made, with the reason. Chosen in the plan and shown in the result. */
 sealed trait Tier {
   def name: String
@@ -40,6 +42,13 @@ object Layout {
   /** Small files are merged into large ones; rows keep their order. */
   case object Compact extends Layout
 
+  /**
+   * Files with deleted rows or dropped columns are rewritten without them.
+   *
+   * @param oneByOne whether each becomes a file of its own, because the table is clustered
+   */
+  final case class Purge(oneByOne: Boolean) extends Layout
+
   /** Every file of a partition is rewritten in the order of a Z-curve over the columns. */
   final case class ZOrder(columns: Seq[String]) extends Layout
 
@@ -74,12 +83,24 @@ final case class OptimizePlan(
 
   def files: Seq[DataFile] = bins.flatMap(_.files)
 
+  /** In words, for EXPLAIN. */
+  def describe: Seq[String] = {
+    val each = bins.map { bin =>
+      s"${CountText.of(bin.files.size, "file")}, ${ByteText.of(bin.sizeInBytes)} ${bin.partition.text} " +
+        s"(${bin.tier.name}: ${bin.tier.reason})"
+    }
+    val footers = Option.when(bins.exists(!_.tier.isInstanceOf[Tier.Rows])) {
+      "the tiers follow from the log alone; DRY RUN reads the files' footers too, and may name others"
+    }
+    (s"bins: ${bins.size}, files: ${files.size} of ${considered.size}" +: each) ++ footers
+  }
+
   private[optimize] def largestFirst(some: Seq[Bin]): Seq[Bin] =
     some.sortBy(bin => (-bin.sizeInBytes, bin.partition.text))
 
   /** New files of one bin: one when compacting; if rows are reordered, as many as the target size gives. */
   def outputsOf(bin: Bin): Long = layout match {
-    case Layout.Compact => 1
+    case Layout.Compact | Layout.Purge(_) => 1
     case _ => math.max(1, bin.sizeInBytes / targetFileSize)
   }
 }

@@ -19,14 +19,34 @@ object OptimizePlanner {
       needsRows: Option[String] = None
   ): OptimizePlan = {
     val rules = BinRules(settings)
+    val tier = tierOf(needsRows)
     val bins = files.filter(rules.isCandidate).groupBy(_.partition).values.flatMap { candidates =>
-      BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tierOf(bin, needsRows)))
+      BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tier))
     }
-    val plan = planOf(Layout.Compact, files, bins, settings)
-    // A part of a bin may be without the deletion vector because of which the bin needs the rows tier.
-    def tiered(bin: Bin) = bin.copy(tier = tierOf(bin.files, needsRows))
-    plan.copy(bins = plan.bins.map(tiered), deferred = plan.deferred.map(tiered))
+    planOf(Layout.Compact, files, bins, settings)
   }
+
+  /**
+   * Rewrites the chosen files, packed by partition up to the target size.
+   *
+   * @param needsRows why no file of the table can be spliced, if so
+   */
+  def purge(
+      files: Seq[DataFile],
+      chosen: Set[DataFile.Id],
+      settings: OptimizeSettings,
+      layout: Layout.Purge,
+      needsRows: Option[String] = None
+  ): OptimizePlan = {
+    val bins = files.filter(file => chosen(file.id)).groupBy(_.partition).values.flatMap { some =>
+      if (layout.oneByOne) some.map(Seq(_)) else FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes)
+    }
+    planOf(layout, files, bins.map(bin => Bin(bin.sortBy(insertionOrder), tierOf(needsRows))), settings)
+  }
+
+  /** By what the log says. The footers may require a more expensive tier, or allow a cheaper one. */
+  private def tierOf(needsRows: Option[String]): Tier =
+    needsRows.fold[Tier](Tier.Splice("small row groups are merged"))(Tier.Rows(_))
 
   /** Z-order: every file, one bin per partition. */
   def zOrder(files: Seq[DataFile], settings: OptimizeSettings, columns: Seq[String]): OptimizePlan = {
@@ -46,11 +66,6 @@ object OptimizePlanner {
     val bins = groups.filter(_.nonEmpty).map(Bin(_, tier))
     planOf(layout, files, bins, settings)
   }
-
-  /** The tier by what the log says. The footers may require a more expensive tier, or allow a cheaper one. */
-  private def tierOf(bin: Seq[DataFile], needsRows: Option[String]): Tier =
-    if (bin.exists(_.deletionVector.nonEmpty)) Tier.Rows("a file has a deletion vector")
-    else needsRows.fold[Tier](Tier.Splice("small row groups are merged"))(Tier.Rows(_))
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)
 

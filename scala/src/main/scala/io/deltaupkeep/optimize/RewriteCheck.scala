@@ -11,8 +11,9 @@ import org.apache.spark.sql.types._
  *
  * @param schema of the data columns, by their physical names
  * @param byId   whether a file may have another name for a column
+ * @param filled columns beside them, which have a value in every row
  */
-final class RewriteCheck(schema: StructType, byId: Boolean) {
+final class RewriteCheck(schema: StructType, byId: Boolean, filled: Set[String] = Set.empty) {
   import RewriteCheck._
 
   /** The first difference between the new file of a bin and its inputs. */
@@ -20,20 +21,29 @@ final class RewriteCheck(schema: StructType, byId: Boolean) {
     val SplicedTotals(inputs, output) = totals
     val bounds = log.columns.map(column => column.path -> column).toMap
     val differences =
-      rowDifference(log.rows, inputs.rows, output.rows).iterator ++ missingColumn(output).iterator ++
-        output.leaves.iterator.flatMap { case (path, leaf) =>
-          val place = placeOf(path)
-          val input = inputOf(path, place, inputs)
-          valueDifference(path, place, input, inputs, leaf).iterator ++
-            bounds.get(path.toList).iterator.flatMap(logDifference(_, inputs, input, leaf))
+      rowDifference(log.rows, inputs.rows - inputs.dropped, output.rows).iterator ++ missingColumn(output).iterator ++
+        output.leaves.iterator.flatMap {
+          case (Seq(name), leaf) if filled(name) => unfilled(name, leaf).iterator
+          case (path, leaf) =>
+            val place = placeOf(path)
+            val input = inputOf(path, place, inputs)
+            valueDifference(path, place, input, inputs, leaf).iterator ++
+              bounds.get(path.toList).iterator.flatMap(logDifference(_, inputs, input, leaf))
         }
     differences.nextOption().getOrElse(Same)
   }
 
   private def missingColumn(output: FooterTotals): Option[Verdict] = {
     val written = output.leaves.keysIterator.map(_.head).toSet
-    schema.fieldNames.find(!written(_)).map(name => Differs(s"The new file lacks the column $name."))
+    (schema.fieldNames ++ filled).find(!written(_)).map(name =>
+      Differs(s"The new file lacks the column $name.")
+    )
   }
+
+  private def unfilled(name: String, output: LeafTotals): Option[Verdict] =
+    Option.when(!output.nulls.contains(0L)) {
+      Differs(s"Rows of the new file have no value in column $name.")
+    }
 
   private def placeOf(path: Seq[String]): Place = {
     def within(dataType: DataType, rest: Seq[String], fields: Seq[String], repeated: Boolean): Place =
@@ -68,11 +78,15 @@ final class RewriteCheck(schema: StructType, byId: Boolean) {
       inputs: FooterTotals,
       output: LeafTotals
   ): Option[Verdict] = {
-    def differs(what: String, before: Long, after: Long) = Option.when(before != after) {
-      Differs(
-        s"Of column ${path.mkString(".")} the inputs hold $before $what by their footers, the new file $after."
-      )
-    }
+    // A value of a list that goes may be one of many.
+    def least(before: Long) =
+      if (inputs.dropped == 0) before else if (place.isRepeated) 0 else before - inputs.dropped
+    def differs(what: String, before: Long, after: Long) =
+      Option.when(after > before || after < least(before)) {
+        Differs(
+          s"Of column ${path.mkString(".")} the inputs hold $before $what by their footers, the new file $after."
+        )
+      }
     if (place.isRepeated)
       for {
         found <- input if found.rows == inputs.rows

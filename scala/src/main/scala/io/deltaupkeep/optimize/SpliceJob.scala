@@ -8,10 +8,11 @@ import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
-import io.deltaupkeep.parquet.footer.SchemaBytes
+import io.deltaupkeep.parquet.footer.{Fill, InputRows, RowSelection, SchemaBytes}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.MessageType
 
@@ -28,11 +29,34 @@ import org.apache.spark.util.SerializableConfiguration
  */
 final case class SpliceTask(index: Int, inputs: Seq[SpliceInput], directory: String)
 
-/** An input by its absolute URI; size in bytes, time in milliseconds since the epoch. */
-final case class SpliceInput(uri: String, size: Long, modificationTime: Long)
+/**
+ * An input by its absolute URI; size in bytes, time in milliseconds since the epoch.
+ *
+ * @param fills by column, what stands where the file has no value
+ */
+final case class SpliceInput(
+    uri: String,
+    size: Long,
+    modificationTime: Long,
+    deletedRows: Option[DeletedRows] = None,
+    fills: Map[String, Fill] = Map.empty
+)
 
-/** The file that a task wrote. */
-final case class SplicedFile(name: String, size: Long, modificationTime: Long)
+/** Which rows of a file are deleted; a task reads it. */
+trait DeletedRows extends Serializable {
+
+  /** Of memory that it takes at most. */
+  def bytes: Long
+
+  def read(conf: Configuration): RowSelection
+}
+
+/**
+ * The file that a task wrote.
+ *
+ * @param stats of its footer, as JSON for the log, if they are collected
+ */
+final case class SplicedFile(name: String, size: Long, modificationTime: Long, stats: Option[String])
 
 /**
  * The result of a task. There is no file if the splice was refused, if the bin has no rows, and in a preview.
@@ -48,6 +72,7 @@ final case class SpliceTaskResult(index: Int, outcome: SpliceOutcome, file: Opti
  * @param keyValues  metadata of new files
  * @param isReadable whether the metadata of a file allows its pages to be used unchanged; otherwise the
  *                   reason
+ * @param statsOf    makes the statistics of a new file from its footer, if they are collected
  */
 final class SpliceJob(
     context: SparkContext,
@@ -56,7 +81,8 @@ final class SpliceJob(
     settings: SpliceSettings,
     schema: MessageType,
     keyValues: Map[String, String],
-    isReadable: Map[String, String] => Option[String]
+    isReadable: Map[String, String] => Option[String],
+    statsOf: Option[ParquetMetadata => String]
 ) {
 
   /** What each task would do, from the footers alone. */
@@ -78,6 +104,7 @@ final class SpliceJob(
         SchemaBytes.of(schema),
         keyValues,
         isReadable,
+        statsOf,
         write
       )
       val broadcast = context.broadcast(work)
@@ -138,12 +165,13 @@ private final case class SpliceWork(
     schema: SchemaBytes,
     keyValues: Map[String, String],
     isReadable: Map[String, String] => Option[String],
+    statsOf: Option[ParquetMetadata => String],
     write: Boolean
 ) {
 
   def run(task: SpliceTask): SpliceTaskResult = {
     val request = SpliceRequest(
-      task.inputs.map(inputFile),
+      task.inputs.map(inputRows),
       schema.schema,
       keyValues,
       isReadable
@@ -166,12 +194,16 @@ private final case class SpliceWork(
     val fileSystem = file.getFileSystem(conf.value)
     var kept = false
     try {
-      val outcome = splicer.run(HadoopOutputFile.fromPath(file, conf.value))
+      var stats = Option.empty[String]
+      val outcome = splicer.run(
+        HadoopOutputFile.fromPath(file, conf.value),
+        footer => stats = statsOf.map(_(footer))
+      )
       val written = outcome match {
         case done: SpliceOutcome.Done if done.rows > 0 =>
           val status = fileSystem.getFileStatus(file)
           JobProgress.count(task.inputs.map(_.size).sum, status.getLen, done.rows)
-          Some(SplicedFile(file.getName, status.getLen, status.getModificationTime))
+          Some(SplicedFile(file.getName, status.getLen, status.getModificationTime, stats))
         case _ => None
       }
       TaskAttempts.stopIfKilled(TaskContext.get())
@@ -179,6 +211,13 @@ private final case class SpliceWork(
       SpliceTaskResult(task.index, outcome, written)
     } finally if (!kept) { fileSystem.delete(file, false); () }
   }
+
+  private def inputRows(input: SpliceInput): InputRows = InputRows(
+    inputFile(input),
+    input.deletedRows.map(deleted => () => deleted.read(conf.value)),
+    input.deletedRows.fold(0L)(_.bytes),
+    input.fills
+  )
 
   private def inputFile(input: SpliceInput): HadoopInput = {
     val readPolicy =

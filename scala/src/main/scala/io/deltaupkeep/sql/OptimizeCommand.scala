@@ -1,7 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.{ByteText, CountText}
-import io.deltaupkeep.optimize.{LayoutChoice, OptimizeResult, OptimizeSettings, Tier}
+import io.deltaupkeep.optimize.{LayoutChoice, OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -31,17 +30,7 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
     Seq(if (clauses.dryRun) optimize.planned() else optimize.execute())
   }
 
-  override def describe(session: SparkSession): Seq[String] = {
-    val plan = prepare(session).plan
-    val bins = plan.bins.map { bin =>
-      s"${CountText.of(bin.files.size, "file")}, ${ByteText.of(bin.sizeInBytes)} ${bin.partition.text} " +
-        s"(${bin.tier.name}: ${bin.tier.reason})"
-    }
-    val footers = Option.when(plan.bins.exists(!_.tier.isInstanceOf[Tier.Rows])) {
-      "the tiers follow from the log alone; DRY RUN reads the files' footers too, and may name others"
-    }
-    (s"bins: ${plan.bins.size}, files: ${plan.files.size} of ${plan.considered.size}" +: bins) ++ footers
-  }
+  override def describe(session: SparkSession): Seq[String] = prepare(session).plan.describe
 
   private def prepare(session: SparkSession): TableOptimize = {
     val table = open(session, Intent.Reorganize)

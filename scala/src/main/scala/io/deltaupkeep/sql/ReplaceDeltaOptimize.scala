@@ -4,10 +4,10 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaPurge}
 
 /**
- * Replaces Delta's OPTIMIZE with ours. Delta's command is in a plan if Delta's parser saw the text first, or
+ * Replaces Delta's OPTIMIZE and its REORG for PURGE with ours. Delta's command is in a plan if Delta's parser saw the text first, or
  * if `DeltaTable.optimize()` built it.
  *
  * Delta's grammar takes everything after WHERE as the predicate, so it may contain DRY RUN and OPTIONS. Our
@@ -18,14 +18,16 @@ private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extend
     case DeltaOptimize(child, predicates, zOrderBy, full) =>
       val plain = OptimizeClauses(full, Nil, zOrderBy, dryRun = false, Nil)
       OptimizeCommand(
-        targetOf(child),
+        targetOf("OPTIMIZE", child),
         predicates.foldLeft(plain)((clauses, text) => merge(clauses, clausesOf(text)))
       )
+    case DeltaPurge(child, predicates) =>
+      ReorgCommand(targetOf("REORG", child), predicates)
   }
 
-  private def targetOf(child: LogicalPlan): LogicalPlan = child match {
-    case table: UnresolvedTable => UnresolvedTarget.name("OPTIMIZE", table.multipartIdentifier)
-    case DeltaPath(path, options) => UnresolvedTarget.path("OPTIMIZE", path, options)
+  private def targetOf(statement: String, child: LogicalPlan): LogicalPlan = child match {
+    case table: UnresolvedTable => UnresolvedTarget.name(statement, table.multipartIdentifier)
+    case DeltaPath(path, options) => UnresolvedTarget.path(statement, path, options)
     case resolved => resolved
   }
 

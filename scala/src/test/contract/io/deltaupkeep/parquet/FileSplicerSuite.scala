@@ -14,113 +14,24 @@ import io.deltaupkeep.parquet.file.{
   RowGroupFile,
   RowShredder,
   SpliceOutcome,
-  SpliceRequest,
-  SpliceSettings
+  SpliceRequest
 }
+import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.parquet.example.data.{Group, GroupWriter}
+import org.apache.parquet.example.data.GroupWriter
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.format.{FileMetaData, Util}
 import org.apache.parquet.hadoop.ParquetFileReader
-import org.apache.parquet.hadoop.api.ReadSupport
-import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
+import org.apache.parquet.hadoop.example.ExampleParquetWriter
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.io.{InputFile, SeekableInputStream}
-import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 
 /** The engine with files alone: no Spark, no Delta. */
-class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
-
-  private val settings = SmallSpliceSettings()
-
-  private val schema = MessageTypeParser.parseMessageType(
-    """message m {
-      |  optional int64 n;
-      |  optional binary text (STRING);
-      |  optional group s { optional int32 x; optional binary y (STRING); }
-      |  optional group l (LIST) { repeated group list { optional int32 element; } }
-      |}""".stripMargin
-  )
-
-  private def withDirectory(body: Path => Unit): Unit = {
-    val directory = Files.createTempDirectory("splice")
-    try body(directory)
-    finally Files.walk(directory).iterator.asScala.toSeq.reverse.foreach(Files.delete)
-  }
-
-  private def write(
-      file: Path,
-      rows: Range,
-      columns: MessageType = schema,
-      rowGroup: Long = 1 << 20,
-      v2: Boolean = false
-  ): InputFile = {
-    import org.apache.parquet.column.ParquetProperties.WriterVersion
-    val writer = ExampleParquetWriter
-      .builder(LocalFiles.output(file))
-      .withType(columns)
-      .withRowGroupSize(rowGroup)
-      .withPageSize(1 << 10)
-      .withWriterVersion(if (v2) WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0)
-      .withCompressionCodec(CompressionCodecName.ZSTD)
-      .build()
-    try rows.foreach(i => writer.write(row(columns, i)))
-    finally writer.close()
-    named(file)
-  }
-
-  private def named(file: Path): InputFile = LocalFiles.input(file)
-
-  private def row(columns: MessageType, i: Int): Group = {
-    val group = new SimpleGroupFactory(columns).newGroup()
-    if (i % 3 != 0) group.append("n", i.toLong * i)
-    if (i % 5 != 0) group.append("text", s"text ${i % 700}")
-    if (i % 4 != 0) {
-      val struct = group.addGroup("s")
-      if (i % 7 != 0) struct.append("x", i % 10)
-      if (columns.containsPath(Array("s", "y"))) struct.append("y", s"y$i")
-    }
-    if (columns.containsField("l") && i % 6 != 0) {
-      val list = group.addGroup("l")
-      (0 until i % 4).foreach { j =>
-        val element = list.addGroup("list")
-        if (j != 1) element.append("element", i + j)
-      }
-    }
-    group
-  }
-
-  private def rowsOf(file: Path): Seq[String] = {
-    val reader = new Reader(LocalFiles.input(file)).build()
-    try Iterator.continually(reader.read()).takeWhile(_ != null).map(_.toString).toSeq
-    finally reader.close()
-  }
-
-  private final class Reader(file: InputFile)
-      extends org.apache.parquet.hadoop.ParquetReader.Builder[Group](file) {
-    override protected def getReadSupport: ReadSupport[Group] = new GroupReadSupport()
-  }
-
-  private def splice(
-      inputs: Seq[InputFile],
-      to: Path,
-      settings: SpliceSettings = settings,
-      table: MessageType = schema
-  ): SpliceOutcome =
-    new FileSplicer(
-      SpliceRequest(inputs, table, Map("k" -> "v"), _ => None),
-      settings,
-      new Configuration(false)
-    )
-      .run(LocalFiles.output(to))
-
-  private def done(outcome: SpliceOutcome): SpliceOutcome.Done = outcome match {
-    case done: SpliceOutcome.Done => done
-    case SpliceOutcome.Refused(reason) => fail(reason)
-  }
+class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPropertyChecks {
 
   test("rows keep their order and their values") {
     val cases = Table(
@@ -152,7 +63,7 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     withDirectory { directory =>
       val inputs =
         (0 until 4).map(i => write(directory.resolve(s"in$i"), i * 100 until i * 100 + 100, v2 = i == 3))
-      val request = SpliceRequest(inputs, schema, Map.empty, _ => None)
+      val request = SpliceRequest(inputs.map(InputRows(_)), schema, Map.empty, _ => None)
       val planned = done(new FileSplicer(request, settings, new Configuration(false)).preview())
       val outcome = done(splice(inputs, directory.resolve("out")))
       assert(planned == outcome.copy(tallies = Map.empty, totals = None))
@@ -306,7 +217,7 @@ class FileSplicerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     forAll(cases) { (_, make, inFooter, reason) =>
       withDirectory { directory =>
         val inputs = Seq(write(directory.resolve("good"), 0 until 100), make(directory.resolve("odd")))
-        val request = SpliceRequest(inputs, schema, Map.empty, _ => None)
+        val request = SpliceRequest(inputs.map(InputRows(_)), schema, Map.empty, _ => None)
         val preview = new FileSplicer(request, settings, new Configuration(false)).preview()
         def assertRefused(outcome: SpliceOutcome) = outcome match {
           case SpliceOutcome.Refused(why) =>

@@ -7,6 +7,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
 import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion
@@ -70,7 +71,7 @@ class SpliceMemorySuite extends AnyFunSuite {
       table: MessageType,
       settings: SpliceSettings = settings
   ): SpliceOutcome = {
-    val request = SpliceRequest(inputs, table, Map.empty, _ => None)
+    val request = SpliceRequest(inputs.map(InputRows(_)), table, Map.empty, _ => None)
     new FileSplicer(request, settings, new Configuration(false)).run(LocalFiles.output(to))
   }
 

@@ -4,10 +4,19 @@ import java.nio.ByteBuffer
 
 import io.deltaupkeep.parquet.bytes.{FileBytes, Slice}
 import io.deltaupkeep.parquet.file.SplicePlanner
-import io.deltaupkeep.parquet.footer.{ChunkMeta, Footer, FooterBytes, OpenFile, RowGroupMeta, WrittenBy}
+import io.deltaupkeep.parquet.footer.{
+  ChunkMeta,
+  Footer,
+  FooterBytes,
+  InputRows,
+  OpenFile,
+  RowGroupMeta,
+  WrittenBy
+}
 
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.io.{InputFile, SeekableInputStream}
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -40,11 +49,12 @@ class SplicePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     )
     val groups = Vector(RowGroupMeta(1000, uncompressed, Vector(chunk)))
     new OpenFile(
-      "file",
+      InputRows(Unread),
       new FileBytes.Held(Array.empty, 0),
       schema,
       Vector(column.getPath.toSeq),
       new WrittenBy(""),
+      None,
       Footer(ByteBuffer.allocate(0), groups, Map.empty, createdBy = "", isEncrypted = false),
       new FooterBytes(Slice(Array.emptyByteArray, 0), 0)
     )
@@ -74,4 +84,11 @@ class SplicePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       assert(planned.left.toOption == reason)
     }
   }
+}
+
+/** A file of which a planner asks for nothing but its name. */
+private object Unread extends InputFile {
+  override def getLength: Long = 0
+  override def newStream(): SeekableInputStream = throw new IllegalStateException("It is not to be read")
+  override def toString: String = "file"
 }

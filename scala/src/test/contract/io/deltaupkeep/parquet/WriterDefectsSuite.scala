@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
+import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion
@@ -37,7 +38,7 @@ class WriterDefectsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         footer.unsetCreated_by()
         createdBy.foreach(footer.setCreated_by)
       }
-      val request = SpliceRequest(Seq(LocalFiles.input(file)), schema, Map.empty, _ => None)
+      val request = SpliceRequest(Seq(InputRows(LocalFiles.input(file))), schema, Map.empty, _ => None)
       val settings = SmallSpliceSettings().copy(shiftsForeignInt96 = shifts)
       new FileSplicer(request, settings, new Configuration(false)).preview() match {
         case SpliceOutcome.Refused(reason) => Some(reason)

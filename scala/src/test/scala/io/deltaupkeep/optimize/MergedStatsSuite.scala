@@ -3,6 +3,7 @@ package io.deltaupkeep.optimize
 import com.fasterxml.jackson.databind.DeserializationFeature
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature
 import com.fasterxml.jackson.databind.json.JsonMapper
+import io.deltaupkeep.parquet.footer.{ChunkFacts, LeafBounds, LeafTotals}
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 
@@ -10,8 +11,12 @@ import org.apache.spark.sql.types._
 
 class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
+  private val bounded = LeafTotals(10, 10, Some(0), Some(LeafBounds.Numbers(0, 7)))
+
   private def merged(kind: String, footer: => Option[String], inputs: String*): Option[String] =
-    new MergedStats(StructType.fromDDL(s"c $kind")).of(inputs).json(footer.map(FooterStats(_, Set(Seq("c")))))
+    new MergedStats(StructType.fromDDL(s"c $kind")).of(inputs).json(footer.map(of(_, bounded)))
+
+  private def of(footer: String, leaf: LeafTotals): FooterStats = FooterStats(footer, Map(Seq("c") -> leaf))
 
   private def same(actual: Option[String], expected: String): Unit = {
     val json = JsonMapper
@@ -88,9 +93,46 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   test("a footer bounds only columns whose bounds are those of every row group") {
-    val footer = Some(FooterStats(stats("0", "7", nulls = 3), bounded = Set.empty))
+    val footer = Some(of(stats("0", "7", nulls = 3), bounded.copy(bounds = None)))
     val merged = new MergedStats(StructType.fromDDL("c DOUBLE")).of(Seq(stats("1", "2"), null)).json(footer)
     same(merged, """{"numRecords":10,"nullCount":{"c":3}}""")
+  }
+
+  test("the bounds of deleted rows are not taken") {
+    val wide =
+      """{"numRecords":10,"minValues":{"c":-5},"maxValues":{"c":50},"nullCount":{"c":1},"tightBounds":false}"""
+    val merged = new MergedStats(StructType.fromDDL("c INT")).of(Seq(wide, stats("1", "2")), deleted = 4)
+    val tight =
+      """{"numRecords":16,"minValues":{"c":0},"maxValues":{"c":7},"nullCount":{"c":2},"tightBounds":true}"""
+    same(merged.json(Some(of(stats("0", "7", nulls = 2, rows = 16), bounded))), tight)
+    assert(merged.rows.contains(16L) && merged.columns.map(_.isTight) == Seq(false))
+    same(merged.json(None), """{"numRecords":16,"tightBounds":true}""")
+  }
+
+  test("what a footer has no place for is taken from the pages") {
+    def json(kind: String, path: Seq[String], facts: Option[ChunkFacts], input: String, footer: String) =
+      new MergedStats(StructType.fromDDL(s"c $kind")).of(Seq(input), deleted = 1)
+        .json(Some(FooterStats(footer, Map(path -> bounded.copy(bounds = None, facts = facts)))))
+    val counted = """{"numRecords":10,"nullCount":{"c":3}}"""
+    val plain = """{"numRecords":9,"nullCount":{"c":3},"tightBounds":true}"""
+    def instants(first: Long, last: Long) = Some(ChunkFacts(0, Some((first, last))))
+    same(
+      json("TIMESTAMP", Seq("c"), instants(-1, 1700000000123456L), counted, counted),
+      """{"numRecords":9,"minValues":{"c":"1969-12-31T23:59:59.999Z"},
+        |"maxValues":{"c":"2023-11-14T22:13:20.123Z"},"nullCount":{"c":3},"tightBounds":true}""".stripMargin
+    )
+    same(json("TIMESTAMP", Seq("c"), None, counted, counted), plain)
+    same(json("TIMESTAMP", Seq("c"), instants(0, 300000000000000000L), counted, counted), plain)
+    same(
+      json("TIMESTAMP", Seq("c"), instants(0, 1), counted, "{}"),
+      """{"numRecords":9,"tightBounds":true}"""
+    )
+    val lists = Seq("c", "list", "element")
+    same(json("ARRAY<INT>", lists, Some(ChunkFacts(3, None)), counted, "{}"), plain)
+    same(
+      json("ARRAY<INT>", lists, Some(ChunkFacts(3, None)), "{\"numRecords\":10}", "{}"),
+      """{"numRecords":9,"tightBounds":true}"""
+    )
   }
 
   test("bounds are tight if all are") {

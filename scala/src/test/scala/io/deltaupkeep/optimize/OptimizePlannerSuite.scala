@@ -105,8 +105,25 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("the tier says why") {
     val plain = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings)
     assert(plain.bins.map(_.tier) == Seq(Tier.Splice("small row groups are merged")))
-    val deleted = OptimizePlanner.compact(Seq(file("a", 10, deleted = 50), file("b", 10)), settings)
-    assert(deleted.bins.map(_.tier) == Seq(Tier.Rows("a file has a deletion vector")))
+    val rows = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings, Some("so it is"))
+    assert(rows.bins.map(_.tier) == Seq(Tier.Rows("so it is")))
+  }
+
+  test("a purge takes the chosen files, however large, and of a clustered table each by itself") {
+    val files = Seq(file("a", 500), file("b", 10), file("c", 20, deleted = 1), file("d", 10, "p=1"))
+    val chosen = files.filterNot(_.path == "b").map(_.id).toSet
+    def bins(oneByOne: Boolean) =
+      OptimizePlanner.purge(files, chosen, settings, Layout.Purge(oneByOne)).bins.map(
+        _.files.map(_.path).toSet
+      )
+    assert(bins(oneByOne = false).toSet == Set(Set("a"), Set("c"), Set("d")))
+    assert(bins(oneByOne = true).toSet == Set(Set("a"), Set("c"), Set("d")))
+    val small = Seq(file("e", 10), file("f", 10))
+    def packed(oneByOne: Boolean) =
+      OptimizePlanner.purge(small, small.map(_.id).toSet, settings, Layout.Purge(oneByOne)).bins.map(
+        _.files.size
+      )
+    assert(packed(oneByOne = false) == Seq(2) && packed(oneByOne = true) == Seq(1, 1))
   }
 
   test("Z-order takes every file, one bin a partition") {
@@ -225,13 +242,6 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       assert(plan.files.map(_.path).toSet == taken)
       assert((plan.files ++ plan.deferred.flatMap(_.files)).toSet == files.toSet)
     }
-  }
-
-  test("a part of a bin without its deletion vectors needs no rows") {
-    val files = Seq(file("a", 5), file("b", 5), file("heavy", 60, deleted = 50))
-    val plan = OptimizePlanner.compact(files, bounded(maxFiles = 2))
-    assert(plan.bins.map(bin => bin.files.size -> bin.tier.name) == Seq(2 -> "splice"))
-    assert(plan.deferred.map(bin => bin.files.size -> bin.tier.name) == Seq(1 -> "rows"))
   }
 
   test("a part is found in time linear in the bin") {

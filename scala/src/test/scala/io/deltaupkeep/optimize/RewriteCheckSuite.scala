@@ -17,6 +17,7 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private def footers(leaves: (String, LeafTotals)*): FooterTotals =
     FooterTotals(
       10,
+      0,
       leaves.map { case (path, totals) => path.split('/').toSeq -> totals }.toMap,
       byParquetMr = true
     )
@@ -171,6 +172,32 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val inputs = footers("s/x" -> leaf(2)).copy(byParquetMr = false)
     assert(verdict("s STRUCT<x: INT>", unknown, inputs, footers("s/x" -> leaf(5))) == Same)
     assert(verdict("s STRUCT<x: INT>", unknown, inputs, footers("s/x" -> leaf(1))) != Same)
+  }
+
+  test("rows that are deleted may take their nulls and values along, and no others") {
+    def after(rows: Long, nulls: Long) = footers("a" -> leaf(nulls, rows, rows)).copy(rows = rows)
+    val inputs = footers("a" -> leaf(4)).copy(dropped = 3)
+    for (nulls <- 1 to 4) assert(verdict("a INT", unknown, inputs, after(7, nulls.toLong)) == Same)
+    assert(verdict("a INT", unknown, inputs, after(7, 0)) != Same)
+    assert(verdict("a INT", unknown, inputs, after(7, 5)) != Same)
+    assert(verdict("a INT", unknown, inputs, after(8, 4)) != Same)
+    val lists = footers("l/list/element" -> leaf(0, 30)).copy(dropped = 3)
+    def elements(values: Long) = footers("l/list/element" -> leaf(0, values)).copy(rows = 7)
+    assert(verdict("l ARRAY<INT>", unknown, lists, elements(1)) == Same)
+    assert(verdict("l ARRAY<INT>", unknown, lists, elements(31)) != Same)
+  }
+
+  test("a column that is filled has a value in every row") {
+    def check(leaves: (String, LeafTotals)*) =
+      new RewriteCheck(StructType.fromDDL("a INT"), false, Set("id"))(
+        new MergedStats(StructType.fromDDL("a INT")).of(Seq(unknown)),
+        SplicedTotals(footers("a" -> leaf(0), "id" -> leaf(6)), footers(leaves: _*))
+      )
+    assert(check("a" -> leaf(0), "id" -> leaf(0)) == Same)
+    assert(
+      check("a" -> leaf(0), "id" -> leaf(1)) == Differs("Rows of the new file have no value in column id.")
+    )
+    assert(check("a" -> leaf(0)) == Differs("The new file lacks the column id."))
   }
 
   test("a column that is found by its id may have another name") {

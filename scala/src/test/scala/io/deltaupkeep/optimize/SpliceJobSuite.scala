@@ -36,7 +36,7 @@ class SpliceJobSuite extends AnyFunSuite {
     val inputs = files(from).map(f => SpliceInput(f.toURI.toString, f.length, f.lastModified))
     val schema = MessageTypeParser.parseMessageType("message m { optional int64 id; }")
     val conf = new Configuration(false)
-    val job = new SpliceJob(spark.sparkContext, name, conf, settings, schema, Map.empty, isReadable)
+    val job = new SpliceJob(spark.sparkContext, name, conf, settings, schema, Map.empty, isReadable, None)
     (job.run(Seq(SpliceTask(0, inputs, to.toURI.toString))).toSeq, to)
   }
 

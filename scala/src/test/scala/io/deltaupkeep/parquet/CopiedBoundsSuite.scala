@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest}
+import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
@@ -53,7 +54,7 @@ class CopiedBoundsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     try {
       write(directory.resolve("in"), createdBy)
       val request =
-        SpliceRequest(Seq(LocalFiles.input(directory.resolve("in"))), schema, Map.empty, _ => None)
+        SpliceRequest(Seq(InputRows(LocalFiles.input(directory.resolve("in")))), schema, Map.empty, _ => None)
       new FileSplicer(request, SmallSpliceSettings().copy(copyFromBytes = 1), new Configuration(false))
         .run(LocalFiles.output(directory.resolve("out"))) match {
         case done: SpliceOutcome.Done => assert(done.tallies.keySet == Set(ChunkTier.Copy))

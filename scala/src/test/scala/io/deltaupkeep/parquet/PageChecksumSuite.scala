@@ -8,6 +8,7 @@ import scala.jdk.CollectionConverters._
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.chunk.DamagedPage
 import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.footer.InputRows
 import io.deltaupkeep.parquet.page.PageHead
 
 import org.apache.hadoop.conf.Configuration
@@ -71,7 +72,11 @@ class PageChecksumSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   private def splice(inputs: Seq[InputFile], to: Path, settings: SpliceSettings): SpliceOutcome =
-    new FileSplicer(SpliceRequest(inputs, schema, Map.empty, _ => None), settings, new Configuration(false))
+    new FileSplicer(
+      SpliceRequest(inputs.map(InputRows(_)), schema, Map.empty, _ => None),
+      settings,
+      new Configuration(false)
+    )
       .run(LocalFiles.output(to))
 
   private val kinds = Table(

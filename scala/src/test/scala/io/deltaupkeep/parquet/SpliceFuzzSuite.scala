@@ -12,6 +12,7 @@ import io.deltaupkeep.{DaemonThreads, FuzzSeeds}
 import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, UnreadableInput}
 import io.deltaupkeep.parquet.chunk.DamagedPage
 import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion
@@ -150,7 +151,11 @@ class SpliceFuzzSuite extends AnyFunSuite with BeforeAndAfterAll {
 
   private def splice(inputs: Seq[InputFile], settings: SpliceSettings): SpliceOutcome = {
     Files.deleteIfExists(output)
-    new FileSplicer(SpliceRequest(inputs, schema, Map.empty, _ => None), settings, new Configuration(false))
+    new FileSplicer(
+      SpliceRequest(inputs.map(InputRows(_)), schema, Map.empty, _ => None),
+      settings,
+      new Configuration(false)
+    )
       .run(LocalFiles.output(output))
   }
 

@@ -13,10 +13,13 @@ final class UnreadableInput(val file: String, cause: Throwable)
   }
 }
 
-private[parquet] object UnreadableInput {
+object UnreadableInput {
 
-  /** Reports a failure of `read` as a failure to read the file. */
+  /** Reports a failure of `read` as a failure to read the file, unless it names another file. */
   def naming[T](file: String)(read: => T): T =
     try read
-    catch { case NonFatal(e) => throw new UnreadableInput(file, e) }
+    catch {
+      case named: UnreadableInput => throw named
+      case NonFatal(e) => throw new UnreadableInput(file, e)
+    }
 }

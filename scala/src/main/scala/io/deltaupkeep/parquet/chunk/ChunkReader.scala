@@ -32,7 +32,8 @@ private[parquet] final class ChunkReader(
     bytes: Array[Byte],
     from: Int,
     scratch: ChunkScratch
-) extends PageData {
+) extends PageData
+    with RowPages {
   import ChunkReader._
 
   private val shape = ValueShape.of(column.getPrimitiveType)
@@ -40,6 +41,7 @@ private[parquet] final class ChunkReader(
   private var at = from
   private var valuesRead = 0L
   private var rowsRead = 0L
+  private var rowsBefore = 0L
   private val head = new PageHead
   private val crc = new CRC32
 
@@ -66,12 +68,17 @@ private[parquet] final class ChunkReader(
 
   override val dictionary: Option[Values] = readDictionary()
 
-  /** Rows of the pages up to this one. */
-  def rows: Long = rowsRead
+  override def page: PageData = this
 
-  /** Moves to the next data page; false if there is none. */
+  override def isWhole: Boolean = true
+
+  override def rows: Long = rowsRead
+
+  override def firstRow: Long = if (repetition(0) == 0) rowsBefore else rowsBefore - 1
+
+  /** Moves to the next data page. */
   @tailrec
-  def next(): Boolean = valuesRead < chunk.values && {
+  override def next(): Boolean = valuesRead < chunk.values && {
     readHeader()
     head.kind match {
       case PageType.DATA_PAGE => readV1()
@@ -83,6 +90,7 @@ private[parquet] final class ChunkReader(
       throw new MalformedPage("its first value goes on with a row that is not there")
     at += head.compressedSize
     valuesRead += levels
+    rowsBefore = rowsRead
     rowsRead += repetition.occurrences(0, 0, levels)
     levels > 0 || next()
   }

@@ -24,6 +24,8 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
   val dictionary = new Values
   private var dictionaryArray = Array.emptyByteArray
 
+  val cut = new CutScratch
+
   val output = new OutputScratch
 
   /** Checks that a page of `bytes`, with its levels, stays below the memory limit. */

@@ -17,38 +17,47 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * Makes one column chunk out of many: pages are cut again, or kept as they are stored, and no value becomes an object.
  * Ids of an input's dictionary are mapped to the output's, so that only distinct values are looked at.
  *
- * @param held what the pages of the row group take together
+ * @param held            what the pages of the row group take together
+ * @param collectionLevel definition level of the outermost list or map that is not null; 0 if there is none
  */
 private[parquet] final class ChunkSplicer(
-    column: ColumnDescriptor,
+    val column: ColumnDescriptor,
     layout: PageLayout,
     compression: CompressionCodecName,
     scratch: ChunkScratch,
     bloom: Option[BloomValues],
-    held: HeldPages
+    held: HeldPages,
+    collectionLevel: Int = 0
 ) {
-  private val maxRepetition = column.getMaxRepetitionLevel
   private val maxDefinition = column.getMaxDefinitionLevel
   private val chunk = new ChunkPages(compression, scratch.codec, held)
-  private val page = new PageEncoder(column, layout, scratch, bloom, chunk)
+  private val page = new PageEncoder(column, layout, scratch, bloom, chunk, collectionLevel)
   private val slice = new PageSlice
 
   /** Appends a chunk. */
-  def append(input: ChunkReader, levels: LevelMap): Unit = {
-    val mapping = input.dictionary.filter(_ => page.values.usesDictionary).flatMap(page.values.idsOf)
-    while (input.next())
-      if (isKept(input, levels)) page.addStored(input)
-      else eachSlice(input, levels)(appendValues(input, mapping, _))
+  def append(input: RowPages, levels: LevelMap): Unit = {
+    val mapping = input.dictionary.filter(_ => page.values.usesDictionary).flatMap { entries =>
+      if (input.isWhole) page.values.idsOf(entries) else Some(Array.fill(entries.size)(ValueEncoder.Unmapped))
+    }
+    while (input.next()) {
+      if (!input.isWhole) mapping.foreach(page.values.map(input.page, _))
+      appendPage(input.page, levels, mapping)
+    }
+  }
+
+  private def appendPage(input: PageData, levels: LevelMap, mapping: Option[Array[Int]]): Unit = input match {
+    case stored: ChunkReader if isKept(stored, levels) => page.addStored(stored)
+    case _ => eachSlice(input, levels)(appendValues(input, mapping, _))
   }
 
   /** Appends values that were never in a file. */
   def append(input: ColumnBuffer): Unit =
     if (input.levels > 0)
-      eachSlice(input.complete(), LevelMap(0 to maxDefinition, maxRepetition))(appendValues(input, None, _))
+      eachSlice(input.complete(), LevelMap.identity(column))(appendValues(input, None, _))
 
   /** Appends as many empty or null values as the shape of another column gives. */
-  def appendShape(input: ChunkReader, levels: LevelMap): Unit =
-    while (input.next()) eachSlice(input, levels)(_ => ())
+  def appendShape(input: RowPages, levels: LevelMap): Unit =
+    while (input.next()) eachSlice(input.page, levels)(_ => ())
 
   /** Appends rows that do not have the column. */
   def appendNulls(rows: Long): Unit = {
@@ -70,7 +79,8 @@ private[parquet] final class ChunkSplicer(
       compression,
       dictionary.map(chunk.dictionaryPage),
       chunk.inOrder,
-      bloom.map(_.result())
+      bloom.map(_.result()),
+      page.facts
     )
   }
 

@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.bytes.{LittleEndian, Slice}
+import io.deltaupkeep.parquet.footer.ChunkFacts
 import io.deltaupkeep.parquet.page.{
   BloomValues,
   LevelBuffer,
@@ -18,13 +19,16 @@ import org.apache.parquet.column.statistics.Statistics
 /**
  * Makes the pages of a chunk: collects levels and values, and turns them into an encoded and compressed page with
  * statistics. Only one page is under construction at a time; finished ones go to `chunk`.
+ *
+ * @param collectionLevel definition level of the outermost list or map that is not null; 0 if there is none
  */
 private[chunk] final class PageEncoder(
     column: ColumnDescriptor,
     layout: PageLayout,
     scratch: ChunkScratch,
     bloom: Option[BloomValues],
-    chunk: ChunkPages
+    chunk: ChunkPages,
+    collectionLevel: Int
 ) {
   private val maxRepetition = column.getMaxRepetitionLevel
   private val maxDefinition = column.getMaxDefinitionLevel
@@ -36,12 +40,16 @@ private[chunk] final class PageEncoder(
   private val definition = out.definition
   private val body = out.body
   private var rows = 0
+  private var nullCollections = 0L
 
   out.clear()
 
   /** The values of the page. Levels and values are appended each on their own. */
   val values: ValueEncoder =
     new ValueEncoder(ValueShape.of(column.getPrimitiveType), layout.dictionaryBytes, out, bloom)
+
+  /** Of the finished pages. */
+  def facts: ChunkFacts = ChunkFacts(nullCollections, statistics.instants)
 
   /** Levels of the page, as the format counts values: nulls included. */
   def levels: Int = definition.size
@@ -91,6 +99,7 @@ private[chunk] final class PageEncoder(
     val compressed = chunk.compress(body.array, body.length)
     val size = compressed.length
     chunk.add(SplicedPage(levels, rows, body.length, Slice(compressed, 0), size, summary(nulls), encoding))
+    for (level <- 0 until collectionLevel) nullCollections += definition.occurrences(level, 0, levels)
     repetition.clear()
     definition.clear()
     rows = 0

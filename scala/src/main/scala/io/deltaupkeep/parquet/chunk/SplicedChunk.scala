@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet.chunk
 import scala.language.existentials
 
 import io.deltaupkeep.parquet.bytes.{ParquetApi, Slice}
+import io.deltaupkeep.parquet.footer.ChunkFacts
 
 import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
@@ -35,7 +36,8 @@ private[parquet] final case class SplicedChunk(
     codec: CompressionCodecName,
     dictionary: Option[DictionaryPage],
     pages: Seq[SplicedPage],
-    bloomFilter: Option[BloomFilter]
+    bloomFilter: Option[BloomFilter],
+    facts: ChunkFacts = ChunkFacts.none
 ) {
 
   // What the compiler of Scala 2.13.8 makes of parquet-java's signature.

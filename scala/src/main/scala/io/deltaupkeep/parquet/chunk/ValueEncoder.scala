@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet.chunk
 import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
 import io.deltaupkeep.parquet.page.{
   BloomValues,
+  PageData,
   PageStatistics,
   RunLength,
   ValueDictionary,
@@ -57,6 +58,27 @@ private[chunk] final class ValueEncoder(
     val isFull = !findIds(entries, 0, entries.size, found, 0)
     if (isFull) endDictionary(before)
     Option.unless(isFull)(found)
+  }
+
+  /**
+   * Finds the ids of those entries of another dictionary that a page refers to. If one does not fit, this dictionary
+   * ends.
+   *
+   * @param mapping takes the ids, where it has none yet
+   */
+  def map(page: PageData, mapping: Array[Int]): Unit = if (usesDictionary && page.isDictionaryEncoded) {
+    val entries = page.plainValues
+    val source = page.ids
+    val before = dictionary.size
+    var i = 0
+    while (i < page.nonNull && usesDictionary) {
+      val entry = source(i)
+      if (mapping(entry) == Unmapped) {
+        mapping(entry) = dictionary.idOf(entries.array, entries.start(entry), entries.start(entry + 1))
+        if (mapping(entry) == ValueDictionary.Full) endDictionary(before)
+      }
+      i += 1
+    }
   }
 
   /** Appends PLAIN values. */
@@ -201,6 +223,9 @@ private[chunk] final class ValueEncoder(
 }
 
 private object ValueEncoder {
+
+  /** In place of an id that was not looked up. */
+  val Unmapped: Int = -2
 
   /** What the dictionary of a chunk is to its pages. */
   private sealed trait DictionaryUse

@@ -4,9 +4,9 @@ import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException
 
 import io.deltaupkeep.DaemonThreads
 import io.deltaupkeep.parquet.bytes.{MalformedPage, UnreadableInput}
-import io.deltaupkeep.parquet.chunk.{ChunkReader, ChunkScratch, ChunkSplicer, SplicedChunk}
+import io.deltaupkeep.parquet.chunk._
 import io.deltaupkeep.parquet.footer.RowGroup
-import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, PageCodec, RowGroupTooLarge}
+import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, PageCodec, RowGroupTooLarge}
 
 import org.apache.parquet.column.ColumnDescriptor
 
@@ -25,46 +25,56 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     val held = new HeldPages(settings.heldRowGroupBytes)
     val started = new Array[Future[Done]](chunks.size)
     chunks.indices.sortBy(i => -chunks(i).compressedBytes).foreach { i =>
-      started(i) = submit(chunks(i).column, chunks(i).parts, held)
+      started(i) = submit(chunks(i), held)
     }
     new Pending(started.toIndexedSeq)
   }
 
-  private def submit(column: ColumnDescriptor, parts: Seq[ChunkPart], held: HeldPages): Future[Done] =
+  private def submit(planned: PlannedChunk, held: HeldPages): Future[Done] =
     pool.submit(new Callable[Done] {
       override def call(): Done = {
         val started = System.nanoTime()
         val scratch =
           Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
         try {
-          val chunk = splice(column, parts, scratch, held)
+          val chunk = splice(planned, scratch, held)
           Done(chunk, System.nanoTime() - started)
         } finally idle.add(scratch)
       }
     })
 
-  private def splice(
-      column: ColumnDescriptor,
-      parts: Seq[ChunkPart],
-      scratch: ChunkScratch,
-      held: HeldPages
-  ): SplicedChunk = {
+  private def splice(planned: PlannedChunk, scratch: ChunkScratch, held: HeldPages): SplicedChunk = {
+    import planned.{collectionLevel, column, parts}
     val bloom = Option.when(parts.exists(_.hasBloomFilter)) {
       new BloomValues(column.getPrimitiveType, settings.bloomFilterBytes)
     }
-    val splicer = new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom, held)
+    val splicer =
+      new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom, held, collectionLevel)
     parts.foreach { part =>
       UnreadableInput.naming(part.rowGroup.file.name)(append(part, splicer, scratch))
     }
     splicer.finish()
   }
 
-  private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = part.source match {
-    case ColumnSource.Present(index, from, levels, _) =>
-      read(part.rowGroup, index, from, scratch)(to.append(_, levels))
-    case ColumnSource.Shaped(index, from, levels) =>
-      read(part.rowGroup, index, from, scratch)(to.appendShape(_, levels))
-    case ColumnSource.Absent => to.appendNulls(part.rowGroup.rows)
+  private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = {
+    val group = part.rowGroup
+    part.source match {
+      case ColumnSource.Present(index, from, levels, _) =>
+        read(group, index, from, scratch) { stored =>
+          to.append(cut(from, filled(from, stored, part), group, scratch), levels)
+        }
+      case ColumnSource.Shaped(index, from, levels) =>
+        read(group, index, from, scratch) { stored =>
+          to.appendShape(cut(from, stored, group, scratch), levels)
+        }
+      case ColumnSource.Absent if part.fill.nonEmpty =>
+        val missing = new MissingPages(to.column, group.storedRows, settings.layout.pageRows)
+        to.append(
+          cut(to.column, filled(to.column, missing, part), group, scratch),
+          LevelMap.identity(to.column)
+        )
+      case ColumnSource.Absent => to.appendNulls(group.rows)
+    }
   }
 
   private def read(
@@ -72,15 +82,26 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
       index: Int,
       column: ColumnDescriptor,
       scratch: ChunkScratch
-  )(append: ChunkReader => Unit): Unit = {
+  )(append: RowPages => Unit): Unit = {
     val chunk = group.chunk(index)
     val bytes = group.file.bytes.read(chunk.start, Math.toIntExact(chunk.size))
     val reader = new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
     append(reader)
     // Rows of one column would meet other rows of the next.
-    if (reader.rows != group.rows)
-      throw new MalformedPage(s"${reader.rows} rows of a column in a row group of ${group.rows}")
+    if (reader.rows != group.storedRows)
+      throw new MalformedPage(s"${reader.rows} rows of a column in a row group of ${group.storedRows}")
   }
+
+  private def filled(column: ColumnDescriptor, pages: RowPages, part: ChunkPart): RowPages =
+    part.fill.fold(pages)(new FilledPages(column, pages, _, part.rowGroup.firstRow))
+
+  private def cut(
+      column: ColumnDescriptor,
+      pages: RowPages,
+      group: RowGroup,
+      scratch: ChunkScratch
+  ): RowPages =
+    group.selection.fold(pages)(new CutPages(column, pages, _, group.firstRow, scratch.cut))
 
   override def close(): Unit = {
     pool.shutdownNow()

@@ -6,21 +6,19 @@ import scala.collection.mutable
 
 import io.deltaupkeep.DaemonThreads
 import io.deltaupkeep.parquet.bytes.UnreadableInput
-import io.deltaupkeep.parquet.footer.{FileOpener, OpenFile, RowGroup}
-
-import org.apache.parquet.io.InputFile
+import io.deltaupkeep.parquet.footer.{FileOpener, InputRows, OpenFile, RowGroup}
 
 /**
  * The inputs of a bin in their order, some fetched ahead: as many as fit into `bytesInFlight` together with
  * those in use, but at least one.
  */
-private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceSettings)
+private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceSettings)
     extends AutoCloseable {
 
   private val pool = Executors.newFixedThreadPool(settings.fetches, DaemonThreads("delta-upkeep-fetch"))
   private val opener = new FileOpener(settings.heldFileBytes)
   private val waiting = inputs.iterator.buffered
-  private val fetching = mutable.Queue.empty[(InputFile, Future[Either[String, OpenFile]])]
+  private val fetching = mutable.Queue.empty[(InputRows, Future[Either[String, OpenFile]])]
   private val rowGroupsInUse = mutable.Map.empty[OpenFile, Int]
   private var inFlight = 0L
 
@@ -34,7 +32,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
     val (file, pending) = fetching.dequeue()
     val opened =
       try pending.get()
-      catch { case e: ExecutionException => UnreadableInput.naming(file.toString)(throw e.getCause) }
+      catch { case e: ExecutionException => UnreadableInput.naming(file.name)(throw e.getCause) }
     opened.foreach(open => rowGroupsInUse(open) = open.rowGroups.size)
     fetchAhead()
     opened
@@ -48,7 +46,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
 
   def release(file: OpenFile): Unit = {
     rowGroupsInUse.remove(file)
-    inFlight -= file.bytes.heldBytes
+    inFlight -= file.heldBytes
     file.bytes.close()
   }
 
@@ -62,10 +60,12 @@ private[parquet] final class FileQueue(inputs: Seq[InputFile], settings: SpliceS
       fetching.enqueue((file, pool.submit(task)))
     }
 
-  private def fits(file: InputFile): Boolean = inFlight + heldBytes(file) <= settings.bytesInFlight
+  private def fits(file: InputRows): Boolean = inFlight + heldBytes(file) <= settings.bytesInFlight
 
-  private def heldBytes(file: InputFile): Long =
-    if (file.getLength <= settings.heldFileBytes) file.getLength else 0
+  private def heldBytes(input: InputRows): Long = {
+    val length = input.file.getLength
+    input.selectionBytes + (if (length <= settings.heldFileBytes) length else 0)
+  }
 
   override def close(): Unit = {
     pool.shutdownNow()

@@ -3,9 +3,10 @@ package io.deltaupkeep.parquet.file
 import scala.annotation.tailrec
 
 import io.deltaupkeep.parquet.bytes.UnreadableInput
-import io.deltaupkeep.parquet.footer.{FileOpener, FooterTotals}
+import io.deltaupkeep.parquet.footer.{FileOpener, FooterTotals, InputRows}
 
-import org.apache.parquet.io.{InputFile, OutputFile}
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
 
 import org.apache.hadoop.conf.Configuration
@@ -19,7 +20,7 @@ import org.apache.hadoop.conf.Configuration
  * @param isReadable whether a file's key-value metadata allow its pages to be taken as they are; else the reason
  */
 final case class SpliceRequest(
-    inputs: Seq[InputFile],
+    inputs: Seq[InputRows],
     table: MessageType,
     keyValues: Map[String, String],
     isReadable: Map[String, String] => Option[String]
@@ -40,7 +41,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
   def preview(): SpliceOutcome = refusing {
     val opener = new FileOpener(settings.heldFileBytes)
     val refusal = request.inputs.iterator
-      .map(file => UnreadableInput.naming(file.toString)(preview(file, opener)))
+      .map(input => UnreadableInput.naming(input.name)(preview(input, opener)))
       .collectFirst { case Left(why) => why }
     refusal.toLeft {
       planner.finish().foreach(preview)
@@ -48,9 +49,9 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     }
   }
 
-  private def preview(file: InputFile, opener: FileOpener): Either[String, Unit] =
+  private def preview(input: InputRows, opener: FileOpener): Either[String, Unit] =
     for {
-      opened <- opener.peek(file)
+      opened <- opener.peek(input)
       planned <- planner.add(opened)
     } yield {
       summary.addInput(opened)
@@ -64,15 +65,20 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
    * Writes the output, which must not exist. Where the splice is refused or fails, what was written of it is
    * for the caller to delete.
    *
+   * @param written is told the footer
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when an input cannot be read
    */
-  def run(output: => OutputFile): SpliceOutcome = refusing {
+  def run(output: => OutputFile, written: ParquetMetadata => Unit = _ => ()): SpliceOutcome = refusing {
     val writer = new OutputWriter(output, request.keyValues, settings)
     val files = new FileQueue(request.inputs, settings)
     val columns = new ColumnWorkers(settings, conf)
     val pipeline =
       new RowGroupPipeline(planner, files, columns, writer, summary, settings.heldRowGroupBytes)
-    try spliceAll(files, pipeline).toLeft(writer.end())
+    try spliceAll(files, pipeline).toLeft {
+        val footer = writer.end()
+        footer.foreach(written)
+        footer.map(FooterTotals.written)
+      }
     finally {
       columns.close()
       files.close()

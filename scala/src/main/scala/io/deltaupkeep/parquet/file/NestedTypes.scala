@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.file
 
-import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, Type}
+import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, MessageType, Type}
 import org.apache.parquet.schema.Type.Repetition
 
 /** How lists and maps are stored (Parquet format, 'Nested Types'). */
@@ -15,6 +16,13 @@ private[parquet] object NestedTypes {
     case _: LogicalTypeAnnotation.MapLogicalTypeAnnotation => true
     case _: LogicalTypeAnnotation.MapKeyValueTypeAnnotation => true
     case _ => false
+  }
+
+  /** The definition level of the outermost list or map around a column, where it is not null; 0 if there is none. */
+  def collectionLevel(schema: MessageType, column: ColumnDescriptor): Int = {
+    val path = column.getPath
+    val above = path.indices.find(i => isRepeated(schema.getType(path.take(i + 1): _*)))
+    above.filter(_ > 0).fold(0)(i => schema.getMaxDefinitionLevel(path.take(i): _*))
   }
 
   def isRepeated(field: Type): Boolean = field.isRepetition(Repetition.REPEATED)

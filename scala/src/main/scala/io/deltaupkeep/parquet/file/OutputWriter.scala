@@ -3,9 +3,9 @@ package io.deltaupkeep.parquet.file
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.bytes.ParquetApi
-import io.deltaupkeep.parquet.footer.FooterTotals
 
 import org.apache.parquet.hadoop.ParquetFileWriter
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
 
@@ -30,9 +30,9 @@ private[parquet] final class OutputWriter(
   }
 
   /** Writes the footer, and tells what it says. */
-  def end(): Option[FooterTotals] = opened.map { writer =>
+  def end(): Option[ParquetMetadata] = opened.map { writer =>
     writer.end(keyValues.asJava)
-    FooterTotals.written(writer.getFooter)
+    writer.getFooter
   }
 
   private def open(schema: MessageType): ParquetFileWriter = {

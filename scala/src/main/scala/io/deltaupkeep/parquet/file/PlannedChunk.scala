@@ -1,13 +1,24 @@
 package io.deltaupkeep.parquet.file
 
-import io.deltaupkeep.parquet.footer.{ChunkMeta, RowGroup}
+import io.deltaupkeep.parquet.footer.{ChunkMeta, Fill, RowGroup}
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
-/** The part of a row group of an input that goes to one column of the output. */
-private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSource) {
+/**
+ * The part of a row group of an input that goes to one column of the output.
+ *
+ * @param nullsAs what stands in place of nulls, if something does
+ */
+private[parquet] final case class ChunkPart(
+    rowGroup: RowGroup,
+    source: ColumnSource,
+    nullsAs: Option[Fill] = None
+) {
   import ChunkPart._
+
+  /** What stands in place of nulls, if there may be some. */
+  def fill: Option[Fill] = nullsAs.filterNot(_ => chunk.exists(_.nulls == 0))
 
   /** The column's chunk in the file, if the file has the column. */
   def chunk: Option[ChunkMeta] = source match {
@@ -34,7 +45,7 @@ private[parquet] final case class ChunkPart(rowGroup: RowGroup, source: ColumnSo
   def hasBloomFilter: Boolean = chunk.exists(_.bloomFilterOffset >= 0)
 
   def isCopyable: Boolean = source match {
-    case ColumnSource.Present(_, _, _, copyable) => copyable
+    case ColumnSource.Present(_, _, _, copyable) => copyable && !rowGroup.isCut && fill.isEmpty
     case _ => false
   }
 
@@ -61,10 +72,12 @@ private object ChunkPart {
 /**
  * One column of a row group of the output.
  *
- * @param tier the most expensive tier of its parts
+ * @param collectionLevel definition level of the outermost list or map that is not null; 0 if there is none
+ * @param tier            the most expensive tier of its parts
  */
 private[parquet] final case class PlannedChunk(
     column: ColumnDescriptor,
+    collectionLevel: Int,
     parts: IndexedSeq[ChunkPart],
     tier: ChunkTier
 ) {
@@ -76,12 +89,14 @@ private[parquet] final case class PlannedChunk(
 
   /** Of a chunk of one part. */
   def whyNotCopied: String = parts.head.source match {
+    case ColumnSource.Present(_, _, _, _) if parts.head.rowGroup.isCut => "has deleted rows"
     case ColumnSource.Present(_, stored, _, _)
         if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
       "is required in the file"
     case ColumnSource.Present(_, _, _, false) => "has another path in the file"
     case ColumnSource.Present(_, _, _, true) if parts.head.isMisread =>
       "is encoded as DELTA_BYTE_ARRAY and not compressed, which Spark misreads"
+    case ColumnSource.Present(_, _, _, true) if parts.head.fill.nonEmpty => "has row ids to be filled in"
     case ColumnSource.Present(_, _, _, true) => "has no page index"
     case _ => "is not in the file"
   }

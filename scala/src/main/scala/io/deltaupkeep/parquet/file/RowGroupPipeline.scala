@@ -85,6 +85,7 @@ private[parquet] final class RowGroupPipeline(
           part.rowGroup.chunkToCopy(index),
           to
         )
+        summary.addFacts(column, None)
         summary.addWork(ChunkTier.Copy, TierTally(part.compressedBytes, System.nanoTime() - started))
       case _ => throw new IllegalStateException("Only a column that is there can be copied")
     }
@@ -92,6 +93,7 @@ private[parquet] final class RowGroupPipeline(
   private def write(chunk: PlannedChunk, done: ColumnWorkers.Done, to: ParquetFileWriter): Unit = {
     val started = System.nanoTime()
     done.chunk.write(to)
+    summary.addFacts(chunk.column, Some(done.chunk.facts))
     summary.addWork(chunk.tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
   }
 }

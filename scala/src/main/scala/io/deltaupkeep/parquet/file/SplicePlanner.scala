@@ -106,8 +106,9 @@ private[parquet] final class SplicePlanner(
   def chunksOf(group: PlannedRowGroup): IndexedSeq[PlannedChunk] = {
     val sourcesOfParts = group.parts.map(part => part -> sourcesOf(part.file))
     output.getColumns.asScala.toVector.zipWithIndex.map { case (column, index) =>
-      val parts = sourcesOfParts.map { case (part, all) => ChunkPart(part, all(index)) }
-      PlannedChunk(column, parts, tierOf(group, parts))
+      val path = column.getPath.toSeq
+      val parts = sourcesOfParts.map { case (part, all) => ChunkPart(part, all(index), part.file.fill(path)) }
+      PlannedChunk(column, NestedTypes.collectionLevel(output, column), parts, tierOf(group, parts))
     }
   }
 
@@ -135,6 +136,8 @@ private[parquet] final class SplicePlanner(
     transcoded match {
       case Some(why) => Some(ChunkTier.Transcode -> why)
       case None if !spliced => None
+      case None if group.isAlone && group.parts.head.isCut =>
+        Some(ChunkTier.Splice -> "deleted rows are left out")
       case None if group.isAlone =>
         Some(ChunkTier.Splice -> "a column has no page index, or other levels than the table's")
       case None => Some(ChunkTier.Splice -> "small row groups are merged")

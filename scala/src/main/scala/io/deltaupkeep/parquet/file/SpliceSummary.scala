@@ -2,7 +2,9 @@ package io.deltaupkeep.parquet.file
 
 import scala.collection.mutable
 
-import io.deltaupkeep.parquet.footer.{FooterCount, FooterTotals, OpenFile, SplicedTotals}
+import io.deltaupkeep.parquet.footer.{ChunkFacts, FooterCount, FooterTotals, OpenFile, SplicedTotals}
+
+import org.apache.parquet.column.ColumnDescriptor
 
 /** Adds up what a splice does, or would do, for its outcome. */
 private[parquet] final class SpliceSummary {
@@ -12,11 +14,12 @@ private[parquet] final class SpliceSummary {
   private var groupsBefore = 0
   private var groupsAfter = 0
   private var rows = 0L
+  private val facts = mutable.Map.empty[Seq[String], Option[ChunkFacts]]
   private var reason = Option.empty[(ChunkTier, String)]
 
   def addInput(file: OpenFile): Unit = {
     inputs.add(file)
-    groupsBefore += file.rowGroups.size
+    groupsBefore += file.storedRowGroups.size
   }
 
   /**
@@ -30,6 +33,12 @@ private[parquet] final class SpliceSummary {
     reason = strongest(reason, why)
   }
 
+  /** Adds what is known of a chunk of the output; None if it was copied. */
+  def addFacts(column: ColumnDescriptor, found: Option[ChunkFacts]): Unit = {
+    val path = column.getPath.toSeq
+    facts(path) = facts.get(path).fold(found)(_.flatMap(before => found.map(before + _)))
+  }
+
   def addWork(tier: ChunkTier, work: TierTally): Unit =
     tallies(tier) = tallies.getOrElse(tier, TierTally(0, 0)) + work
 
@@ -40,7 +49,7 @@ private[parquet] final class SpliceSummary {
    */
   def outcome(written: Option[FooterTotals]): SpliceOutcome = {
     val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")
-    val totals = written.map(SplicedTotals(inputs.result, _))
+    val totals = written.map(output => SplicedTotals(inputs.result, output.withFacts(facts.get(_).flatten)))
     SpliceOutcome.Done(rows, groupsBefore, groupsAfter, tier, why, tallies.toMap, totals)
   }
 

@@ -15,7 +15,7 @@ object FileShape {
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the file is missing or damaged
    */
   def of(file: InputFile): Option[FileShape] = UnreadableInput.naming(file.toString) {
-    new FileOpener(heldFileBytes = 0).peek(file).toOption.map { open =>
+    new FileOpener(heldFileBytes = 0).peek(InputRows(file)).toOption.map { open =>
       FileShape(open.rowGroups.map(_.compressedBytes), open.footerLength.toLong)
     }
   }

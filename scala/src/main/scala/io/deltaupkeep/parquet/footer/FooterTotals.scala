@@ -12,25 +12,37 @@ import org.apache.parquet.hadoop.metadata.ParquetMetadata
  * @param values nulls included; each element of a list counts
  * @param nulls  none if a footer does not have the number
  * @param bounds none if a footer has none, or if they are of a type that [[LeafBounds]] does not know
+ * @param facts  none if chunks were copied
  */
-final case class LeafTotals(rows: Long, values: Long, nulls: Option[Long], bounds: Option[LeafBounds])
+final case class LeafTotals(
+    rows: Long,
+    values: Long,
+    nulls: Option[Long],
+    bounds: Option[LeafBounds],
+    facts: Option[ChunkFacts] = None
+)
 
 /**
  * The totals of the rows of some files, by their footers.
  *
+ * @param dropped of the rows, those that a selection leaves out; what the leaves count includes them
  * @param leaves      by their path in the file
  * @param byParquetMr whether parquet-java wrote all files: writers count nulls within structs and lists
  *                    differently
  */
-final case class FooterTotals(rows: Long, leaves: Map[Seq[String], LeafTotals], byParquetMr: Boolean)
+final case class FooterTotals(
+    rows: Long,
+    dropped: Long,
+    leaves: Map[Seq[String], LeafTotals],
+    byParquetMr: Boolean
+) {
+
+  private[parquet] def withFacts(of: Seq[String] => Option[ChunkFacts]): FooterTotals =
+    copy(leaves = leaves.map { case (path, leaf) => path -> leaf.copy(facts = of(path)) })
+}
 
 /** The footers of a splice. */
-final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals) {
-
-  /** The columns of the output of which every row group with values has bounds. */
-  def bounded: Set[Seq[String]] =
-    output.leaves.collect { case (path, leaf) if leaf.bounds.nonEmpty => path }.toSet
-}
+final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals)
 
 object FooterTotals {
 
@@ -46,7 +58,7 @@ object FooterTotals {
         LeafBounds.of(primitive, found.map { case (_, chunk) => chunk.getStatistics -> chunk.getValueCount })
       path -> LeafTotals(found.map(_._1).sum, found.map(_._2.getValueCount).sum, nulls, bounds)
     }
-    FooterTotals(blocks.map(_.getRowCount).sum, leaves, byParquetMr = true)
+    FooterTotals(blocks.map(_.getRowCount).sum, 0, leaves, byParquetMr = true)
   }
 }
 
@@ -66,6 +78,7 @@ private[parquet] final class FooterCount {
   private var lastPaths: Seq[Seq[String]] = Nil
   private var last: Sums = new Sums(0)
   private var byParquetMr = true
+  private var dropped = 0L
 
   def add(file: OpenFile): Unit = {
     if (!(lastPaths eq file.leafPaths)) {
@@ -73,8 +86,9 @@ private[parquet] final class FooterCount {
       last = sums.getOrElseUpdate(lastPaths, new Sums(lastPaths.size))
     }
     byParquetMr &&= file.writtenBy.isParquetJava
-    file.rowGroups.foreach { group =>
-      last.rows += group.rows
+    file.storedRowGroups.foreach { group =>
+      last.rows += group.storedRows
+      dropped += group.storedRows - group.rows
       var i = 0
       while (i < last.values.length) {
         val chunk = group.chunk(i)
@@ -93,6 +107,7 @@ private[parquet] final class FooterCount {
     } yield path -> LeafTotals(of.rows, of.values(i), Option.unless(of.isUnknown(i))(of.nulls(i)), None)
     FooterTotals(
       sums.values.map(_.rows).sum,
+      dropped,
       leaves.groupMapReduce(_._1)(_._2) { (a, b) =>
         LeafTotals(a.rows + b.rows, a.values + b.values, a.nulls.flatMap(n => b.nulls.map(n + _)), None)
       },

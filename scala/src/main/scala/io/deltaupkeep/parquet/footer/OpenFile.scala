@@ -18,27 +18,50 @@ import io.deltaupkeep.parquet.bytes.{
 
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
-import org.apache.parquet.io.InputFile
 import org.apache.parquet.schema.MessageType
 
-/** An input file with its footer; `name` is for errors, `leafPaths` are of its columns in their order. */
+/**
+ * An input file with its footer.
+ *
+ * @param leafPaths of its columns in their order
+ * @param selection of its rows, counted over all row groups; None if all of them stay
+ */
 private[parquet] final class OpenFile(
-    val name: String,
+    input: InputRows,
     val bytes: FileBytes,
     val schema: MessageType,
     val leafPaths: IndexedSeq[Seq[String]],
     val writtenBy: WrittenBy,
+    selection: Option[RowSelection],
     footer: Footer,
     footerBytes: FooterBytes
 ) {
+
+  /** For errors. */
+  def name: String = input.name
+
+  /** What stands where the file has no value of a column of the output. */
+  def fill(column: Seq[String]): Option[Fill] =
+    if (input.fills.isEmpty || column.size > 1) None else input.fills.get(column.head)
+
+  /** Memory that it takes, but for the footer. */
+  def heldBytes: Long = bytes.heldBytes + input.selectionBytes
 
   def keyValues: Map[String, String] = footer.keyValues
 
   def footerLength: Int = footerBytes.length
 
-  val rowGroups: IndexedSeq[RowGroup] = footer.rowGroups.zipWithIndex.collect {
-    case (meta, ordinal) if meta.rows > 0 => new RowGroup(this, meta, ordinal)
+  /** Those with rows. */
+  val storedRowGroups: IndexedSeq[RowGroup] = {
+    val starts = footer.rowGroups.scanLeft(0L)(_ + _.rows)
+    footer.rowGroups.indices.collect {
+      case i if footer.rowGroups(i).rows > 0 =>
+        new RowGroup(this, footer.rowGroups(i), i, starts(i), selection)
+    }
   }
+
+  /** Those with rows that stay. */
+  val rowGroups: IndexedSeq[RowGroup] = storedRowGroups.filter(_.rows > 0)
 
   def chunks: Iterator[ChunkMeta] = footer.rowGroups.iterator.flatMap(_.chunks)
 
@@ -47,11 +70,28 @@ private[parquet] final class OpenFile(
     UnreadableInput.naming(name)(footerBytes.parse(ParquetMetadataConverter.NO_FILTER))
 }
 
-private[parquet] final class RowGroup(val file: OpenFile, meta: RowGroupMeta, ordinal: Int) {
+/** @param firstRow position in the file of its first row */
+private[parquet] final class RowGroup(
+    val file: OpenFile,
+    meta: RowGroupMeta,
+    ordinal: Int,
+    val firstRow: Long,
+    ofFile: Option[RowSelection]
+) {
 
-  def rows: Long = meta.rows
+  /** Rows that stay, and that the file has. */
+  val rows: Long = ofFile.fold(meta.rows)(_.kept(firstRow, firstRow + meta.rows))
 
-  def uncompressedBytes: Long = meta.uncompressedBytes
+  def storedRows: Long = meta.rows
+
+  /** Which rows of the file stay, unless all of the row group do. */
+  def selection: Option[RowSelection] = ofFile.filter(_ => isCut)
+
+  def isCut: Boolean = rows < storedRows
+
+  /** Of the rows that stay, if all are alike. */
+  def uncompressedBytes: Long =
+    if (isCut) (meta.uncompressedBytes.toDouble * rows / storedRows).toLong else meta.uncompressedBytes
 
   val compressedBytes: Long = meta.chunks.iterator.map(_.size).sum
 
@@ -70,21 +110,23 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
   private val schemas = new ConcurrentHashMap[ByteBuffer, StoredSchema]
   private val writers = new ConcurrentHashMap[String, WrittenBy]
 
-  /** The file with its footer, or why it cannot be spliced. */
-  def open(file: InputFile): Either[String, OpenFile] =
+  /** The file with its footer and its selection, or why it cannot be spliced. */
+  def open(input: InputRows): Either[String, OpenFile] = {
+    val file = input.file
     withFooter(
-      file,
+      input,
       if (file.getLength <= heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
     )
+  }
 
-  /** Only the footer is read. */
-  def peek(file: InputFile): Either[String, OpenFile] = {
-    val bytes = new FileBytes.Ranged(file)
-    try withFooter(file, bytes)
+  /** Only the footer and the selection are read. */
+  def peek(input: InputRows): Either[String, OpenFile] = {
+    val bytes = new FileBytes.Ranged(input.file)
+    try withFooter(input, bytes)
     finally bytes.close()
   }
 
-  private def withFooter(file: InputFile, bytes: FileBytes): Either[String, OpenFile] =
+  private def withFooter(input: InputRows, bytes: FileBytes): Either[String, OpenFile] =
     FooterBytes.of(bytes).flatMap { bytesOfFooter =>
       val footer = bytesOfFooter.read()
       if (footer.isEncrypted) Left(Encrypted)
@@ -94,12 +136,25 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
           _ => new StoredSchema(bytesOfFooter.parse(ParquetMetadataConverter.SKIP_ROW_GROUPS))
         )
         footer.rowGroups.foreach(check(_, stored.paths, bytes.length))
-        val writtenBy = writers.computeIfAbsent(footer.createdBy, new WrittenBy(_))
+        val selection = input.selection.map(_())
+        selection.foreach(check(_, footer.rowGroups.iterator.map(_.rows).sum))
         Right(
-          new OpenFile(file.toString, bytes, stored.schema, stored.paths, writtenBy, footer, bytesOfFooter)
+          new OpenFile(
+            input,
+            bytes,
+            stored.schema,
+            stored.paths,
+            writers.computeIfAbsent(footer.createdBy, new WrittenBy(_)),
+            selection,
+            footer,
+            bytesOfFooter
+          )
         )
       }
     }
+
+  private def check(selection: RowSelection, rows: Long): Unit =
+    if (selection.end > rows) throw new WrongSelection(selection.end - 1, rows)
 
   private def check(group: RowGroupMeta, paths: Seq[Seq[String]], fileBytes: Long): Unit = {
     if (!group.chunks.iterator.map(_.path).sameElements(paths))

@@ -18,4 +18,10 @@ private[parquet] final class IdBuffer {
     if (end + count > ids.length) ids = java.util.Arrays.copyOf(ids, math.max(end + count, 2 * ids.length))
 
   def advance(count: Int): Unit = end += count
+
+  def add(source: Array[Int], from: Int, to: Int): Unit = {
+    reserve(to - from)
+    System.arraycopy(source, from, ids, end, to - from)
+    advance(to - from)
+  }
 }

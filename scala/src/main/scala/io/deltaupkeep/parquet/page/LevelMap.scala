@@ -1,5 +1,7 @@
 package io.deltaupkeep.parquet.page
 
+import org.apache.parquet.column.ColumnDescriptor
+
 /**
  * Maps the levels of a column in a file to levels in the output. They differ if a field is required in one
  * and optional in the other, and if the file lacks the column and a neighbour gives the shape.
@@ -16,4 +18,11 @@ private[parquet] final case class LevelMap(definition: IndexedSeq[Int], maxRepet
   private val table = definition.toArray
 
   def of(level: Int): Int = table(level)
+}
+
+private[parquet] object LevelMap {
+
+  /** For values that are stored as in the output. */
+  def identity(column: ColumnDescriptor): LevelMap =
+    LevelMap(0 to column.getMaxDefinitionLevel, column.getMaxRepetitionLevel)
 }

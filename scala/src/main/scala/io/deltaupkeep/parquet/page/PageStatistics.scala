@@ -24,7 +24,13 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   private var max = 0L
   private val least = new Span
   private val greatest = new Span
+  private var firstInstant = Long.MaxValue
+  private var lastInstant = Long.MinValue
 
+  /** The earliest and the latest INT96 timestamp of all pages, in microseconds since the epoch. The format has no place for them. */
+  def instants: Option[(Long, Long)] = Option.when(firstInstant <= lastInstant)((firstInstant, lastInstant))
+
+  /** Goes on to the next page. */
   def clear(): Unit = {
     statistics = Statistics.createStats(primitive)
     any = false
@@ -35,6 +41,7 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
    */
   def add(source: Array[Byte], from: Int, to: Int): Unit = order match {
     case NoOrder => ()
+    case Instants => addInstants(source, from, to)
     case SignedInts | UnsignedInts => addInts(source, from, to, if (order == SignedInts) 0 else Int.MinValue)
     case SignedLongs | UnsignedLongs =>
       addLongs(source, from, to, if (order == SignedLongs) 0L else Long.MinValue)
@@ -111,6 +118,17 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
     max = greatest ^ flip
   }
 
+  private def addInstants(source: Array[Byte], from: Int, to: Int): Unit = {
+    var at = from
+    while (at < to) {
+      val day = LittleEndian.getInt(source, at + 8) - JulianDayOfEpoch
+      val micros = day * MicrosPerDay + LittleEndian.getLong(source, at) / 1000
+      firstInstant = math.min(firstInstant, micros)
+      lastInstant = math.max(lastInstant, micros)
+      at += 12
+    }
+  }
+
   private def addBytes(source: Array[Byte], from: Int, to: Int): Unit = {
     val prefix = prefixOf(source, from, to)
     if (!any) {
@@ -135,9 +153,14 @@ private object PageStatistics {
   private final val Floats = 7
   private final val Booleans = 8
   private final val Others = 9
+  private final val Instants = 10
+
+  private val JulianDayOfEpoch = 2440588
+  private val MicrosPerDay = 86400000000L
 
   private def orderOf(primitive: PrimitiveType): Int =
-    if (primitive.columnOrder.getColumnOrderName == ColumnOrder.ColumnOrderName.UNDEFINED) NoOrder
+    if (primitive.getPrimitiveTypeName == PrimitiveTypeName.INT96) Instants
+    else if (primitive.columnOrder.getColumnOrderName == ColumnOrder.ColumnOrderName.UNDEFINED) NoOrder
     else
       (primitive.getPrimitiveTypeName, primitive.getLogicalTypeAnnotation) match {
         case (PrimitiveTypeName.INT32, annotation) => if (isUnsigned(annotation)) UnsignedInts else SignedInts

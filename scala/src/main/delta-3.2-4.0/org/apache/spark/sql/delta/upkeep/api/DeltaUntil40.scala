@@ -11,6 +11,7 @@ import org.apache.spark.sql.delta.{
 }
 import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
+import org.apache.spark.sql.delta.stats.StatsCollector
 import org.apache.spark.sql.functions.{col, lit}
 
 /** Until 4.0 hooks get the transaction, and statistics of checkpoints are read from JSON alone. */
@@ -63,6 +64,14 @@ private[api] abstract class DeltaUntil40 extends DeltaApi {
   override def replay(snapshot: Snapshot): InMemoryLogReplay =
     new InMemoryLogReplay(snapshot.minFileRetentionTimestamp, snapshot.minSetTransactionRetentionTimestamp)
 
+  override def statsCollector(snapshot: Snapshot, rebaseMode: String, longest: Int): StatsCollector =
+    StatsCollector(
+      snapshot.columnMappingMode,
+      snapshot.dataSchema,
+      snapshot.statsSchema,
+      rebaseMode,
+      stringTruncateLength = Some(longest)
+    )
 }
 
 private object DeltaUntil40 {

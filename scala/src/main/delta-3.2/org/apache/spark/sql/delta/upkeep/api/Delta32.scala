@@ -1,9 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.api
 
 import io.deltaupkeep.UpkeepErrors
-import org.apache.hadoop.conf.Configuration
 
-import org.apache.spark.sql.{Dataset, SparkSession}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -14,10 +13,8 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   TransactionExecutionObserver
 }
-import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
-import org.apache.spark.sql.delta.stats.StatsCollectionUtils
 
 /** In 3.2 OPTIMIZE is never FULL, and the log does not ask for the table of a catalog. */
 private[api] object Delta32 extends DeltaUntil40 {
@@ -79,24 +76,6 @@ private[api] object Delta32 extends DeltaUntil40 {
       version,
       lastCheckpointHint = None,
       lastCheckpointProvider = Some(commit.checkpointProvider)
-    )
-
-  override def withStatistics(
-      conf: Configuration,
-      snapshot: Snapshot,
-      files: Dataset[AddFile]
-  ): Dataset[AddFile] =
-    StatsCollectionUtils.computeStats(
-      files.sparkSession,
-      conf,
-      snapshot.deltaLog.dataPath,
-      files,
-      numFilesOpt = Some(1L),
-      columnMappingMode = snapshot.columnMappingMode,
-      dataSchema = snapshot.dataSchema,
-      statsSchema = snapshot.statsSchema,
-      ignoreMissingStats = true,
-      setBoundsToWide = false
     )
 
   private final class Events(override protected[upkeep] val events: TransactionEvents)

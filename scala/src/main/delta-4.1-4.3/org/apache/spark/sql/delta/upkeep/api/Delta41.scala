@@ -11,6 +11,7 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.expressions.EncodeNestedVariantAsZ85String
 import org.apache.spark.sql.delta.schema.SchemaUtils
+import org.apache.spark.sql.delta.stats.StatsCollector
 import org.apache.spark.sql.functions.{col, lit, to_json}
 import org.apache.spark.sql.types.StructType
 
@@ -29,6 +30,15 @@ private[api] object Delta41 extends DeltaSince41 {
         actionsOf(snapshot, files, schema("add").dataType.asInstanceOf[StructType])
       }
       .reduceOption(_ union _)
+
+  override def statsCollector(snapshot: Snapshot, rebaseMode: String, longest: Int): StatsCollector =
+    StatsCollector(
+      snapshot.columnMappingMode,
+      snapshot.dataSchema,
+      snapshot.statsSchema,
+      rebaseMode,
+      stringTruncateLength = Some(longest)
+    )
 
   private def actionsOf(snapshot: Snapshot, files: DeltaLogFileIndex, add: StructType): DataFrame = {
     val isStruct = add.fieldNames.contains("stats_parsed") && !add.fieldNames.contains("stats")

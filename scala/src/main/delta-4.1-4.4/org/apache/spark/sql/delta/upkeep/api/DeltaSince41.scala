@@ -1,14 +1,10 @@
 package org.apache.spark.sql.delta.upkeep.api
 
-import org.apache.hadoop.conf.Configuration
-
-import org.apache.spark.sql.{Dataset, SparkSession}
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.{CommittedTransaction, DeltaLog, OptimisticTransaction, Snapshot}
-import org.apache.spark.sql.delta.actions.{Action, AddFile, InMemoryLogReplay}
+import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
-import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.stats.StatsCollectionUtils
 
 /** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a table of a catalog. */
 private[api] abstract class DeltaSince41 extends DeltaSince33 {
@@ -54,26 +50,6 @@ private[api] abstract class DeltaSince41 extends DeltaSince33 {
       Some(snapshot.minFileRetentionTimestamp),
       snapshot.minSetTransactionRetentionTimestamp
     )
-
-  override def withStatistics(
-      conf: Configuration,
-      snapshot: Snapshot,
-      files: Dataset[AddFile]
-  ): Dataset[AddFile] = {
-    val session = files.sparkSession
-    StatsCollectionUtils.computeStats(
-      session,
-      conf,
-      snapshot.deltaLog,
-      snapshot,
-      files,
-      numFilesOpt = Some(1L),
-      stringTruncateLength =
-        session.sessionState.conf.getConf(DeltaSQLConf.DATA_SKIPPING_STRING_PREFIX_LENGTH),
-      ignoreMissingStats = true,
-      setBoundsToWide = false
-    )
-  }
 }
 
 private object DeltaSince41 {

@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep.api
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.{CheckpointProvider, LazyCompleteCheckpointProvider, Snapshot}
+import org.apache.spark.sql.delta.stats.StatsCollector
 
 /** Since 4.4 a checkpoint need not be a set of files. */
 private[api] object Delta44 extends DeltaSince41 {
@@ -13,4 +14,13 @@ private[api] object Delta44 extends DeltaSince41 {
 
   override def checkpointActions(session: SparkSession, snapshot: Snapshot): Option[DataFrame] =
     snapshot.checkpointProvider.loadActionsForStateReconstruction(session, snapshot.deltaLog)
+
+  override def statsCollector(snapshot: Snapshot, rebaseMode: String, longest: Int): StatsCollector =
+    StatsCollector(
+      snapshot.columnMappingMode,
+      snapshot.dataSchema,
+      snapshot.statsSchema,
+      rebaseMode,
+      stringTruncateLength = Some(longest)
+    )
 }

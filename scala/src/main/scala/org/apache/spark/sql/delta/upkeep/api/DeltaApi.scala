@@ -2,10 +2,9 @@ package org.apache.spark.sql.delta.upkeep.api
 
 import io.delta.VERSION
 import io.deltaupkeep.{PlatformCheck, UpkeepErrors}
-import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.SPARK_VERSION
-import org.apache.spark.sql.{DataFrame, Dataset, SparkSession}
+import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -17,10 +16,11 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   TransactionExecutionObserver
 }
-import org.apache.spark.sql.delta.actions.{Action, AddFile, InMemoryLogReplay}
+import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 import org.apache.spark.sql.delta.hooks.{AutoCompactRequest, PostCommitHook}
+import org.apache.spark.sql.delta.stats.StatsCollector
 
 /**
  * What versions of Delta do in different ways. Each implementation is compiled against the oldest version that
@@ -126,8 +126,13 @@ private[upkeep] trait DeltaApi {
   /** Delta's reconciliation of actions that are given commit by commit. */
   def replay(snapshot: Snapshot): InMemoryLogReplay
 
-  /** The files with statistics from their footers. */
-  def withStatistics(conf: Configuration, snapshot: Snapshot, files: Dataset[AddFile]): Dataset[AddFile]
+  /**
+   * What makes the statistics of a file from its footer, also in a task.
+   *
+   * @param rebaseMode of dates in files that do not tell their calendar
+   * @param longest    text in characters
+   */
+  def statsCollector(snapshot: Snapshot, rebaseMode: String, longest: Int): StatsCollector
 }
 
 object DeltaApi {

@@ -6,7 +6,7 @@ import org.apache.spark.sql.delta.actions.{Action, AddFile}
 
 /**
  * Makes files of the log. Versions of Delta add fields to [[AddFile]], which changes its constructor, so code that was
- * compiled with one of them cannot call that of another. The first ten fields have been the same since 3.2.
+ * compiled with one of them cannot call that of another. The first eleven fields have been the same since 3.2.
  */
 private[upkeep] object NewFile {
 
@@ -35,9 +35,19 @@ private[upkeep] object NewFile {
       dataChange: Boolean = add.dataChange,
       stats: String = add.stats,
       baseRowId: Option[Long] = add.baseRowId,
-      rowCommitVersion: Option[Long] = add.defaultRowCommitVersion
+      rowCommitVersion: Option[Long] = add.defaultRowCommitVersion,
+      tags: Map[String, String] = add.tags,
+      clusteringProvider: Option[String] = add.clusteringProvider
   ): AddFile =
-    withFields(add)(0 -> path, 4 -> dataChange, 5 -> stats, 8 -> baseRowId, 9 -> rowCommitVersion)
+    withFields(add)(
+      0 -> path,
+      4 -> dataChange,
+      5 -> stats,
+      6 -> tags,
+      8 -> baseRowId,
+      9 -> rowCommitVersion,
+      10 -> clusteringProvider
+    )
 
   private def withFields(add: AddFile)(changes: (Int, Any)*): AddFile = {
     val fields = add.productIterator.toArray

@@ -7,9 +7,11 @@ import scala.collection.mutable
 import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.file.SpliceOutcome
+import io.deltaupkeep.parquet.footer.LeafTotals
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.api.NewFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.ThreadUtils
@@ -127,9 +129,9 @@ private[upkeep] final class BinWriter(
       stats: MergedStats.Result
   ): Written = {
     val input = actionOf(bin.files.head)
-    val bounded = done.totals.fold(Set.empty[Seq[String]])(_.bounded)
+    val leaves = done.totals.fold(Map.empty[Seq[String], LeafTotals])(_.output.leaves)
     val adds =
-      result.file.toSeq.map(splicer.rewriter.addFile(splicer.tasks(result.index), _, input, stats, bounded))
+      result.file.toSeq.map(splicer.rewriter.addFile(splicer.tasks(result.index), _, input, stats, leaves))
     val work = done.tallies.map { case (tier, tally) =>
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }
@@ -140,8 +142,15 @@ private[upkeep] final class BinWriter(
         BinSplicer.rowGroupsOf(done),
         work.toSeq
       ),
-      adds
+      inPlaceOf(input, adds)
     )
+  }
+
+  /** Where each file is rewritten by itself, it stays in its place of the table's clustering. */
+  private def inPlaceOf(input: AddFile, adds: Seq[AddFile]): Seq[AddFile] = plan.layout match {
+    case Layout.Purge(true) =>
+      adds.map(NewFile.changed(_)(tags = input.tags, clusteringProvider = input.clusteringProvider))
+    case _ => adds
   }
 
   private def writeRows(bins: Seq[Bin]): Iterator[Written] = {
@@ -154,7 +163,8 @@ private[upkeep] final class BinWriter(
         val started = System.nanoTime()
         val adds = rows.rewrite(bin, bin.files.map(actionOf))
         val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
-        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds)
+        val placed = inPlaceOf(actionOf(bin.files.head), adds)
+        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), placed)
         RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).foreach(mismatch(written, _))
         rewritten.add(written)
         written

@@ -32,7 +32,7 @@ private[upkeep] final class RowRewriter(
   }
 
   private def arranged(rows: DataFrame, bin: Bin): DataFrame = plan.layout match {
-    case Layout.Compact => rows.coalesce(1)
+    case Layout.Compact | Layout.Purge(_) => rows.coalesce(1)
     case Layout.ZOrder(columns) => clustered(rows, bin, columns)
     case Layout.Cluster(columns, _) => clustered(rows, bin, columns)
   }
@@ -41,7 +41,7 @@ private[upkeep] final class RowRewriter(
     MultiDimClustering.cluster(rows, plan.outputsOf(bin).toInt, columns, strategy.curve)
 
   private def tagged(add: AddFile): AddFile = plan.layout match {
-    case Layout.Compact =>
+    case Layout.Compact | Layout.Purge(_) =>
       add.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> plan.targetFileSize.toString))
     case _ => add
   }
@@ -51,7 +51,7 @@ private[upkeep] object RowRewriter {
 
   def strategyOf(session: SparkSession, snapshot: Snapshot, layout: Layout): OptimizeTableStrategy = {
     val (zOrderBy, full) = layout match {
-      case Layout.Compact => (Nil, false)
+      case Layout.Compact | Layout.Purge(_) => (Nil, false)
       case Layout.ZOrder(columns) => (columns, false)
       case Layout.Cluster(_, full) => (Nil, full)
     }

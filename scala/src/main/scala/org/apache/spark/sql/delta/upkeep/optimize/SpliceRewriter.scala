@@ -3,12 +3,13 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.file.SpliceSettings
+import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.hadoop.{ParquetOutputFormat, ParquetWriter}
-import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.hadoop.metadata.{CompressionCodecName, ParquetMetadata}
 
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
@@ -16,7 +17,7 @@ import org.apache.spark.sql.delta.{DeltaColumnMapping, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
-import org.apache.spark.sql.delta.util.{DeltaFileOperations, Utils}
+import org.apache.spark.sql.delta.util.{DeltaFileOperations, JsonUtils, Utils}
 import org.apache.spark.sql.execution.datasources.parquet.{
   ParquetOptions,
   ParquetReadSupport,
@@ -42,23 +43,30 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     val nullable = snapshot.dataSchema.asNullable
     DeltaColumnMapping.createPhysicalSchema(nullable, metadata.schema, metadata.columnMappingMode)
   }
+  private val tracked = new TrackedRows(snapshot)
+  private val fileSchema = StructType(dataSchema ++ tracked.columns)
   private val mergedStats = new MergedStats(dataSchema)
   private val partitions = new Partitions(metadata)
 
   /** Compares new files with their inputs. */
-  val check: RewriteCheck = new RewriteCheck(dataSchema, byId = metadata.columnMappingMode == IdMapping)
+  val check: RewriteCheck = new RewriteCheck(
+    dataSchema,
+    byId = metadata.columnMappingMode == IdMapping,
+    filled = tracked.columns.map(_.name).toSet
+  )
 
   def job(description: String, bins: Int): SpliceJob = new SpliceJob(
     session.sparkContext,
     description,
     hadoopConf,
     settings(bins),
-    new SparkToParquetSchemaConverter(sqlConf).convert(dataSchema),
+    new SparkToParquetSchemaConverter(sqlConf).convert(fileSchema),
     Map(
       SPARK_VERSION_METADATA_KEY -> SPARK_VERSION_SHORT,
-      ParquetReadSupport.SPARK_METADATA_KEY -> dataSchema.json
+      ParquetReadSupport.SPARK_METADATA_KEY -> fileSchema.json
     ),
-    new SparkCalendar(rebaseModes).problem
+    new SparkCalendar(rebaseModes).problem,
+    statsOf
   )
 
   /** How dates and timestamps are read from files that do not name a version of Spark. */
@@ -76,20 +84,21 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     SpliceTask(index, files.map(inputOf), new Path(root, directoryOf(files.head)).toString)
 
   /** What the log says about the rows of a bin. */
-  def statsOf(inputs: Seq[AddFile]): MergedStats.Result = mergedStats.of(inputs.map(_.stats))
+  def statsOf(inputs: Seq[AddFile]): MergedStats.Result =
+    mergedStats.of(inputs.map(_.stats), inputs.map(_.numDeletedRecords).sum)
 
   /**
    * The action for the new file of a bin, with statistics from its inputs or from its own footer.
    *
    * @param input   any file of the bin: all have the same partition values
-   * @param bounded paths of the columns whose bounds the footer has
+   * @param written what is known of the columns of the new file
    */
   def addFile(
       task: SpliceTask,
       file: SplicedFile,
       input: AddFile,
       stats: MergedStats.Result,
-      bounded: Set[Seq[String]]
+      written: Map[Seq[String], LeafTotals]
   ): AddFile = {
     val path = new Path(new Path(task.directory), file.name)
     val add = NewFile(
@@ -99,7 +108,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       file.modificationTime,
       tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString)
     )
-    NewFile.changed(add)(stats = stats.json(footerStats(add).map(FooterStats(_, bounded))).orNull)
+    NewFile.changed(add)(stats = stats.json(file.stats.map(FooterStats(_, written))).orNull)
   }
 
   private def relative(file: Path): String = root.toUri.relativize(file.toUri) match {
@@ -107,17 +116,23 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     case below => new Path(below.getPath).toUri.toString
   }
 
-  private def footerStats(add: AddFile): Option[String] = {
-    import org.apache.spark.sql.delta.implicits._
+  /** Delta's statistics of a footer, if it collects some. */
+  private def statsOf: Option[ParquetMetadata => String] =
     Option.when(sqlConf.getConf(DeltaSQLConf.DELTA_COLLECT_STATS)) {
-      DeltaApi.current.withStatistics(hadoopConf, snapshot, session.createDataset(Seq(add))).head().stats
+      val collector = DeltaApi.current.statsCollector(
+        snapshot,
+        sqlConf.getConf(SQLConf.PARQUET_REBASE_MODE_IN_READ).toString,
+        sqlConf.getConf(DeltaSQLConf.DATA_SKIPPING_STRING_PREFIX_LENGTH)
+      )
+      (footer: ParquetMetadata) => JsonUtils.toJson(collector.collect(footer)._1)
     }
-  }
 
   private def inputOf(add: AddFile): SpliceInput = SpliceInput(
     DeltaFileOperations.absolutePath(root.toString, add.path).toUri.toString,
     add.size,
-    add.modificationTime
+    add.modificationTime,
+    DeletionVector.of(add, root),
+    tracked.fills(add)
   )
 
   /** Where Delta's writer would put a file of the same partition. */

@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, FilesToPurge}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
@@ -15,9 +15,16 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
  * @param predicate conditions on partition columns that choose the files
  * @param isAuto    whether a commit started it, not a user; the history shows it
  */
-final case class OptimizeRequest(layout: Layout, predicate: Seq[Expression], isAuto: Boolean = false)
+final case class OptimizeRequest(layout: Layout, predicate: Seq[Expression], isAuto: Boolean = false) {
 
-/** One OPTIMIZE: its plan, and its execution. */
+  /** What a user has typed. */
+  def statement: String = layout match {
+    case Layout.Purge(_) => "REORG"
+    case _ => "OPTIMIZE"
+  }
+}
+
+/** One OPTIMIZE or REORG: its plan, and its execution. */
 final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, settings: OptimizeSettings) {
   import request.{layout, predicate}
 
@@ -27,9 +34,10 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
    * @throws io.deltaupkeep.UpkeepException if Delta has no statistics or no order for a column of ZORDER BY
    */
   lazy val plan: OptimizePlan = layout match {
-    case Layout.Compact =>
-      val needsRows = SpliceEligibility.rowsReason(table.session, table.snapshot)
-      OptimizePlanner.compact(selected.files, settings, needsRows)
+    case Layout.Compact => OptimizePlanner.compact(selected.files, settings, needsRows)
+    case purge: Layout.Purge =>
+      val chosen = FilesToPurge.of(table.session, table.snapshot, selected.adds.toSeq).map(selected.ids.idOf)
+      OptimizePlanner.purge(selected.files, chosen.toSet, settings, purge, needsRows)
     case Layout.ZOrder(columns) =>
       checkZOrderColumns(columns)
       OptimizePlanner.zOrder(selected.files, settings, columns)
@@ -37,6 +45,8 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
       val groups = ClusteringGroups.of(table, selected, cluster)
       OptimizePlanner.cluster(selected.files, groups, settings, cluster)
   }
+
+  private def needsRows: Option[String] = SpliceEligibility.rowsReason(table.session, table.snapshot)
 
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {
@@ -49,7 +59,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
     val outcome =
       if (plan.isEmpty) CommitOutcome.nothingToDo
       else {
-        table.requireWritableLog("OPTIMIZE")
+        table.requireWritableLog(request.statement)
         run(plan, TableOptimize.MaxReplans)
       }
     OptimizeResult.executed(
@@ -68,13 +78,18 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
    */
   private def run(plan: OptimizePlan, replans: Int): CommitOutcome = {
     val outcome = runOnce(plan)
-    if (outcome.lost.isEmpty || replans == 0 || layout != Layout.Compact) outcome
+    if (outcome.lost.isEmpty || replans == 0 || !keepsOrder) outcome
     else {
       val partitions = outcome.lost.map(_.partition).toSet
-      val later = copy(table = table.updated("OPTIMIZE", Intent.Reorganize))
+      val later = copy(table = table.updated(request.statement, Intent.Reorganize))
       val again = later.plan.copy(bins = later.plan.bins.filter(bin => partitions(bin.partition)))
       if (again.isEmpty) outcome else outcome ++ later.run(again, replans - 1)
     }
+  }
+
+  private def keepsOrder: Boolean = layout match {
+    case Layout.Compact | Layout.Purge(_) => true
+    case _ => false
   }
 
   /** Writes and commits the bins of a plan of this table's version. */
@@ -89,6 +104,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
     val operationOf = DeltaApi.current.optimizeOperation(predicate, _, request.isAuto, _, _)
     layout match {
       case Layout.Compact => operationOf(Nil, None, false)
+      case Layout.Purge(_) => DeltaOperations.Reorg(predicate)
       case Layout.ZOrder(columns) => operationOf(columns, None, false)
       case Layout.Cluster(columns, full) => operationOf(Nil, Some(columns), full)
     }

@@ -2,12 +2,17 @@ package org.apache.spark.sql.delta.upkeep.table
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.UnresolvedPathBasedDeltaTable
-import org.apache.spark.sql.delta.commands.OptimizeTableCommand
+import org.apache.spark.sql.delta.commands.{
+  DeltaReorgTable,
+  DeltaReorgTableCommand,
+  DeltaReorgTableMode,
+  DeltaReorgTableSpec,
+  OptimizeTableCommand
+}
 import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 
 /**
  * The parts of Delta's own OPTIMIZE: the table, the predicates as text, the columns of ZORDER BY, and FULL.
- * REORG, which is the same command with another context, is left to Delta.
  */
 object DeltaOptimize {
   def unapply(plan: LogicalPlan): Option[(LogicalPlan, Seq[String], Seq[Seq[String]], Boolean)] = plan match {
@@ -15,6 +20,20 @@ object DeltaOptimize {
       DeltaApi.current.fullOf(context).map((child, predicates, command.zOrderBy.map(_.nameParts), _))
     case _ => None
   }
+}
+
+/**
+ * The parts of Delta's `REORG TABLE ... APPLY (PURGE)`: the table, and the predicates as text. Other kinds of REORG are
+ * left to Delta.
+ */
+object DeltaPurge {
+  def unapply(plan: LogicalPlan): Option[(LogicalPlan, Seq[String])] = plan match {
+    case parsed @ DeltaReorgTable(child, Purge) => Some((child, parsed.predicates))
+    case resolved @ DeltaReorgTableCommand(child, Purge) => Some((child, resolved.predicates))
+    case _ => None
+  }
+
+  private val Purge = DeltaReorgTableSpec(DeltaReorgTableMode.PURGE, None)
 }
 
 /** A table that Delta's parser found by its path: the path, and the Hadoop settings to access it. */

@@ -13,6 +13,7 @@ import org.apache.hadoop.fs.ChecksumException
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.DeltaChecksumException
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 
@@ -121,7 +122,9 @@ object InputFailures {
   /** What is wrong with the bytes of a file; none if the store, the engine or a setting may be at fault. */
   private def damage(e: Throwable): Option[String] = causesOf(e).last match {
     case _: EOFException => Some("it ends too early")
-    case thrown if thrown.isInstanceOf[ChecksumException] || isOfReaders(thrown) =>
+    case thrown
+        if thrown.isInstanceOf[ChecksumException] || thrown.isInstanceOf[DeltaChecksumException] ||
+          isOfReaders(thrown) =>
       Some(Option(thrown.getMessage).getOrElse(thrown.getClass.getSimpleName))
     case _ => None
   }
@@ -133,6 +136,8 @@ object InputFailures {
 
   private val Readers = Seq(
     "org.apache.parquet.",
+    "org.apache.spark.sql.delta.deletionvectors.",
+    "org.roaringbitmap.",
     "shaded.parquet.",
     "org.xerial.snappy.",
     "com.github.luben.zstd.",

@@ -1,0 +1,83 @@
+package io.deltaupkeep.parquet.chunk
+
+import io.deltaupkeep.parquet.bytes.LittleEndian
+import io.deltaupkeep.parquet.footer.Fill
+import io.deltaupkeep.parquet.page.{ColumnBuffer, PageData, Values}
+
+import org.apache.parquet.column.ColumnDescriptor
+
+/**
+ * The pages of a column of optional 64-bit numbers, with a fill in place of nulls. Its pages have no dictionary.
+ *
+ * @param column   outside structs and lists
+ * @param stored   the pages of the file, or such as [[MissingPages]] makes
+ * @param startsAt position in the file of the row group's first row
+ */
+private[parquet] final class FilledPages(
+    column: ColumnDescriptor,
+    stored: RowPages,
+    fill: Fill,
+    startsAt: Long
+) extends RowPages {
+
+  private val filled = new ColumnBuffer(column)
+
+  override def page: PageData = filled
+  override def firstRow: Long = stored.firstRow
+  override def rows: Long = stored.rows
+  override def dictionary: Option[Values] = None
+  override def isWhole: Boolean = stored.isWhole
+
+  override def next(): Boolean = {
+    val more = stored.next()
+    if (more) take(stored.page)
+    more
+  }
+
+  private def take(from: PageData): Unit = {
+    val values = from.plainValues
+    val first = startsAt + firstRow
+    var value = 0
+    var i = 0
+    filled.clear()
+    while (i < from.levels) {
+      filled.defined(0)
+      if (from.definition(i) == from.maxDefinition) {
+        val entry = if (from.isDictionaryEncoded) from.ids(value) else value
+        filled.plain.putLong(LittleEndian.getLong(values.array, values.start(entry)))
+        value += 1
+      } else filled.plain.putLong(fill.at(first + i))
+      i += 1
+    }
+    filled.complete()
+    ()
+  }
+}
+
+/**
+ * Pages of nulls for a column that a file lacks.
+ *
+ * @param count    rows of the row group
+ * @param pageRows of a page at most
+ */
+private[parquet] final class MissingPages(column: ColumnDescriptor, count: Long, pageRows: Int)
+    extends RowPages {
+
+  private val nulls = new ColumnBuffer(column)
+
+  override def page: PageData = nulls
+  var firstRow: Long = 0
+  var rows: Long = 0
+  override def dictionary: Option[Values] = None
+  override def isWhole: Boolean = true
+
+  override def next(): Boolean = {
+    firstRow = rows
+    rows = math.min(count, firstRow + pageRows)
+    nulls.clear()
+    nulls.repetition.add(0, (rows - firstRow).toInt)
+    nulls.definition.add(0, (rows - firstRow).toInt)
+    nulls.complete()
+    rows > firstRow
+  }
+}

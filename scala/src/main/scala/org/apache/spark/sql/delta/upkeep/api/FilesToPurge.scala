@@ -1,0 +1,27 @@
+package org.apache.spark.sql.delta.upkeep.api
+
+import java.lang.reflect.InvocationTargetException
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.commands.DeltaPurgeOperation
+
+/**
+ * The files that REORG TABLE ... APPLY (PURGE) rewrites: with deleted rows, or with columns that the table has dropped.
+ * Delta asks for a session since 3.3, and takes any descriptor of a snapshot since 4.3, so its method is found by name.
+ */
+private[upkeep] object FilesToPurge {
+
+  private val filter = classOf[DeltaPurgeOperation].getMethods
+    .filter(method => method.getName == "filterFilesToReorg" && !method.isBridge)
+    .maxBy(_.getParameterCount)
+
+  /** Reads the footers of all files, in a Spark job. */
+  def of(session: SparkSession, snapshot: Snapshot, files: Seq[AddFile]): Seq[AddFile] = {
+    val needsSession = filter.getParameterCount == 3
+    val arguments = Seq[AnyRef](session, snapshot, files).drop(if (needsSession) 0 else 1)
+    try filter.invoke(new DeltaPurgeOperation, arguments: _*).asInstanceOf[Seq[AddFile]]
+    catch { case failed: InvocationTargetException => throw failed.getCause }
+  }
+}
