@@ -9,7 +9,7 @@ import math
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,14 @@ WIDE_COLUMNS, WIDE_FILES, WIDE_ROWS = 500, 50, 2_000
 STRING_FILES, STRING_ROWS = 40, 50_000
 NESTED_FILES, NESTED_ROWS = 100, 10_000
 LARGE_FILES, LARGE_ROWS = 6, 1_400_000
+# Deletion vectors come when rows are hidden.
+EVERYTHING = {
+    "delta.checkpointPolicy": "v2",
+    "delta.columnMapping.mode": "name",
+    "delta.enableChangeDataFeed": "true",
+    "delta.enableRowTracking": "true",
+    "delta.enableTypeWidening": "true",
+}
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,23 @@ def write_dv_some(spark: SparkSession, path: Path, scale: float) -> None:
     write_small(spark, path, scale)
     keys_of_file = LINEITEM_KEYS * scale / scaled(LINEITEM_FILES, scale)
     hide(spark, path, f"pmod(floor(l_orderkey / {keys_of_file:.0f}), 10) = 3")
+
+
+def write_rowtrack(spark: SparkSession, path: Path, scale: float) -> None:
+    """Write `small` with row ids: of files that were never rewritten, each has a first one."""
+    rows = lineitem(spark, scale, scaled(LINEITEM_FILES, scale))
+    save(rows, path, properties={"delta.enableRowTracking": "true"})
+
+
+def write_everything(spark: SparkSession, path: Path, scale: float) -> None:
+    """Write `small` with all features at once; the second half after a type was widened."""
+    rows = lineitem(spark, scale, scaled(LINEITEM_FILES, scale))
+    is_early = f.col("l_orderkey") <= int(LINEITEM_KEYS * scale / 2)
+    save(rows.where(is_early), path, properties=EVERYTHING)
+    spark.sql(f"ALTER TABLE delta.`{path}` ALTER COLUMN l_linenumber TYPE BIGINT")
+    late = rows.where(~is_early).withColumn("l_linenumber", f.col("l_linenumber").cast("long"))
+    late.write.format("delta").mode("append").save(str(path))
+    hide(spark, path, "true")
 
 
 def hide(spark: SparkSession, path: Path, where: str) -> None:
@@ -265,10 +290,15 @@ def chance(name: str, share: float, value: Column) -> Column:
     return f.when(remainder(f"{name}-null", 1_000) < int(share * 1_000), value)
 
 
-def save(rows: DataFrame, path: Path, partition_by: Sequence[str] = ()) -> None:
-    """Write a Delta table that all engines can write to."""
+def save(
+    rows: DataFrame,
+    path: Path,
+    partition_by: Sequence[str] = (),
+    properties: Mapping[str, str] | None = None,
+) -> None:
+    """Write a Delta table that all engines can write to, but for what its properties ask."""
     writer = rows.write.format("delta").option("delta.enableDeletionVectors", "false")
-    writer.partitionBy(*partition_by).save(str(path))
+    writer.options(**(properties or {})).partitionBy(*partition_by).save(str(path))
 
 
 def lineitem_keys(scale: float) -> str:
@@ -297,6 +327,13 @@ CASES = (
     Case("tiny", "lineitem, files of 1,000 rows", write_tiny, tiny_keys),
     Case("dv_all", "small, 1 % of each file deleted", write_dv_all, lineitem_keys),
     Case("dv_some", "small, 1 % of every tenth file deleted", write_dv_some, lineitem_keys),
+    Case("rowtrack", "small, with row ids", write_rowtrack, lineitem_keys),
+    Case(
+        "everything",
+        "dv_all, row ids, a widened type, change feed, column mapping, v2 checkpoints",
+        write_everything,
+        lineitem_keys,
+    ),
     Case(
         "partitioned",
         f"{FILES_PER_DAY} files in each partition",
