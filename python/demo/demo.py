@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -128,12 +129,12 @@ def maintain(spark: SparkSession) -> None:
 
     title("OPTIMIZE, first as a dry run")
     plan = timed("table.optimize().dryRun()", lambda: table.optimize().dryRun())
-    for part in plan.bins[:3]:
-        print(f"    {part.partition}: {part.inputFiles} files, {part.tier}: {part.reason}")
+    show_plan(plan.bins)
     done = timed(f"OPTIMIZE '{TABLE.name}'", lambda: spark.sql(f"OPTIMIZE '{TABLE}'"))
     removed, added = done.metrics.filesRemoved, done.metrics.filesAdded
     print(f"    removed {removed.totalFiles} files of {mib(removed.totalSize)}")
     print(f"    added   {added.totalFiles} files of {mib(added.totalSize)}")
+    show_engine(done.metrics)
 
     title("CHECKPOINT")
     done = timed("table.checkpoint()", table.checkpoint)
@@ -161,6 +162,28 @@ def maintain(spark: SparkSession) -> None:
     if before != after:
         sys.exit("The results differ: rows were lost or made up.")
     print(f"    the result is unchanged: {len(after)} rows")
+
+
+def show_plan(bins: list[Row]) -> None:
+    """Print how many bins go which way, and why."""
+    ways: Counter[tuple[str, str]] = Counter()
+    files: Counter[tuple[str, str]] = Counter()
+    for part in bins:
+        ways[part.tier, part.reason] += 1
+        files[part.tier, part.reason] += part.inputFiles
+    for (tier, reason), count in ways.most_common():
+        print(f"    {count} bins of {files[tier, reason]} files, {tier}: {reason}")
+
+
+def show_engine(metrics: Row) -> None:
+    """Print what each tier has rewritten, and which hidden rows are gone."""
+    ways = [f"{mib(way.bytes)} by {way.tier}" for way in metrics.tiers if way.bytes]
+    print(f"    rewrote {', '.join(ways)}")
+    if vectors := metrics.deletionVectorStats:
+        print(
+            f"    dropped {vectors.numDeletionVectorsRemoved} deletion vectors, "
+            f"and the {vectors.numDeletionVectorRowsRemoved:,} rows that they hid"
+        )
 
 
 def timed(statement: str, run: Callable[[], DataFrame]) -> Row:
