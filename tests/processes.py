@@ -20,6 +20,10 @@ REPOSITORY = ROOT / "scala/target/repository"
 LINE, SCALA = spark_line(), scala_version()
 # First two numbers of Delta's version.
 DELTA = tuple(int(part) for part in version("delta-spark").split(".")[:2])
+# Delta 3.2 does not look for them, and Delta 4.0.0 was made for Spark 4.0.0.
+FINDS_DROPPED_COLUMNS = DELTA >= (3, 3) and (
+    version("delta-spark") != "4.0.0" or version("pyspark") == "4.0.0"
+)
 # The tests of Spark 4.2 are those of its artifact under the older name.
 _IS_PLAIN = LINE == "4.2"
 _TARGET = ROOT / "scala/target" / ("" if _IS_PLAIN else f"{LINE}_{SCALA}") / f"scala-{SCALA}"

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from conftest import TableFactory
 from delta_upkeep import UpkeepTable
-from processes import DELTA
+from processes import DELTA, FINDS_DROPPED_COLUMNS
 from sessions import session_conf
 from strangers import has_kernel, ids_by_delta_rs, ids_by_duckdb, ids_by_kernel, ids_by_pyarrow
 
@@ -124,7 +124,7 @@ def test_reorg_purges_what_is_hidden_and_nothing_else(spark: SparkSession, table
     assert spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first().version is None
 
 
-@pytest.mark.skipif(DELTA < (3, 3), reason="Delta 3.2 does not look for dropped columns")
+@pytest.mark.skipif(not FINDS_DROPPED_COLUMNS, reason="Delta cannot find dropped columns")
 def test_reorg_purges_dropped_columns(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, **{"columnMapping.mode": "name"})
     files = spark.table(t.sql_name).selectExpr("input_file_name()").distinct().count()

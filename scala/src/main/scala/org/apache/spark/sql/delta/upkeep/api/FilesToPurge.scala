@@ -2,6 +2,9 @@ package org.apache.spark.sql.delta.upkeep.api
 
 import java.lang.reflect.InvocationTargetException
 
+import io.delta.VERSION
+
+import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
@@ -17,8 +20,17 @@ private[upkeep] object FilesToPurge {
     .filter(method => method.getName == "filterFilesToReorg" && !method.isBridge)
     .maxBy(_.getParameterCount)
 
-  /** Reads the footers of all files, in a Spark job. */
-  def of(session: SparkSession, snapshot: Snapshot, files: Seq[AddFile]): Seq[AddFile] = {
+  /** Delta 4.0.0 looks for dropped columns by a constructor of Spark 4.0.0 that later ones do not have. */
+  private val canFindColumns = VERSION != "4.0.0" || SPARK_VERSION_SHORT == "4.0.0"
+
+  /** Reads the footers of all files, in a Spark job, if Delta can find dropped columns. */
+  def of(session: SparkSession, snapshot: Snapshot, files: Seq[AddFile]): Seq[AddFile] =
+    if (canFindColumns) byDelta(session, snapshot, files) else files.filter(hidesRows)
+
+  private def hidesRows(file: AddFile): Boolean =
+    file.deletionVector != null && (file.numPhysicalRecords.isEmpty || file.numDeletedRecords > 0)
+
+  private def byDelta(session: SparkSession, snapshot: Snapshot, files: Seq[AddFile]): Seq[AddFile] = {
     val needsSession = filter.getParameterCount == 3
     val arguments = Seq[AnyRef](session, snapshot, files).drop(if (needsSession) 0 else 1)
     try filter.invoke(new DeltaPurgeOperation, arguments: _*).asInstanceOf[Seq[AddFile]]
