@@ -9,13 +9,19 @@ import pytest
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from conftest import TableFactory
+from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from processes import DELTA, FINDS_DROPPED_COLUMNS
 from sessions import session_conf
 from strangers import has_kernel, ids_by_delta_rs, ids_by_duckdb, ids_by_kernel, ids_by_pyarrow
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
+
+
+def append(spark: SparkSession, t: Table, start: int, end: int, p: str) -> None:
+    """Append the ids from `start` until `end`, one file in each partition."""
+    rows = spark.range(start, end).selectExpr("id", f"{p} AS p", "'x' AS text").coalesce(1)
+    rows.write.format("delta").mode("append").save(str(t.path))
 
 
 def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table: TableFactory):
@@ -67,9 +73,7 @@ def test_where_takes_the_named_partitions_only(spark: SparkSession, table: Table
 
 def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, table: TableFactory):
     t = table(enableDeletionVectors="true")
-    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(1).write.format(
-        "delta"
-    ).mode("append").save(str(t.path))
+    append(spark, t, 1, 101, p="1")
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id > 40")
     row = spark.sql(f"OPTIMIZE {t.sql_name}").first()
     assert row.metrics.deletionVectorStats.numDeletionVectorRowsRemoved == 60
@@ -84,9 +88,7 @@ def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, tab
 
 def test_a_damaged_vector_is_told_by_its_name(spark: SparkSession, table: TableFactory):
     t = table(enableDeletionVectors="true")
-    spark.range(1, 101).selectExpr("id", "1 AS p", "'x' AS text").coalesce(1).write.format(
-        "delta"
-    ).mode("append").save(str(t.path))
+    append(spark, t, 1, 101, p="1")
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id > 40")
     (vector,) = t.path.glob("deletion_vector*")
     content = bytearray(vector.read_bytes())
@@ -107,9 +109,7 @@ def test_reorg_purges_what_is_hidden_and_nothing_else(spark: SparkSession, table
         enableDeletionVectors="true",
         **{"columnMapping.mode": "name", "enableChangeDataFeed": "true"},
     )
-    spark.range(11, 111).selectExpr("id", "int(id % 2) AS p", "'x' AS text").coalesce(
-        1
-    ).write.format("delta").mode("append").save(str(t.path))
+    append(spark, t, 11, 111, p="int(id % 2)")
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id IN (12, 13)")
     row = spark.sql(f"REORG TABLE {t.sql_name} WHERE p = 0 APPLY (PURGE)").first()
     assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (1, 1)
@@ -175,9 +175,7 @@ def test_row_ids_survive(spark: SparkSession, table: TableFactory):
 
     compacted()
     # Some files have columns of ids, others have none, and the rows of an update are in both.
-    spark.range(5, 105).selectExpr("id", "int(id % 2) AS p", "'x' AS text").coalesce(
-        1
-    ).write.format("delta").mode("append").save(str(t.path))
+    append(spark, t, 5, 105, p="int(id % 2)")
     spark.sql(f"UPDATE {t.sql_name} SET text = 'changed' WHERE id % 10 IN (1, 4)")
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id % 7 = 0")
     compacted()
