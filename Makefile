@@ -48,7 +48,7 @@ BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends_1k appends_200k
 # What shows that a pair works: suites of Scala (Spark 3.5 has no others), and tests from Python.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_cleanup.py \
-	test_maintain_and_health.py test_optimize.py test_platforms.py test_sql.py)
+	test_maintain_and_health.py test_optimize.py test_platforms.py test_sql.py test_stored_types.py)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.
@@ -108,7 +108,7 @@ test-python: setup dist $(VENV)/.browser $(VENV)/spark.jsa ## Run the tests from
 torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers for TORTURE_MINUTES=30, interrupt every request, storm, and fuzz; TORTURE_SEED=1 repeats a run, TORTURE_POINTS=150 is fewer
 	PYTHONPATH=tests $(BIN)/python -m torture.run --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
 	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz* io.deltaupkeep.parquet.bytes.* io.deltaupkeep.parquet.footer.* io.deltaupkeep.parquet.page.*" </dev/null
-	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 $(call PYTEST,$(VENV)) tests/faults $(ARGS)
+	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 STORM_MERGES=200 $(call PYTEST,$(VENV)) tests/faults $(ARGS)
 
 .PHONY: publish-local
 publish-local: $(PUBLISHED) ## Publish to a Maven layout below scala/target/repository

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from processes import DELTA, FINDS_DROPPED_COLUMNS
-from sessions import session_conf
+from sessions import meanwhile, session_conf
 from strangers import has_kernel, ids_by_delta_rs, ids_by_duckdb, ids_by_kernel, ids_by_pyarrow
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
@@ -84,6 +84,36 @@ def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, tab
     stats = json.loads(added["stats"])
     assert (stats["numRecords"], stats["tightBounds"]) == (40, True)
     assert (stats["minValues"]["id"], stats["maxValues"]["id"]) == (1, 40)
+
+
+def test_rows_deleted_meanwhile_stay_deleted_for_every_reader(
+    spark: SparkSession, table: TableFactory
+):
+    t = table(enableDeletionVectors="true")
+    for i in range(3):
+        spark.range(i * 100, i * 100 + 100).selectExpr("id", "1 AS p", "'x' AS text").coalesce(
+            1
+        ).write.format("delta").mode("append").save(str(t.path))
+    delete = f"DELETE FROM {t.sql_name} WHERE id IN (3, 107, 108, 299)"
+    row = json.loads(meanwhile(spark, f"OPTIMIZE {t.sql_name}", delete))
+    (found,) = row["bins"]
+    assert (found["status"], found["inputFiles"]) == ("committed", 3)
+    assert found["reason"] == "small row groups are merged; deleted meanwhile: 4 rows"
+    assert row["metrics"]["numRowsDeletedMeanwhile"] == 4
+    assert row["metrics"]["deletionVectorStats"] == {
+        "numDeletionVectorsRemoved": 3,
+        "numDeletionVectorRowsRemoved": 0,
+    }
+    expected = [i for i in range(300) if i not in (3, 107, 108, 299)]
+    assert t.ids() == t.ids(version=row["version"] - 1) == expected
+    if has_kernel():
+        assert ids_by_kernel(spark, t.path) == expected
+    (added,) = t.added()
+    assert added["deletionVector"]["cardinality"] == 4
+    stats = json.loads(added["stats"])
+    assert (stats["numRecords"], stats["tightBounds"]) == (300, False)
+    spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)")
+    assert t.ids() == ids_by_pyarrow(t.path) == ids_by_duckdb(t.path) == expected
 
 
 def test_a_damaged_vector_is_told_by_its_name(spark: SparkSession, table: TableFactory):
@@ -292,6 +322,59 @@ def test_the_engine_can_be_switched_off(spark: SparkSession, table: TableFactory
         ("rows", "spark.deltaUpkeep.optimize.engine is rows")
     }
     assert t.ids() == [1, 2, 3, 4]
+
+
+LEGACY = "the legacy calendar"
+
+
+def insert_dates(spark: SparkSession, table: str, *ids: int, legacy: bool = False) -> None:
+    """Append a file for each id. Those of the legacy calendar have to be read as rows."""
+    mode = {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY" if legacy else "CORRECTED"}
+    with session_conf(spark, mode):
+        for i in ids:
+            spark.sql(f"INSERT INTO {table} VALUES ({i}, DATE'1500-01-01')")
+
+
+@pytest.fixture
+def dates(spark: SparkSession, tmp_path: Path) -> str:
+    name = f"delta.`{tmp_path / 'dates'}`"
+    spark.sql(f"CREATE TABLE {name} (id INT, d DATE) USING delta")
+    return name
+
+
+def bins_of(row) -> set[tuple[int, str, bool, str]]:
+    return {(b.inputFiles, b.tier, LEGACY in b.reason, b.status) for b in row.bins}
+
+
+def test_only_the_files_that_need_it_go_by_rows(spark: SparkSession, dates: str):
+    insert_dates(spark, dates, 1, 2, legacy=True)
+    insert_dates(spark, dates, 3, 4, 5)
+    for dry_run, status in ((" DRY RUN", "planned"), ("", "committed")):
+        row = spark.sql(f"OPTIMIZE {dates}{dry_run}").first()
+        assert bins_of(row) == {(3, "splice", False, status), (2, "rows", True, status)}
+        assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (5, 2)
+    assert spark.sql(f"SELECT DISTINCT d FROM {dates}").collect()[0].d.isoformat() == "1500-01-01"
+    assert sorted(row.id for row in spark.table(dates).collect()) == [1, 2, 3, 4, 5]
+    assert spark.sql(f"OPTIMIZE {dates}").first().version is None
+
+
+def test_one_file_that_cannot_be_spliced_is_left_until_others_go_with_it(
+    spark: SparkSession, dates: str
+):
+    insert_dates(spark, dates, 1, legacy=True)
+    insert_dates(spark, dates, 2, 3)
+    for dry_run, status in ((" DRY RUN", "planned"), ("", "committed")):
+        row = spark.sql(f"OPTIMIZE {dates}{dry_run}").first()
+        assert bins_of(row) == {(2, "splice", False, status), (1, "rows", True, "left")}
+        assert row.metrics.numFilesRemoved == 2
+    version = row.version
+    row = spark.sql(f"OPTIMIZE {dates}").first()
+    assert (row.version, bins_of(row)) == (None, {(1, "rows", True, "left")})
+    insert_dates(spark, dates, 4, legacy=True)
+    row = spark.sql(f"OPTIMIZE {dates}").first()
+    assert (row.version, bins_of(row)) == (version + 2, {(2, "rows", True, "committed")})
+    assert sorted(row.id for row in spark.table(dates).collect()) == [1, 2, 3, 4]
+    assert spark.sql(f"OPTIMIZE {dates}").first().bins == []
 
 
 def test_the_row_tells_row_groups_and_tiers(spark: SparkSession, table: TableFactory):

@@ -13,9 +13,14 @@ import org.apache.spark.sql.types._
 /**
  * Merges the statistics of files for one column (protocol, 'Per-file Statistics').
  *
- * @param path names from the top
+ * @param path       names from the top
+ * @param isRestated whether what the log tells of older files means other values now
  */
-private[optimize] final class ColumnStats(val path: List[String], val dataType: DataType) {
+private[optimize] final class ColumnStats(
+    val path: List[String],
+    val dataType: DataType,
+    isRestated: Boolean = false
+) {
 
   private val order = ValueOrder.of(dataType)
   private var files = 0
@@ -56,7 +61,7 @@ private[optimize] final class ColumnStats(val path: List[String], val dataType: 
       Option.when(filesWithNullCount == 0 && bounds == 0)(ColumnStats.unknown)
     else if (boundsOfValues == 0) Some(ColumnStats.Of(None, None, Some(nulls)))
     else
-      Option.when(boundsOfValues == 2 * filesWithValues && isOrdered) {
+      Option.when(boundsOfValues == 2 * filesWithValues && isOrdered && !isRestated) {
         ColumnStats.Of(Some(least.node), Some(greatest.node), Some(nulls))
       }
 

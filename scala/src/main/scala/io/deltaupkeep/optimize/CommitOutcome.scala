@@ -6,12 +6,14 @@ package io.deltaupkeep.optimize
  * @param addedSizes of its new files, in bytes
  * @param rowGroups  counted where footers were read
  * @param work       by tier: one bin may hold chunks that are copied and others that are spliced
+ * @param lateRows   of the new file that other writers deleted meanwhile: a deletion vector hides them
  */
 final case class RewrittenBin(
     bin: Bin,
     addedSizes: Seq[Long],
     rowGroups: Option[RowGroupCounts],
-    work: Seq[TierWork]
+    work: Seq[TierWork],
+    lateRows: Long = 0
 )
 
 /** Row groups of the inputs and of the new file. */
@@ -25,12 +27,24 @@ final case class TierWork(tier: String, bytes: Long, milliseconds: Long)
  *
  * @param versions  of the commits, none where no bin was left to commit
  * @param committed bins that are in the table now
- * @param lost      bins of which another writer removed a file first; their new files were deleted
+ * @param lost      bins whose files another writer changed first in a way that cannot be carried over; their new files
+ *                  were deleted
+ * @param left      files that no bin is worth rewriting for, and why they cannot be spliced
  */
-final case class CommitOutcome(versions: Seq[Long], committed: Seq[RewrittenBin], lost: Seq[Bin]) {
+final case class CommitOutcome(
+    versions: Seq[Long],
+    committed: Seq[RewrittenBin],
+    lost: Seq[Bin],
+    left: Seq[Bin] = Nil
+) {
 
   def ++(later: CommitOutcome): CommitOutcome =
-    CommitOutcome(versions ++ later.versions, committed ++ later.committed, lost ++ later.lost)
+    CommitOutcome(
+      versions ++ later.versions,
+      committed ++ later.committed,
+      lost ++ later.lost,
+      left ++ later.left
+    )
 }
 
 object CommitOutcome {

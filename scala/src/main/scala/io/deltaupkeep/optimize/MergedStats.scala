@@ -67,6 +67,14 @@ object MergedStats {
       } finally parser.close()
     }
 
+  /**
+   * The statistics for a file that gets a deletion vector: what they say of bounds need no longer be of rows that are
+   * not deleted. None if they do not have the number of rows, which such a file must have.
+   */
+  def withWideBounds(stats: String): Option[String] = numRecords(stats).map { _ =>
+    mapper.writeValueAsString(mapper.readTree(stats).asInstanceOf[ObjectNode].put(TightBounds, false))
+  }
+
   @tailrec
   private def numRecords(parser: JsonParser): Option[Long] =
     if (parser.nextToken() != JsonToken.FIELD_NAME) None
@@ -250,7 +258,8 @@ object MergedStats {
       val path = parents :+ field.name
       field.name -> (field.dataType match {
         case struct: StructType => nodeOf(struct, path)
-        case other => new Leaf(new ColumnStats(path, other))
+        // The log has the shortest decimal of a float, which is another double.
+        case other => new Leaf(new ColumnStats(path, other, WidenedTypes.of(field).contains("float")))
       })
     }
   )

@@ -70,13 +70,15 @@ final case class Bin(files: Seq[DataFile], tier: Tier) {
  * @param considered files that the predicate selects; those in no bin are not changed
  * @param bins       largest first
  * @param deferred   bins, or parts of them, that exceed the limits of this run
+ * @param left       files that cannot be spliced, and need not be rewritten, by bins; known once footers were read
  */
 final case class OptimizePlan(
     layout: Layout,
     targetFileSize: Long,
     considered: Seq[DataFile],
     bins: Seq[Bin],
-    deferred: Seq[Bin] = Nil
+    deferred: Seq[Bin] = Nil,
+    left: Seq[Bin] = Nil
 ) {
 
   def isEmpty: Boolean = bins.isEmpty

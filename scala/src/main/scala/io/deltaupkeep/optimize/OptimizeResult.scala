@@ -1,5 +1,7 @@
 package io.deltaupkeep.optimize
 
+import io.deltaupkeep.CountText
+
 /** Sizes of a set of files, in bytes; the names are those of Delta's own OPTIMIZE. */
 final case class FileSizes(
     min: Option[Long],
@@ -29,7 +31,8 @@ final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeleti
  * Totals of an OPTIMIZE. Names and meanings are those of Delta's OPTIMIZE, so that scripts keep working; in a
  * dry run they say what the plan would remove, and `numFilesAdded` says how many files it would write. Row
  * groups are counted for bins whose footers were read, which the rows tier does not do; null if there are
- * none.
+ * none. `numRowsDeletedMeanwhile` counts rows of new files that other writers deleted while OPTIMIZE ran: deletion
+ * vectors hide them.
  */
 final case class OptimizeMetrics(
     numFilesAdded: Long,
@@ -47,6 +50,7 @@ final case class OptimizeMetrics(
     deletionVectorStats: Option[DeletionVectorTotals],
     numRowGroupsBefore: Option[Long],
     numRowGroupsAfter: Option[Long],
+    numRowsDeletedMeanwhile: Long,
     tiers: Seq[TierMetrics]
 )
 
@@ -63,9 +67,10 @@ final case class TierMetrics(tier: String, files: Long, bytes: Long, millisecond
  * One bin of the plan and its outcome.
  *
  * @param partition `column=value` pairs; empty if the table is not partitioned
- * @param tier      how it is rewritten, and `reason` says why
+ * @param tier      how it is rewritten, and `reason` says why; it also says how many rows were deleted meanwhile
  * @param status    `planned` (dry run), `committed`, `deferred` to a later run by maxFiles or maxBytes, or
- *                  `lost`: another writer removed one of its files first, so it stays as that writer left it
+ *                  `lost`: another writer replaced one of its files first, so it stays as that writer left it,
+ *                  or `left`: it cannot be spliced, and no other file would go by rows with it
  */
 final case class BinResult(
     partition: String,
@@ -111,7 +116,7 @@ object OptimizeResult {
       metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
       dryRun = true,
       version = None,
-      bins.map(binResult(_, "planned")) ++ deferredOf(plan),
+      bins.map(binResult(_, "planned")) ++ deferredOf(plan) ++ unchanged(plan.left, "left"),
       verified = false
     )
   }
@@ -124,19 +129,21 @@ object OptimizeResult {
       startedAt: Long,
       endedAt: Long
   ): OptimizeResult = {
-    val lost = commit.lost.map(RewrittenBin(_, Nil, None, Nil))
     OptimizeResult(
       path,
       totals(plan.considered.size.toLong, commit.committed, commit.versions.size, startedAt, endedAt),
       dryRun = false,
       commit.versions.lastOption,
-      commit.committed.map(binResult(_, "committed")) ++ lost.map(binResult(_, "lost")) ++ deferredOf(plan),
+      commit.committed.map(binResult(_, "committed")) ++ unchanged(commit.lost, "lost") ++ deferredOf(plan) ++
+        unchanged(commit.left, "left"),
       verified = verify && commit.versions.nonEmpty
     )
   }
 
-  private def deferredOf(plan: OptimizePlan): Seq[BinResult] =
-    plan.deferred.map(bin => binResult(RewrittenBin(bin, Nil, None, Nil), "deferred"))
+  private def deferredOf(plan: OptimizePlan): Seq[BinResult] = unchanged(plan.deferred, "deferred")
+
+  private def unchanged(bins: Seq[Bin], status: String): Seq[BinResult] =
+    bins.map(bin => binResult(RewrittenBin(bin, Nil, None, Nil), status))
 
   private def totals(
       considered: Long,
@@ -167,6 +174,7 @@ object OptimizeResult {
         Option.when(vectors.nonEmpty)(DeletionVectorTotals(vectors.size, vectors.map(_.deletedRows).sum)),
       numRowGroupsBefore = Option.when(counted.nonEmpty)(counted.map(_.before).sum),
       numRowGroupsAfter = Option.when(counted.nonEmpty)(counted.map(_.after).sum),
+      numRowsDeletedMeanwhile = bins.map(_.lateRows).sum,
       tiers = tierMetrics(bins)
     )
   }
@@ -180,6 +188,13 @@ object OptimizeResult {
       }
     }
 
+  private def reasonOf(rewritten: RewrittenBin): String = {
+    val late = Option.when(rewritten.lateRows > 0) {
+      s"; deleted meanwhile: ${CountText.of(rewritten.lateRows, "row")}"
+    }
+    rewritten.bin.tier.reason + late.getOrElse("")
+  }
+
   private def binResult(rewritten: RewrittenBin, status: String): BinResult = {
     val bin = rewritten.bin
     BinResult(
@@ -187,7 +202,7 @@ object OptimizeResult {
       bin.files.size,
       bin.sizeInBytes,
       bin.tier.name,
-      bin.tier.reason,
+      reasonOf(rewritten),
       status,
       rewritten.rowGroups.map(_.before),
       rewritten.rowGroups.map(_.after)

@@ -3,11 +3,12 @@ package io.deltaupkeep.optimize
 import java.util.UUID
 import java.util.concurrent.LinkedBlockingQueue
 
+import scala.annotation.tailrec
 import scala.collection.mutable
 import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest, SpliceSettings}
 import io.deltaupkeep.parquet.footer.{Fill, InputRows, RowSelection, SchemaBytes}
 
 import org.apache.hadoop.conf.Configuration
@@ -26,8 +27,9 @@ import org.apache.spark.util.SerializableConfiguration
  * @param index     of the bin in the job
  * @param inputs    in the order that their rows keep
  * @param directory where the new file goes
+ * @param split     tells what is worth being spliced without inputs that are refused
  */
-final case class SpliceTask(index: Int, inputs: Seq[SpliceInput], directory: String)
+final case class SpliceTask(index: Int, inputs: Seq[SpliceInput], directory: String, split: BinSplit)
 
 /**
  * An input by its absolute URI; size in bytes, time in milliseconds since the epoch.
@@ -59,9 +61,17 @@ trait DeletedRows extends Serializable {
 final case class SplicedFile(name: String, size: Long, modificationTime: Long, stats: Option[String])
 
 /**
- * The result of a task. There is no file if the splice was refused, if the bin has no rows, and in a preview.
+ * The result of a task. There is no file if nothing is spliced, if the bin has no rows, and in a preview.
+ *
+ * @param refused inputs that cannot be spliced, by their positions
+ * @param done    what became of the others, if they are worth being spliced without those
  */
-final case class SpliceTaskResult(index: Int, outcome: SpliceOutcome, file: Option[SplicedFile])
+final case class SpliceTaskResult(
+    index: Int,
+    refused: Map[Int, Refusal],
+    done: Option[SpliceOutcome.Done],
+    file: Option[SplicedFile]
+)
 
 /**
  * One Spark job that splices all bins of an OPTIMIZE, in one task each, in the given order.
@@ -169,15 +179,48 @@ private final case class SpliceWork(
     write: Boolean
 ) {
 
-  def run(task: SpliceTask): SpliceTaskResult = {
+  def run(task: SpliceTask): SpliceTaskResult =
+    if (write) {
+      // Or a file would be written for nothing, in every run that finds the same inputs again.
+      val known = task.split.pivots.flatMap(input => preview(task, Seq(input)).refused)
+      splice(task, known.toMap)
+    } else preview(task, task.inputs.indices)
+
+  private def preview(task: SpliceTask, inputs: Seq[Int]): SpliceTaskResult =
+    resultOf(task, inputs, splicerOf(task, inputs).preview())
+
+  private def splicerOf(task: SpliceTask, inputs: Seq[Int]): FileSplicer = {
     val request = SpliceRequest(
-      task.inputs.map(inputRows),
+      inputs.map(input => inputRows(task.inputs(input))),
       schema.schema,
       keyValues,
       isReadable
     )
-    val splicer = new FileSplicer(request, settings, conf.value)
-    if (write) splice(task, splicer) else SpliceTaskResult(task.index, splicer.preview(), None)
+    new FileSplicer(request, settings, conf.value)
+  }
+
+  /** The result without a file. */
+  private def resultOf(task: SpliceTask, inputs: Seq[Int], outcome: SpliceOutcome): SpliceTaskResult = {
+    def inTask(refused: Map[Int, Refusal]) = refused.map { case (at, refusal) => inputs(at) -> refusal }
+    outcome match {
+      case SpliceOutcome.Refused(refused) => SpliceTaskResult(task.index, inTask(refused), None, None)
+      case done: SpliceOutcome.Done =>
+        val refused = inTask(done.refused)
+        val isWorthIt = refused.isEmpty || task.split.isWorthIt(inputs.filterNot(refused.contains))
+        SpliceTaskResult(task.index, refused, Some(done).filter(_ => isWorthIt), None)
+    }
+  }
+
+  /** Splices the inputs that are not refused. Starts again when the pages of one refuse it, with one input less. */
+  @tailrec
+  private def splice(task: SpliceTask, refused: Map[Int, Refusal]): SpliceTaskResult = {
+    val rest = task.inputs.indices.filterNot(refused.contains)
+    if (refused.nonEmpty && !task.split.isWorthIt(rest)) SpliceTaskResult(task.index, refused, None, None)
+    else {
+      val result = writeFile(task, rest)
+      val all = refused ++ result.refused
+      if (result.done.isEmpty) splice(task, all) else result.copy(refused = all)
+    }
   }
 
   /**
@@ -189,26 +232,26 @@ private final case class SpliceWork(
     new Path(task.directory, f"part-${task.index}%05d-$job-t$attempt-c000$codec.parquet")
   }
 
-  private def splice(task: SpliceTask, splicer: FileSplicer): SpliceTaskResult = {
+  private def writeFile(task: SpliceTask, inputs: Seq[Int]): SpliceTaskResult = {
     val file = fileOf(task, TaskContext.get().taskAttemptId())
     val fileSystem = file.getFileSystem(conf.value)
     var kept = false
     try {
       var stats = Option.empty[String]
-      val outcome = splicer.run(
+      val outcome = splicerOf(task, inputs).run(
         HadoopOutputFile.fromPath(file, conf.value),
         footer => stats = statsOf.map(_(footer))
       )
-      val written = outcome match {
-        case done: SpliceOutcome.Done if done.rows > 0 =>
-          val status = fileSystem.getFileStatus(file)
-          JobProgress.count(task.inputs.map(_.size).sum, status.getLen, done.rows)
-          Some(SplicedFile(file.getName, status.getLen, status.getModificationTime, stats))
-        case _ => None
+      val result = resultOf(task, inputs, outcome)
+      val written = result.done.filter(_.rows > 0).map { done =>
+        val status = fileSystem.getFileStatus(file)
+        val read = inputs.filterNot(result.refused.contains).map(task.inputs(_).size).sum
+        JobProgress.count(read, status.getLen, done.rows)
+        SplicedFile(file.getName, status.getLen, status.getModificationTime, stats)
       }
       TaskAttempts.stopIfKilled(TaskContext.get())
       kept = written.nonEmpty
-      SpliceTaskResult(task.index, outcome, written)
+      result.copy(file = written)
     } finally if (!kept) { fileSystem.delete(file, false); () }
   }
 

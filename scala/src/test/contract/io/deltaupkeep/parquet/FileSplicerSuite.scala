@@ -10,6 +10,7 @@ import io.deltaupkeep.parquet.bytes.{LittleEndian, UnreadableInput}
 import io.deltaupkeep.parquet.file.{
   ChunkTier,
   FileSplicer,
+  Refusal,
   RowGroupEncoder,
   RowGroupFile,
   RowShredder,
@@ -137,7 +138,7 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
       s"optional group map (MAP) { repeated group key_value { $key optional int32 value; } }"
     val cases = Table(
       ("column n in a file", "reason"),
-      ("optional int32 n;", "column n is INT32 in a file, and INT64 in others or in the table"),
+      ("optional float n;", "column n is FLOAT in a file, and INT64 in others or in the table"),
       ("optional int64 N;", "column n has another spelling in a file"),
       ("optional group n { optional int64 x; }", "column n has another structure in a file"),
       ("repeated int64 n;", "column n has another structure in a file"),
@@ -152,7 +153,7 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
         val file = directory.resolve("in")
         ExampleParquetWriter.builder(LocalFiles.output(file)).withType(columns).build().close()
         val outcome = splice(Seq(LocalFiles.input(file)), directory.resolve("out"), table = table)
-        assert(outcome == SpliceOutcome.Refused(reason))
+        assert(outcome == SpliceOutcome.Refused(Map(0 -> Refusal(reason))))
         assert(!Files.exists(directory.resolve("out")))
       }
     }
@@ -219,13 +220,20 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
         val inputs = Seq(write(directory.resolve("good"), 0 until 100), make(directory.resolve("odd")))
         val request = SpliceRequest(inputs.map(InputRows(_)), schema, Map.empty, _ => None)
         val preview = new FileSplicer(request, settings, new Configuration(false)).preview()
-        def assertRefused(outcome: SpliceOutcome) = outcome match {
-          case SpliceOutcome.Refused(why) =>
-            assert(why.contains(s"${directory.resolve("odd")} looks odd: ") && why.contains(reason), why)
-          case done => fail(done.toString)
+        def assertRefused(refused: Map[Int, Refusal]) = {
+          assert(refused.keySet == Set(1) && refused(1).isMalformed)
+          val why = refused(1).reason
+          assert(why.contains(s"${directory.resolve("odd")} looks odd: ") && why.contains(reason), why)
         }
-        assertRefused(splice(inputs, directory.resolve("out")))
-        if (inFooter) assertRefused(preview) else done(preview)
+        splice(inputs, directory.resolve("out")) match {
+          case done: SpliceOutcome.Done if inFooter =>
+            assertRefused(done.refused)
+            assert(rowsOf(directory.resolve("out")) == (0 until 100).map(row(schema, _).toString))
+          case SpliceOutcome.Refused(inputs) if !inFooter => assertRefused(inputs)
+          case other => fail(other.toString)
+        }
+        val planned = done(preview)
+        if (inFooter) assertRefused(planned.refused) else assert(planned.refused.isEmpty)
       }
     }
   }

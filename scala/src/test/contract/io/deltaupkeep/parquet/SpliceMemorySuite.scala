@@ -161,7 +161,7 @@ class SpliceMemorySuite extends AnyFunSuite {
       outcome match {
         case done: SpliceOutcome.Done =>
           assert((done.rowGroupsBefore, done.rowGroupsAfter, done.rows) == ((40, groups.size, 4000L)))
-        case SpliceOutcome.Refused(why) => fail(why)
+        case refused: SpliceOutcome.Refused => fail(refused.reason)
       }
       assert(groups.size > 1 && groups.map(_.getCompressedSize).max <= tight.heldRowGroupBytes, groups.size)
     }
@@ -179,7 +179,8 @@ class SpliceMemorySuite extends AnyFunSuite {
       val inputs =
         Seq("in0", "in1").map(name => write(directory.resolve(name), schema, rows, hasDeltaEncodings))
       splice(inputs, directory.resolve("out"), schema, tight) match {
-        case SpliceOutcome.Refused(why) =>
+        case refused: SpliceOutcome.Refused =>
+          val why = refused.reason
           val name = Pattern.quote(directory.resolve("in0").toString)
           assert(why.matches(s"a page takes .* of memory, and 32.0 KiB are allowed, in $name"), why)
         case done => fail(done.toString)

@@ -79,9 +79,11 @@ trait SplicedFiles extends Assertions {
     group
   }
 
-  def rowsOf(file: Path): Seq[String] = {
+  def rowsOf(file: Path): Seq[String] = groupsOf(file).map(_.toString)
+
+  def groupsOf(file: Path): Seq[Group] = {
     val reader = new Reader(LocalFiles.input(file)).build()
-    try Iterator.continually(reader.read()).takeWhile(_ != null).map(_.toString).toSeq
+    try Iterator.continually(reader.read()).takeWhile(_ != null).toVector
     finally reader.close()
   }
 
@@ -109,6 +111,6 @@ trait SplicedFiles extends Assertions {
 
   def done(outcome: SpliceOutcome): SpliceOutcome.Done = outcome match {
     case done: SpliceOutcome.Done => done
-    case SpliceOutcome.Refused(reason) => fail(reason)
+    case refused: SpliceOutcome.Refused => fail(refused.reason)
   }
 }

@@ -41,7 +41,7 @@ class WriterDefectsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       val request = SpliceRequest(Seq(InputRows(LocalFiles.input(file))), schema, Map.empty, _ => None)
       val settings = SmallSpliceSettings().copy(shiftsForeignInt96 = shifts)
       new FileSplicer(request, settings, new Configuration(false)).preview() match {
-        case SpliceOutcome.Refused(reason) => Some(reason)
+        case refused: SpliceOutcome.Refused => Some(refused.reason)
         case _: SpliceOutcome.Done => None
       }
     } finally Files.walk(directory).iterator.asScala.toSeq.reverse.foreach(Files.delete)

@@ -1,10 +1,11 @@
 package io.deltaupkeep.optimize
 
 import java.io.{File, IOException}
+import java.nio.file.Files
 import java.util.concurrent.atomic.AtomicInteger
 
 import io.deltaupkeep.parquet.SmallSpliceSettings
-import io.deltaupkeep.parquet.file.SpliceOutcome
+import io.deltaupkeep.parquet.file.Refusal
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.MessageTypeParser
@@ -29,15 +30,18 @@ class SpliceJobSuite extends AnyFunSuite {
   private def files(directory: File): Seq[File] =
     Option(directory.listFiles()).toSeq.flatten.filter(_.getName.endsWith(".parquet"))
 
-  private def run(name: String)(isReadable: Map[String, String] => Option[String])
-      : (Seq[SpliceTaskResult], File) = {
+  private def run(name: String, change: Seq[File] => Unit = _ => ())(
+      isReadable: Map[String, String] => Option[String]
+  ): (Seq[SpliceTaskResult], File) = {
     val (from, to) = (new File(root, s"$name-in"), new File(root, s"$name-out"))
     spark.range(0, 400, 1, 4).write.parquet(from.toString)
+    change(files(from))
     val inputs = files(from).map(f => SpliceInput(f.toURI.toString, f.length, f.lastModified))
     val schema = MessageTypeParser.parseMessageType("message m { optional int64 id; }")
     val conf = new Configuration(false)
     val job = new SpliceJob(spark.sparkContext, name, conf, settings, schema, Map.empty, isReadable, None)
-    (job.run(Seq(SpliceTask(0, inputs, to.toURI.toString))).toSeq, to)
+    val split = BinSplit(inputs.map(_ => RewriteNeed.Together).toIndexedSeq)
+    (job.run(Seq(SpliceTask(0, inputs, to.toURI.toString, split))).toSeq, to)
   }
 
   test("a task that fails is tried again, and leaves nothing behind") {
@@ -47,7 +51,7 @@ class SpliceJobSuite extends AnyFunSuite {
       None
     }
     assert(SpliceJobSuite.inputs.get == 4)
-    assert(results.map(_.outcome).collect { case done: SpliceOutcome.Done => done.rows } == Seq(400))
+    assert(results.flatMap(_.done).map(_.rows) == Seq(400))
     assert(files(directory).map(_.getName) == results.flatMap(_.file).map(_.name))
     assert(spark.read.parquet(directory.toString).distinct().count() == 400)
   }
@@ -58,12 +62,39 @@ class SpliceJobSuite extends AnyFunSuite {
     assert(failure.getMessage.contains("no luck at all") && files(directory).isEmpty)
   }
 
-  test("a refused bin leaves nothing behind") {
-    val (results, directory) = run("refused") { _ =>
+  test("an input that is refused is left out") {
+    val (results, directory) = run("oneRefused") { _ =>
       Option.when(SpliceJobSuite.refusals.incrementAndGet() == 4)("the fourth is strange")
     }
-    assert(results.map(_.outcome) == Seq(SpliceOutcome.Refused("the fourth is strange")))
+    assert(results.map(_.refused) == Seq(Map(3 -> Refusal("the fourth is strange"))))
+    assert(results.flatMap(_.done).map(_.rows) == Seq(300))
+    assert(files(directory).map(_.getName) == results.flatMap(_.file).map(_.name))
+    assert(spark.read.parquet(directory.toString).distinct().count() == 300)
+  }
+
+  test("where too few inputs are left, nothing is left behind") {
+    val (results, directory) = run("allButOneRefused") { _ =>
+      Option.when(SpliceJobSuite.others.incrementAndGet() != 2)("strange")
+    }
+    assert(results.map(_.refused.keySet) == Seq(Set(0, 2, 3)) && results.forall(_.done.isEmpty))
     assert(results.forall(_.file.isEmpty) && files(directory).isEmpty)
+  }
+
+  test("an input that is refused by its pages is left out, and so is another one") {
+    def damaged(file: File): Unit = {
+      val bytes = Files.readAllBytes(file.toPath)
+      java.util.Arrays.fill(bytes, 4, 40, 0xff.toByte)
+      Files.write(file.toPath, bytes)
+      // Hadoop's own checksum would find it out before the splice.
+      Files.deleteIfExists(file.toPath.resolveSibling(s".${file.getName}.crc"))
+      ()
+    }
+    val (results, directory) =
+      run("damagedPages", files => Seq(1, 3).map(files(_)).foreach(damaged))(_ => None)
+    assert(results.map(_.refused.keySet) == Seq(Set(1, 3)))
+    assert(results.flatMap(_.refused.values).forall(_.isMalformed))
+    assert(files(directory).map(_.getName) == results.flatMap(_.file).map(_.name))
+    assert(spark.read.parquet(directory.toString).distinct().count() == 200)
   }
 }
 
@@ -71,4 +102,5 @@ class SpliceJobSuite extends AnyFunSuite {
 private object SpliceJobSuite {
   val inputs = new AtomicInteger
   val refusals = new AtomicInteger
+  val others = new AtomicInteger
 }

@@ -58,7 +58,7 @@ class CopiedBoundsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       new FileSplicer(request, SmallSpliceSettings().copy(copyFromBytes = 1), new Configuration(false))
         .run(LocalFiles.output(directory.resolve("out"))) match {
         case done: SpliceOutcome.Done => assert(done.tallies.keySet == Set(ChunkTier.Copy))
-        case SpliceOutcome.Refused(reason) => fail(reason)
+        case refused: SpliceOutcome.Refused => fail(refused.reason)
       }
       val reader = ParquetFileReader.open(LocalFiles.input(directory.resolve("out")))
       try {

@@ -15,6 +15,11 @@ private[parquet] final class MalformedPage(what: String)
   override def reason(file: String): String = s"$file looks odd: $what"
 }
 
+/** A value that the type of the new file's column cannot hold. */
+private[parquet] final class NotHeld(what: String) extends NotSpliceable(what) {
+  override def reason(file: String): String = s"$what, in $file"
+}
+
 /** A page or row group that takes more memory than is allowed. */
 private[parquet] final class TooLarge(what: String, allowed: Long)
     extends NotSpliceable(s"$what, and ${ByteText.of(allowed)} are allowed") {

@@ -11,6 +11,9 @@ final class UnreadableInput(val file: String, cause: Throwable)
     case why: NotSpliceable => Some(why.reason(file))
     case _ => None
   }
+
+  /** Whether it is a file that violates the format. */
+  private[parquet] def isMalformed: Boolean = cause.isInstanceOf[MalformedPage]
 }
 
 object UnreadableInput {

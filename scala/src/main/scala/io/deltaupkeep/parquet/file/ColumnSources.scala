@@ -3,10 +3,10 @@ package io.deltaupkeep.parquet.file
 import scala.annotation.tailrec
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.parquet.page.LevelMap
+import io.deltaupkeep.parquet.page.{LevelMap, ValueConverter}
 
 import org.apache.parquet.column.ColumnDescriptor
-import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.parquet.schema.Type.Repetition
 
 /** Finds the columns of an output schema in a file, or says why the file cannot be spliced. Pure. */
@@ -71,7 +71,7 @@ private[parquet] object ColumnSources {
   private def mismatch(wanted: IndexedSeq[Type], found: IndexedSeq[Type], name: String): Option[String] =
     wanted.zip(found).collectFirst {
       case (a, b) if a.isPrimitive != b.isPrimitive => s"column $name has another structure in a file"
-      case (a, b) if a.isPrimitive && !OutputSchema.isSameStorage(a.asPrimitiveType, b.asPrimitiveType) =>
+      case (a, b) if a.isPrimitive && !isUsable(b.asPrimitiveType, a.asPrimitiveType) =>
         s"column $name is ${describe(b)} in a file, and ${describe(a)} in others or in the table"
       case (a, b) if isRepeated(a) != isRepeated(b) => s"column $name has another structure in a file"
       case (a, b) if a.isRepetition(Repetition.REQUIRED) && b.isRepetition(Repetition.OPTIONAL) =>
@@ -86,6 +86,9 @@ private[parquet] object ColumnSources {
           if isRepeated(a) && !a.isPrimitive && a.asGroupType.getFieldCount != b.asGroupType.getFieldCount =>
         s"column $name has another structure in a file"
     }
+
+  private def isUsable(file: PrimitiveType, output: PrimitiveType): Boolean =
+    OutputSchema.isSameStorage(output, file) || ValueConverter.of(file, output).nonEmpty
 
   private def ambiguity(
       output: MessageType,
@@ -119,11 +122,14 @@ private[parquet] object ColumnSources {
     val levels = LevelMap(definitionLevels(wanted, found, found.size), column.getMaxRepetitionLevel)
     val samePath = column.getPath.sameElements(output.getPath)
     val sameLevels = column.getMaxDefinitionLevel == output.getMaxDefinitionLevel
+    val (stored, wantedType) = (column.getPrimitiveType, output.getPrimitiveType)
+    val sameStorage = OutputSchema.isSameStorage(wantedType, stored)
     ColumnSource.Present(
       indexOf(file, column),
       column,
       levels,
-      copyable = samePath && sameLevels && levels.isIdentity
+      copyable = samePath && sameLevels && sameStorage && levels.isIdentity,
+      if (sameStorage) None else ValueConverter.of(stored, wantedType)
     )
   }
 
@@ -161,7 +167,7 @@ private[parquet] object ColumnSources {
 
   private def indexOf(file: MessageType, column: ColumnDescriptor): Int = file.getColumns.indexOf(column)
 
-  private def describe(field: Type): String = {
+  def describe(field: Type): String = {
     val primitive = field.asPrimitiveType
     val annotation = Option(primitive.getLogicalTypeAnnotation).fold("")(a => s" ($a)")
     s"${primitive.getPrimitiveTypeName}$annotation"

@@ -59,9 +59,19 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = {
     val group = part.rowGroup
     part.source match {
-      case ColumnSource.Present(index, from, levels, _) =>
+      case ColumnSource.Present(index, from, levels, _, None) =>
         read(group, index, from, scratch) { stored =>
           to.append(cut(from, filled(from, stored, part), group, scratch), levels)
+        }
+      case ColumnSource.Present(index, from, levels, _, Some(converter)) =>
+        val converted = new ColumnDescriptor(
+          from.getPath,
+          to.column.getPrimitiveType,
+          from.getMaxRepetitionLevel,
+          from.getMaxDefinitionLevel
+        )
+        read(group, index, from, scratch) { stored =>
+          to.append(cut(converted, new ConvertedPages(converted, stored, converter), group, scratch), levels)
         }
       case ColumnSource.Shaped(index, from, levels) =>
         read(group, index, from, scratch) { stored =>

@@ -22,18 +22,21 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
   private val rowGroupsInUse = mutable.Map.empty[OpenFile, Int]
   private var inFlight = 0L
 
-  def hasNext: Boolean = fetching.nonEmpty || waiting.hasNext
-
   /** Whether nothing more is fetched until a file in use is released. */
   def isFull: Boolean = fetching.isEmpty && waiting.hasNext && !fits(waiting.head)
 
-  def next(): Either[String, OpenFile] = {
+  /** The next input, or why it cannot be spliced. */
+  def next(): Either[Refusal, OpenFile] = {
     fetchAhead()
     val (file, pending) = fetching.dequeue()
-    val opened =
+    val opened = Refusal.orElse {
       try pending.get()
       catch { case e: ExecutionException => UnreadableInput.naming(file.name)(throw e.getCause) }
-    opened.foreach(open => rowGroupsInUse(open) = open.rowGroups.size)
+    }
+    opened match {
+      case Right(open) => rowGroupsInUse(open) = open.rowGroups.size
+      case Left(_) => inFlight -= heldBytes(file)
+    }
     fetchAhead()
     opened
   }

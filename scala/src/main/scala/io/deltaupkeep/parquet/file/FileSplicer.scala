@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.file
 
-import scala.annotation.tailrec
+import scala.collection.mutable
 
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.footer.{FileOpener, FooterTotals, InputRows}
@@ -36,81 +36,76 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
 
   private val planner = new SplicePlanner(request.table, settings, request.isReadable)
   private val summary = new SpliceSummary
+  private val refused = mutable.Map.empty[Int, Refusal]
 
   /** What [[run]] would do, from the footers alone. */
-  def preview(): SpliceOutcome = refusing {
+  def preview(): SpliceOutcome = {
     val opener = new FileOpener(settings.heldFileBytes)
-    val refusal = request.inputs.iterator
-      .map(input => UnreadableInput.naming(input.name)(preview(input, opener)))
-      .collectFirst { case Left(why) => why }
-    refusal.toLeft {
-      planner.finish().foreach(preview)
-      None
+    request.inputs.zipWithIndex.foreach { case (input, index) =>
+      Refusal.orElse(preview(input, opener)).left.foreach(refused(index) = _)
     }
+    planner.finish().foreach(preview)
+    outcome(None)
   }
 
   private def preview(input: InputRows, opener: FileOpener): Either[String, Unit] =
-    for {
-      opened <- opener.peek(input)
-      planned <- planner.add(opened)
-    } yield {
-      summary.addInput(opened)
-      planned.foreach(preview)
+    UnreadableInput.naming(input.name) {
+      for {
+        opened <- opener.peek(input)
+        planned <- planner.add(opened)
+      } yield {
+        summary.addInput(opened)
+        planned.foreach(preview)
+      }
     }
 
   private def preview(group: PlannedRowGroup): Unit =
     summary.addRowGroup(group, planner.reasonOf(group, planner.chunksOf(group)))
 
   /**
-   * Writes the output, which must not exist. Where the splice is refused or fails, what was written of it is
-   * for the caller to delete.
+   * Writes the output, which must not exist, of all inputs whose footers allow it. Where the pages of one turn out
+   * not to, or the splice fails, what was written is for the caller to delete.
    *
    * @param written is told the footer
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when an input cannot be read
    */
-  def run(output: => OutputFile, written: ParquetMetadata => Unit = _ => ()): SpliceOutcome = refusing {
+  def run(output: => OutputFile, written: ParquetMetadata => Unit = _ => ()): SpliceOutcome = {
     val writer = new OutputWriter(output, request.keyValues, settings)
     val files = new FileQueue(request.inputs, settings)
     val columns = new ColumnWorkers(settings, conf)
     val pipeline =
       new RowGroupPipeline(planner, files, columns, writer, summary, settings.heldRowGroupBytes)
-    try spliceAll(files, pipeline).toLeft {
-        val footer = writer.end()
-        footer.foreach(written)
-        footer.map(FooterTotals.written)
-      }
-    finally {
+    try {
+      spliceAll(files, pipeline)
+      val footer = writer.end()
+      footer.foreach(written)
+      outcome(footer.map(FooterTotals.written))
+    } catch {
+      case unreadable @ Refusal.OfInput(refusal) =>
+        val index = request.inputs.indexWhere(_.name == unreadable.file)
+        if (index < 0) throw unreadable
+        SpliceOutcome.Refused(refused.toMap.updated(index, refusal))
+    } finally {
       columns.close()
       files.close()
     }
   }
 
-  /** The outcome of work that says what it wrote or why it is refused, before it looks at a page or after. */
-  private def refusing(work: => Either[String, Option[FooterTotals]]): SpliceOutcome = {
-    val end =
-      try work
-      catch {
-        case unreadable: UnreadableInput if unreadable.refusal.nonEmpty => unreadable.refusal.toLeft(None)
-      }
-    end.fold(SpliceOutcome.Refused, summary.outcome)
-  }
+  private def outcome(written: Option[FooterTotals]): SpliceOutcome =
+    if (refused.nonEmpty && refused.size == request.inputs.size) SpliceOutcome.Refused(refused.toMap)
+    else summary.outcome(written, refused.toMap)
 
-  /** Why the bin is refused; none when all of it is written. */
-  @tailrec
-  private def spliceAll(files: FileQueue, pipeline: RowGroupPipeline): Option[String] =
-    if (files.hasNext) {
+  private def spliceAll(files: FileQueue, pipeline: RowGroupPipeline): Unit = {
+    request.inputs.indices.foreach { index =>
       makeRoom(files, pipeline)
       planNext(files) match {
-        case Left(why) => Some(why)
-        case Right(planned) =>
-          planned.foreach(pipeline.add)
-          spliceAll(files, pipeline)
+        case Left(refusal) => refused(index) = refusal
+        case Right(planned) => planned.foreach(pipeline.add)
       }
-    } else {
-      planner.finish().foreach(pipeline.add)
-      pipeline.finish()
-      None
     }
+    planner.finish().foreach(pipeline.add)
+    pipeline.finish()
+  }
 
   /** What is in work and what waits for more row groups must not keep the next file from being fetched. */
   private def makeRoom(files: FileQueue, pipeline: RowGroupPipeline): Unit = {
@@ -119,14 +114,12 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     if (files.isFull) pipeline.finish()
   }
 
-  /** The row groups that are complete with the next file, or why the bin is refused. */
-  private def planNext(files: FileQueue): Either[String, Seq[PlannedRowGroup]] =
-    for {
-      file <- files.next()
-      planned <- UnreadableInput.naming(file.name)(planner.add(file))
-    } yield {
-      summary.addInput(file)
-      if (file.rowGroups.isEmpty) files.release(file)
+  /** The row groups that are complete with the next file, or why it is refused. */
+  private def planNext(files: FileQueue): Either[Refusal, Seq[PlannedRowGroup]] =
+    files.next().flatMap { file =>
+      val planned = Refusal.orElse(UnreadableInput.naming(file.name)(planner.add(file)))
+      if (planned.isRight) summary.addInput(file)
+      if (planned.isLeft || file.rowGroups.isEmpty) files.release(file)
       planned
     }
 }

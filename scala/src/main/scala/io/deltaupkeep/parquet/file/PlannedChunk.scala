@@ -4,6 +4,7 @@ import io.deltaupkeep.parquet.footer.{ChunkMeta, Fill, RowGroup}
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.schema.PrimitiveType
 
 /**
  * The part of a row group of an input that goes to one column of the output.
@@ -22,7 +23,7 @@ private[parquet] final case class ChunkPart(
 
   /** The column's chunk in the file, if the file has the column. */
   def chunk: Option[ChunkMeta] = source match {
-    case ColumnSource.Present(index, _, _, _) => Some(rowGroup.chunk(index))
+    case ColumnSource.Present(index, _, _, _, _) => Some(rowGroup.chunk(index))
     case _ => None
   }
 
@@ -40,12 +41,18 @@ private[parquet] final case class ChunkPart(
 
   def isPresent: Boolean = chunk.nonEmpty
 
+  /** The type of the file's column, if its values are converted. */
+  def convertedFrom: Option[PrimitiveType] = source match {
+    case ColumnSource.Present(_, stored, _, _, Some(_)) => Some(stored.getPrimitiveType)
+    case _ => None
+  }
+
   def hasPageIndex: Boolean = chunk.exists(_.hasPageIndex)
 
   def hasBloomFilter: Boolean = chunk.exists(_.bloomFilterOffset >= 0)
 
   def isCopyable: Boolean = source match {
-    case ColumnSource.Present(_, _, _, copyable) => copyable && !rowGroup.isCut && fill.isEmpty
+    case ColumnSource.Present(_, _, _, copyable, _) => copyable && !rowGroup.isCut && fill.isEmpty
     case _ => false
   }
 
@@ -89,15 +96,18 @@ private[parquet] final case class PlannedChunk(
 
   /** Of a chunk of one part. */
   def whyNotCopied: String = parts.head.source match {
-    case ColumnSource.Present(_, _, _, _) if parts.head.rowGroup.isCut => "has deleted rows"
-    case ColumnSource.Present(_, stored, _, _)
+    case ColumnSource.Present(_, _, _, _, _) if parts.head.rowGroup.isCut => "has deleted rows"
+    case ColumnSource.Present(_, stored, _, _, Some(_)) =>
+      s"is ${ColumnSources.describe(stored.getPrimitiveType)} in the file"
+    case ColumnSource.Present(_, stored, _, _, None)
         if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
       "is required in the file"
-    case ColumnSource.Present(_, _, _, false) => "has another path in the file"
-    case ColumnSource.Present(_, _, _, true) if parts.head.isMisread =>
+    case ColumnSource.Present(_, _, _, false, None) => "has another path in the file"
+    case ColumnSource.Present(_, _, _, true, None) if parts.head.isMisread =>
       "is encoded as DELTA_BYTE_ARRAY and not compressed, which Spark misreads"
-    case ColumnSource.Present(_, _, _, true) if parts.head.fill.nonEmpty => "has row ids to be filled in"
-    case ColumnSource.Present(_, _, _, true) => "has no page index"
+    case ColumnSource.Present(_, _, _, true, None) if parts.head.fill.nonEmpty =>
+      "has row ids to be filled in"
+    case ColumnSource.Present(_, _, _, true, None) => "has no page index"
     case _ => "is not in the file"
   }
 }

@@ -33,22 +33,34 @@ object SpliceOutcome {
    * The output was written, unless there were no rows.
    *
    * @param rows            of the output
+   * @param inputRows       of each input, in their order, that are in the output
    * @param rowGroupsBefore of all inputs
    * @param rowGroupsAfter  of the output
    * @param tier            the most expensive tier of any chunk, and `reason` says why
    * @param tallies         the work by tier; none in a preview
    * @param totals          the totals of the footers; none in a preview, and none if there are no rows
+   * @param refused         inputs that are not part of all that, by their positions
    */
   final case class Done(
       rows: Long,
+      inputRows: Seq[Long],
       rowGroupsBefore: Int,
       rowGroupsAfter: Int,
       tier: ChunkTier,
       reason: String,
       tallies: Map[ChunkTier, TierTally],
-      totals: Option[SplicedTotals]
+      totals: Option[SplicedTotals],
+      refused: Map[Int, Refusal] = Map.empty
   ) extends SpliceOutcome
 
-  /** The inputs have to be rewritten as rows; an incomplete output has to be deleted. */
-  final case class Refused(reason: String) extends SpliceOutcome
+  /**
+   * Nothing was spliced; an incomplete output has to be deleted. Other inputs may be spliced without these.
+   *
+   * @param inputs that cannot be spliced, by their positions; at least one
+   */
+  final case class Refused(inputs: Map[Int, Refusal]) extends SpliceOutcome {
+
+    /** Of the first of them. */
+    def reason: String = inputs.minBy(_._1)._2.reason
+  }
 }

@@ -28,14 +28,20 @@ private[parquet] final class SplicePlanner(
   /** The schema of the output, once a file was added. */
   def output: MessageType = schema.getOrElse(table)
 
-  /** The output row groups that this file completes, or why the bin cannot be spliced. */
-  def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] =
-    isReadable(file.keyValues)
+  /** The output row groups that this file completes, or why it cannot be spliced: then it is as if it were not there. */
+  def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] = {
+    val before = schema
+    val refusal = isReadable(file.keyValues)
       .orElse(defect(file))
       .orElse(mismatch(file))
       .orElse(sharedName)
       .orElse(tooLarge(file))
-      .toLeft(groups.add(file))
+    if (refusal.nonEmpty && before.isEmpty) {
+      schema = None
+      lastSchema = None
+    }
+    refusal.toLeft(groups.add(file))
+  }
 
   def finish(): Seq[PlannedRowGroup] = groups.finish().toSeq
 
@@ -118,7 +124,8 @@ private[parquet] final class SplicePlanner(
   // A small chunk without a page index gets one. For a large chunk that is not worth decoding its pages.
   private def tierOf(group: PlannedRowGroup, parts: IndexedSeq[ChunkPart]): ChunkTier =
     if (group.isAlone && isCopied(parts.head) && (isLarge(group) || parts.head.hasPageIndex)) ChunkTier.Copy
-    else if (parts.exists(_.foreignEncodings.nonEmpty)) ChunkTier.Transcode
+    else if (parts.exists(part => part.foreignEncodings.nonEmpty || part.convertedFrom.nonEmpty))
+      ChunkTier.Transcode
     else ChunkTier.Splice
 
   private def isCopied(part: ChunkPart): Boolean = part.isCopyable && !part.isMisread
@@ -129,8 +136,15 @@ private[parquet] final class SplicePlanner(
   /** The most expensive tier that a row group needs and why, if it is not copied. */
   def reasonOf(group: PlannedRowGroup, chunks: Seq[PlannedChunk]): Option[(ChunkTier, String)] = {
     val transcoded = chunks.find(_.tier == ChunkTier.Transcode).map { chunk =>
-      val encodings = chunk.parts.iterator.map(_.foreignEncodings).find(_.nonEmpty).toSeq.flatten
-      s"column ${chunk.name} is encoded as ${encodings.map(_.name).mkString(", ")}"
+      chunk.parts.iterator.flatMap(_.convertedFrom).nextOption() match {
+        case Some(stored) =>
+          val (from, to) =
+            (ColumnSources.describe(stored), ColumnSources.describe(chunk.column.getPrimitiveType))
+          s"column ${chunk.name} is $from in a file, and becomes $to"
+        case None =>
+          val encodings = chunk.parts.iterator.map(_.foreignEncodings).find(_.nonEmpty).toSeq.flatten
+          s"column ${chunk.name} is encoded as ${encodings.map(_.name).mkString(", ")}"
+      }
     }
     def spliced = chunks.exists(chunk => chunk.tier == ChunkTier.Splice && chunk.parts.exists(_.isPresent))
     transcoded match {

@@ -14,12 +14,14 @@ private[parquet] final class SpliceSummary {
   private var groupsBefore = 0
   private var groupsAfter = 0
   private var rows = 0L
+  private val inputRows = Vector.newBuilder[Long]
   private val facts = mutable.Map.empty[Seq[String], Option[ChunkFacts]]
   private var reason = Option.empty[(ChunkTier, String)]
 
   def addInput(file: OpenFile): Unit = {
     inputs.add(file)
     groupsBefore += file.storedRowGroups.size
+    inputRows += file.rowGroups.map(_.rows).sum
   }
 
   /**
@@ -46,11 +48,22 @@ private[parquet] final class SpliceSummary {
    * The outcome.
    *
    * @param written what the footer of the output says; none in a preview, and if there are no rows
+   * @param refused inputs that were not added
    */
-  def outcome(written: Option[FooterTotals]): SpliceOutcome = {
+  def outcome(written: Option[FooterTotals], refused: Map[Int, Refusal]): SpliceOutcome = {
     val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")
     val totals = written.map(output => SplicedTotals(inputs.result, output.withFacts(facts.get(_).flatten)))
-    SpliceOutcome.Done(rows, groupsBefore, groupsAfter, tier, why, tallies.toMap, totals)
+    SpliceOutcome.Done(
+      rows,
+      inputRows.result(),
+      groupsBefore,
+      groupsAfter,
+      tier,
+      why,
+      tallies.toMap,
+      totals,
+      refused
+    )
   }
 
   private def strongest(

@@ -113,10 +113,13 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
   /** The file with its footer and its selection, or why it cannot be spliced. */
   def open(input: InputRows): Either[String, OpenFile] = {
     val file = input.file
-    withFooter(
-      input,
-      if (file.getLength <= heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
-    )
+    val bytes = if (file.getLength <= heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
+    var isOpen = false
+    try {
+      val opened = withFooter(input, bytes)
+      isOpen = opened.isRight
+      opened
+    } finally if (!isOpen) bytes.close()
   }
 
   /** Only the footer and the selection are read. */

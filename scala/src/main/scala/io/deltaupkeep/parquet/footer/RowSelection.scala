@@ -22,6 +22,17 @@ final class RowSelection(gone: BitSet) {
   /** The first row from `row` on that goes; `Long.MaxValue` if there is none. */
   def nextDropped(row: Long): Long = if (row >= end) Long.MaxValue else gone.nextSetBit(row.toInt).toLong
 
+  /** Whether every row that goes by `other` goes by this too. */
+  def dropsAllOf(other: RowSelection): Boolean = {
+    var from = other.nextDropped(0)
+    while (from < other.end) {
+      val until = other.nextKept(from)
+      if (nextKept(from) < until) return false
+      from = other.nextDropped(until)
+    }
+    true
+  }
+
   /** Whether all rows from `from` until `until` stay. */
   def keepsAll(from: Long, until: Long): Boolean = nextDropped(from) >= until
 
@@ -36,4 +47,10 @@ final class RowSelection(gone: BitSet) {
     }
     rows
   }
+}
+
+object RowSelection {
+
+  /** All rows stay. */
+  val none: RowSelection = new RowSelection(new BitSet())
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.api
 
 import java.lang.reflect.Constructor
 
-import org.apache.spark.sql.delta.actions.{Action, AddFile}
+import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescriptor}
 
 /**
  * Makes files of the log. Versions of Delta add fields to [[AddFile]], which changes its constructor, so code that was
@@ -37,13 +37,15 @@ private[upkeep] object NewFile {
       baseRowId: Option[Long] = add.baseRowId,
       rowCommitVersion: Option[Long] = add.defaultRowCommitVersion,
       tags: Map[String, String] = add.tags,
-      clusteringProvider: Option[String] = add.clusteringProvider
+      clusteringProvider: Option[String] = add.clusteringProvider,
+      deletionVector: DeletionVectorDescriptor = add.deletionVector
   ): AddFile =
     withFields(add)(
       0 -> path,
       4 -> dataChange,
       5 -> stats,
       6 -> tags,
+      7 -> deletionVector,
       8 -> baseRowId,
       9 -> rowCommitVersion,
       10 -> clusteringProvider

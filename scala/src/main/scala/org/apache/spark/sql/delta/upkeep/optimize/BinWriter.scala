@@ -16,8 +16,17 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.ThreadUtils
 
-/** A bin whose new files are written but not committed yet. */
-private[upkeep] final case class Written(bin: RewrittenBin, adds: Seq[AddFile]) {
+/**
+ * A bin whose new files are written but not committed yet.
+ *
+ * @param inputRows of each input that are in the new file, which has them in the order of the inputs; none if the order
+ *                  is another or unknown
+ */
+private[upkeep] final case class Written(
+    bin: RewrittenBin,
+    adds: Seq[AddFile],
+    inputRows: Option[Seq[Long]]
+) {
   def inputs: Seq[DataFile] = bin.bin.files
 
   /** Removes the new files: they will not be committed. */
@@ -46,6 +55,11 @@ private[upkeep] final class BinWriter(
     session.sessionState.conf.sessionLocalTimeZone
   )
 
+  private val leftAlone = mutable.ArrayBuffer.empty[Bin]
+
+  /** Files of the plan that turned out not to be worth it, once all bins are written. */
+  def left: Seq[Bin] = leftAlone.toVector
+
   /** Row by row, and not taken yet. */
   private val rewritten = ConcurrentHashMap.newKeySet[Written]()
   private lazy val rows =
@@ -61,11 +75,16 @@ private[upkeep] final class BinWriter(
     val stats = splicer.bins.map(bin => splicer.rewriter.statsOf(bin.files.map(actionOf)))
     val refused = mutable.ArrayBuffer.empty[Bin]
     val spliced = results.flatMap { result =>
-      accept(result, stats(result.index)) match {
-        case Right(written) => Some(written)
-        case Left(bin) =>
-          refused += bin
-          None
+      val parts = splicer.partsOf(result)
+      refused ++= parts.byRows
+      leftAlone ++= parts.left
+      parts.spliced.flatMap { case (bin, done) =>
+        accept(bin, done, result, stats(result.index)) match {
+          case Right(written) => Some(written)
+          case Left(disagreeing) =>
+            refused += disagreeing
+            None
+        }
       }
     }
     // What was refused is known once the splice job has ended; `++` does not ask for the rest before.
@@ -75,13 +94,19 @@ private[upkeep] final class BinWriter(
     }
   }
 
-  /** The bin as it is written and checked, or as it has to be written row by row. */
-  private def accept(result: SpliceTaskResult, stats: MergedStats.Result): Either[Bin, Written] = {
-    val bin = splicer.bins(result.index)
-    result.outcome match {
-      case done: SpliceOutcome.Done => checked(written(bin, done, result, stats), done, stats)
-      case SpliceOutcome.Refused(reason) => Left(bin.copy(tier = Tier.Rows(reason)))
-    }
+  /**
+   * The spliced part of a bin as it is written and checked, or as it has to be written row by row.
+   *
+   * @param ofAll what the log says about the rows of the whole bin
+   */
+  private def accept(
+      bin: Bin,
+      done: SpliceOutcome.Done,
+      result: SpliceTaskResult,
+      ofAll: MergedStats.Result
+  ): Either[Bin, Written] = {
+    val stats = if (result.refused.isEmpty) ofAll else splicer.rewriter.statsOf(bin.files.map(actionOf))
+    checked(written(bin, done, result, stats), done, stats)
   }
 
   /** Holds a spliced bin against what the log tells of its inputs. */
@@ -136,13 +161,9 @@ private[upkeep] final class BinWriter(
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }
     Written(
-      RewrittenBin(
-        bin.copy(tier = BinSplicer.tierOf(done)),
-        adds.map(_.size),
-        BinSplicer.rowGroupsOf(done),
-        work.toSeq
-      ),
-      inPlaceOf(input, adds)
+      RewrittenBin(bin, adds.map(_.size), Some(BinSplicer.rowGroupsOf(done)), work.toSeq),
+      inPlaceOf(input, adds),
+      Some(done.inputRows)
     )
   }
 
@@ -164,7 +185,7 @@ private[upkeep] final class BinWriter(
         val adds = rows.rewrite(bin, bin.files.map(actionOf))
         val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
         val placed = inPlaceOf(actionOf(bin.files.head), adds)
-        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), placed)
+        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), placed, inputRows = None)
         RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).foreach(mismatch(written, _))
         rewritten.add(written)
         written

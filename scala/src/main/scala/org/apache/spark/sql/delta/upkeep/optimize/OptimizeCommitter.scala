@@ -24,10 +24,9 @@ private[upkeep] final class OptimizeCommitter(
 ) {
   import OptimizeCommitter._
 
-  private val snapshot = handle.snapshot
-
   /**
-   * Bins that lost a file to another writer are dropped and their new files deleted; the rest is committed.
+   * What other writers deleted from the files of a bin meanwhile is deleted from its new file too. Bins whose files were
+   * changed in other ways are dropped and their new files deleted; the rest is committed.
    * If a bin cannot be written, the new files that are not committed yet are deleted; earlier batches stay
    * committed. No file is deleted before the log shows that no commit names it.
    *
@@ -41,7 +40,7 @@ private[upkeep] final class OptimizeCommitter(
       .takeWhile(_.nonEmpty)
       .zipWithIndex
       .map {
-        case (batch, 0) => commit(transaction, batch, attempt = 1)
+        case (batch, 0) => commit(transaction, batch.map(Rebased.unchanged(_, selected)), attempt = 1)
         case (batch, _) => commitSurvivors(batch, attempt = 1)
       }
       .foldLeft(CommitOutcome.nothingToDo)(_ ++ _)
@@ -55,7 +54,7 @@ private[upkeep] final class OptimizeCommitter(
         batch += next
         bytes += next.bin.bin.sizeInBytes
       }
-      if (settings.verify) verify(batch.result())
+      if (settings.verify) verify(batch.result().map(Rebased.unchanged(_, selected)))
     } catch {
       // An interrupt too.
       case failure: Throwable =>
@@ -65,12 +64,8 @@ private[upkeep] final class OptimizeCommitter(
     batch.result()
   }
 
-  private def verify(bins: Seq[Written]): Unit = if (bins.nonEmpty) {
-    val differing =
-      new RowComparison(handle).differences(
-        bins.flatMap(_.inputs.map(selected.actionOf)),
-        bins.flatMap(_.adds)
-      )
+  private def verify(bins: Seq[Rebased]): Unit = if (bins.nonEmpty) {
+    val differing = new RowComparison(handle).differences(bins.flatMap(_.removed), bins.flatMap(_.adds))
     if (differing.nonEmpty)
       throw UpkeepErrors.rewriteMismatch(
         handle.name,
@@ -80,35 +75,57 @@ private[upkeep] final class OptimizeCommitter(
 
   private def commit(
       transaction: OptimisticTransaction,
-      bins: Seq[Written],
+      bins: Seq[Rebased],
       attempt: Int
   ): CommitOutcome =
     tryCommit(transaction, bins) match {
-      case Right(version) => CommitOutcome(version.toSeq, bins.map(_.bin), Nil)
-      case Left(conflict) if attempt == MaxAttempts =>
-        removeFiles(bins)
-        throw UpkeepErrors.optimizeConflict(handle.name, MaxAttempts, conflict)
-      case Left(_) => commitSurvivors(bins, attempt + 1)
+      case Right(version) =>
+        // Other writers deleted all of their rows.
+        removeFiles(bins.filter(_.adds.isEmpty).map(_.written))
+        CommitOutcome(version.toSeq, bins.map(_.bin(selected)), Nil)
+      case Left(conflict) =>
+        bins.foreach(_.removeVector(handle))
+        val written = bins.map(_.written)
+        if (attempt == MaxAttempts) {
+          removeFiles(written)
+          throw UpkeepErrors.optimizeConflict(handle.name, MaxAttempts, conflict)
+        }
+        commitSurvivors(written, attempt + 1)
     }
 
-  /** Commits the bins whose files are still in the table, as it is now. */
+  /** Commits the bins that can be carried over to the table as it is now. */
   private def commitSurvivors(bins: Seq[Written], attempt: Int): CommitOutcome = {
     val next = handle.table.startTransaction(None)
-    val present = next.snapshot.filesForScan(selected.predicate).files.map(selected.ids.idOf).toSet
-    // The new files follow the schema, the properties and the features of the version that was read.
-    val sameTable = next.metadata == snapshot.metadata && next.protocol == snapshot.protocol
-    val (surviving, lost) = bins.partition(sameTable && _.inputs.forall(f => present(f.id)))
+    val (surviving, lost) =
+      try rebased(next, bins)
+      catch {
+        // No commit names these files.
+        case failure: Throwable =>
+          removeFiles(bins)
+          throw failure
+      }
     removeFiles(lost)
     commit(next, surviving, attempt) ++ CommitOutcome(Nil, Nil, lost.map(_.bin.bin))
   }
 
+  private def rebased(next: OptimisticTransaction, bins: Seq[Written]): (Seq[Rebased], Seq[Written]) = {
+    val (surviving, lost) = new Rebase(handle, selected, next)(bins)
+    try if (settings.verify) verify(surviving.filter(_.lateRows > 0))
+    catch {
+      case failure: Throwable =>
+        surviving.foreach(_.removeVector(handle))
+        throw failure
+    }
+    (surviving, lost)
+  }
+
   private def tryCommit(
       transaction: OptimisticTransaction,
-      bins: Seq[Written]
+      bins: Seq[Rebased]
   ): Either[ConcurrentModificationException, Option[Long]] =
     if (bins.isEmpty) Right(None)
     else {
-      val removed = bins.flatMap(_.inputs.map(selected.actionOf))
+      val removed = bins.flatMap(_.removed)
       val added = bins.flatMap(_.adds)
       val now = System.currentTimeMillis()
       val actions: Seq[Action] = added ++ removed.map(_.removeWithTimestamp(now, dataChange = false))
@@ -134,6 +151,6 @@ private[upkeep] final class OptimizeCommitter(
 
 private object OptimizeCommitter {
 
-  /** Delta resolves conflicts that do not touch our files by itself, so each attempt here loses bins. */
+  /** Delta resolves conflicts that do not touch our files by itself, so each attempt here met one that does. */
   private val MaxAttempts = 10
 }

@@ -4,7 +4,7 @@ import io.deltaupkeep.UpkeepConf
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
-import org.apache.spark.sql.delta.{IcebergCompat, Snapshot, TypeWideningMetadata}
+import org.apache.spark.sql.delta.{IcebergCompat, Snapshot}
 import org.apache.spark.sql.types._
 
 /** Decides which tables the splice tiers may rewrite. For others, rows have to be read. */
@@ -24,7 +24,6 @@ private[upkeep] object SpliceEligibility {
     Seq(
       (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
       TrackedRows.isIncomplete(snapshot) -> "the table names no columns for row ids",
-      TypeWideningMetadata.getAllTypeChanges(metadata.schema).nonEmpty -> "the type of a column was widened",
       IcebergCompat.isAnyEnabled(metadata) -> "Iceberg compatibility asks for files of Delta's writer",
       (writesPartitions && metadata.partitionColumns.nonEmpty) -> "partition columns are stored in the files"
     ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))

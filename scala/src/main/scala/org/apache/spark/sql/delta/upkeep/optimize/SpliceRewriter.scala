@@ -74,14 +74,14 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     val ofTimestamps = Option.when(dataSchema.existsRecursively(_ == TimestampType))(
       SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ
     )
-    val ofBoth = Option.when(dataSchema.existsRecursively(kind => kind == DateType || kind == TimestampType))(
-      SQLConf.PARQUET_REBASE_MODE_IN_READ
-    )
+    val hasDates = dataSchema.existsRecursively(kind => kind == DateType || kind == TimestampType) ||
+      WidenedTypes.anyFrom(dataSchema, "date")
+    val ofBoth = Option.when(hasDates)(SQLConf.PARQUET_REBASE_MODE_IN_READ)
     (ofTimestamps ++ ofBoth).map(sqlConf.getConf(_).toString).toSet
   }
 
-  def task(index: Int, files: Seq[AddFile]): SpliceTask =
-    SpliceTask(index, files.map(inputOf), new Path(root, directoryOf(files.head)).toString)
+  def task(index: Int, files: Seq[AddFile], split: BinSplit): SpliceTask =
+    SpliceTask(index, files.map(inputOf), new Path(root, directoryOf(files.head)).toString, split)
 
   /** What the log says about the rows of a bin. */
   def statsOf(inputs: Seq[AddFile]): MergedStats.Result =

@@ -95,9 +95,13 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   /** Writes and commits the bins of a plan of this table's version. */
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
     val transaction = table.table.startTransaction(Some(table.snapshot))
-    val written = new BinWriter(table, plan, selected.actionOf).write()
-    try new OptimizeCommitter(table, selected, operation, settings).commit(written, transaction)
-    finally written.close()
+    val writer = new BinWriter(table, plan, selected.actionOf)
+    val written = writer.write()
+    try {
+      val committed =
+        new OptimizeCommitter(table, selected, operation, settings).commit(written, transaction)
+      committed.copy(left = writer.left)
+    } finally written.close()
   }
 
   private def operation: DeltaOperations.Operation = {

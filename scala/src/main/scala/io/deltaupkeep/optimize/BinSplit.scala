@@ -1,0 +1,64 @@
+package io.deltaupkeep.optimize
+
+import io.deltaupkeep.parquet.file.Refusal
+
+/** With which others a file of a bin is worth being rewritten. */
+sealed trait RewriteNeed
+
+object RewriteNeed {
+
+  /** Alone: it has deleted rows, or a user asked for it. */
+  case object Alone extends RewriteNeed
+
+  /** With any other file. */
+  case object Together extends RewriteNeed
+
+  /** Not with others of its kind alone: an earlier run with the same target size wrote it. */
+  case object Kept extends RewriteNeed
+
+  def of(file: DataFile, plan: OptimizePlan): RewriteNeed = plan.layout match {
+    case Layout.Compact if file.deletionVector.isEmpty =>
+      if (file.optimizedFor.contains(plan.targetFileSize)) Kept else Together
+    case _ => Alone
+  }
+}
+
+/**
+ * Splits a bin of which some files cannot be spliced: the others are spliced, these go by rows, and a file that is
+ * not worth it any more is left as it is. A second run would do the same with what is left, so it makes no
+ * commit. Pure.
+ *
+ * Example: of a, b, c and d the last has dates of the legacy calendar. The first three become one file, and d stays.
+ * If c is like d, c and d become a file of their own.
+ *
+ * @param needs of the files of the bin, in its order
+ */
+final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
+  import BinSplit._
+
+  /** Whether these files of the bin, by their positions, are worth being rewritten without the others. */
+  def isWorthIt(files: Seq[Int]): Boolean =
+    files.exists(needs(_) == RewriteNeed.Alone) ||
+      files.size > 1 && files.exists(needs(_) == RewriteNeed.Together)
+
+  /** Files without which the others are not worth being rewritten. */
+  def pivots: Seq[Int] = needs.indices.filterNot(file => isWorthIt(needs.indices.filter(_ != file)))
+
+  def parts(refused: Map[Int, Refusal]): Parts = {
+    val (unable, able) = needs.indices.partition(refused.contains)
+    if (unable.isEmpty) Parts(able, Nil, Nil)
+    else {
+      val spliced = if (isWorthIt(able)) able else Nil
+      // One that is left over goes with the others: the next run would splice it with their new file.
+      val leftOver = if (spliced.isEmpty) able.filter(needs(_) == RewriteNeed.Together) else Nil
+      val isDue = isWorthIt(unable) || leftOver.nonEmpty || unable.exists(refused(_).isMalformed)
+      if (isDue) Parts(spliced, (unable ++ leftOver).sorted, Nil) else Parts(spliced, Nil, unable)
+    }
+  }
+}
+
+object BinSplit {
+
+  /** Positions of the files of a bin; others, which could be spliced, are not rewritten either. */
+  final case class Parts(spliced: Seq[Int], byRows: Seq[Int], left: Seq[Int])
+}

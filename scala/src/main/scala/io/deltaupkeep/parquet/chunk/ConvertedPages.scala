@@ -1,0 +1,59 @@
+package io.deltaupkeep.parquet.chunk
+
+import io.deltaupkeep.parquet.bytes.ByteSink
+import io.deltaupkeep.parquet.page.{LevelBuffer, PageData, ValueConverter, ValueShape, Values}
+
+import org.apache.parquet.column.ColumnDescriptor
+
+/**
+ * The pages of a column with the values of another type. Entries of the dictionary are converted once, and so are the
+ * values of pages without one; levels and ids are those of the file.
+ *
+ * @param column with the levels of the file, and the type of the output
+ */
+private[parquet] final class ConvertedPages(
+    column: ColumnDescriptor,
+    stored: RowPages,
+    converter: ValueConverter
+) extends RowPages {
+
+  private val shape = ValueShape.of(column.getPrimitiveType)
+  private val plain = new ByteSink()
+  private val converted = new ConvertedPage(column)
+
+  override val dictionary: Option[Values] = stored.dictionary.map { entries =>
+    val sink = new ByteSink()
+    converter.convert(entries, 0, entries.size, sink)
+    new Values().set(shape, sink.array, 0, sink.length, entries.size)
+  }
+
+  override def page: PageData = converted
+  override def firstRow: Long = stored.firstRow
+  override def rows: Long = stored.rows
+  override def isWhole: Boolean = stored.isWhole
+
+  override def next(): Boolean = {
+    val more = stored.next()
+    if (more) {
+      val page = stored.page
+      val count = if (page.isDictionaryEncoded) 0 else page.nonNull
+      plain.clear()
+      converter.convert(page.values, 0, count, plain)
+      converted.stored = page
+      converted.values.set(shape, plain.array, 0, plain.length, count)
+    }
+    more
+  }
+
+  private final class ConvertedPage(override val column: ColumnDescriptor) extends PageData {
+    var stored: PageData = _
+    override val values: Values = new Values
+    override def repetition: LevelBuffer = stored.repetition
+    override def definition: LevelBuffer = stored.definition
+    override def levels: Int = stored.levels
+    override def nonNull: Int = stored.nonNull
+    override def isDictionaryEncoded: Boolean = stored.isDictionaryEncoded
+    override def ids: Array[Int] = stored.ids
+    override def dictionary: Option[Values] = ConvertedPages.this.dictionary
+  }
+}

@@ -1,0 +1,24 @@
+package io.deltaupkeep.parquet.file
+
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+
+/**
+ * Why an input cannot be spliced.
+ *
+ * @param isMalformed whether it violates the format, so that nobody but a reader of rows can tell what it holds
+ */
+final case class Refusal(reason: String, isMalformed: Boolean = false)
+
+object Refusal {
+
+  /** The result of work on one input, or why that input is refused. Every other failure is thrown. */
+  private[parquet] def orElse[T](work: => Either[String, T]): Either[Refusal, T] =
+    try work.left.map(Refusal(_))
+    catch { case OfInput(refusal) => Left(refusal) }
+
+  /** A failure that refuses an input. */
+  private[parquet] object OfInput {
+    def unapply(failure: UnreadableInput): Option[Refusal] =
+      failure.refusal.map(Refusal(_, failure.isMalformed))
+  }
+}
