@@ -23,7 +23,7 @@ from pyspark.sql import SparkSession
 from faults import killed_process
 from faults.scenarios import Scenario, newest
 from processes import CLEAN, ROOT
-from sessions import session_conf
+from sessions import meanwhile, session_conf
 from strangers import ids_by_delta_rs, ids_by_kernel
 
 FAULTS = (
@@ -135,12 +135,16 @@ class Matrix:
         faulthandler.dump_traceback_later(HANG_SECONDS, exit=True)
         try:
             with session_conf(self._spark, self.scenario.settings):
-                self._sql(self.scenario.statement, path)
+                self._sql(self.scenario.statement, path, self.scenario.meanwhile)
         finally:
             faulthandler.cancel_dump_traceback_later()
 
-    def _sql(self, statement: str, path: Path) -> None:
-        self._spark.sql(statement.format(t=f"delta.`{url(path)}`")).collect()
+    def _sql(self, statement: str, path: Path, change: str = "") -> None:
+        name = f"delta.`{url(path)}`"
+        if change:
+            meanwhile(self._spark, statement.format(t=name), change.format(t=name))
+        else:
+            self._spark.sql(statement.format(t=name)).collect()
 
     def _check_done(self, path: Path) -> None:
         assert self.scenario.done(path), "the statement has not done what it is for"

@@ -30,6 +30,8 @@ class Scenario:
         done: Whether the table at a path is as the statement leaves it.
         settings: Of the session, while the statement runs.
         has_vectors: Whether its table has deletion vectors, which delta-rs does not read.
+        meanwhile: What another writer does before the statement commits, if one does. It changes no
+            ids.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Scenario:
     oldest: int = 0
     settings: Mapping[str, str] = field(default_factory=dict)
     has_vectors: bool = False
+    meanwhile: str = ""
 
 
 def small_files(*properties: tuple[str, str]) -> Callable[[SparkSession, Path], None]:
@@ -116,6 +119,12 @@ def is_compact(path: Path) -> bool:
     return len(files) == len({file.parent for file in files})
 
 
+def is_carried_over(path: Path) -> bool:
+    """Whether it is compact but for the file of the other writer."""
+    files = [Path(uri) for uri in DeltaRs(str(path)).file_uris()]
+    return len(files) <= len({file.parent for file in files}) + 1
+
+
 def is_checkpointed(path: Path) -> bool:
     pointer = json.loads((path / "_delta_log/_last_checkpoint").read_text())
     names = {file.name for file in (path / "_delta_log").iterdir()}
@@ -147,6 +156,17 @@ OPTIMIZES = (
         ),
         is_compact,
         has_vectors=True,
+    ),
+    Scenario(
+        "OPTIMIZE, an update meanwhile",
+        "OPTIMIZE {t}",
+        then(
+            small_files(DVS),
+            "INSERT INTO {t} SELECT /*+ COALESCE(1) */ id, 0, 'more' FROM range(20, 40)",
+        ),
+        is_carried_over,
+        has_vectors=True,
+        meanwhile="UPDATE {t} SET text = 'changed' WHERE id IN (21, 25)",
     ),
     Scenario("OPTIMIZE, Z-order", "OPTIMIZE {t} ZORDER BY (id)", small_files(NO_DVS), is_compact),
     Scenario(

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from faults import storm_process
 from faults.scenarios import expired, is_cleaned, newest
 from processes import CLEAN, ROOT, TEST_JAR
-from strangers import ids_by_delta_rs
+from sessions import after_next
+from strangers import has_kernel, ids_by_delta_rs, ids_by_kernel
 
 SEED = os.environ.get("TORTURE_SEED", "42")
 SECONDS = os.environ.get("STORM_SECONDS", "8")
+MERGES = int(os.environ.get("STORM_MERGES", "10"))
 # What Delta alone tells a writer whose files another one has changed.
 CONFLICTS = (
     "DELTA_CONCURRENT_APPEND",
@@ -48,6 +53,73 @@ def test_the_table_is_what_its_writers_made_it(spark: SparkSession, tmp_path: Pa
     for version in (oldest, newest(table)):
         frame = spark.sql(f"SELECT id FROM delta.`{table}` VERSION AS OF {version}")
         assert sorted(row.id for row in frame.collect()) == ids_by_delta_rs(table, version)
+
+
+class Merges:
+    """Merges into a table in a thread of its own: each deletes, updates and inserts rows.
+
+    Attributes:
+        rows: What the table must hold, text by id.
+        done: How many were committed.
+        failure: What ended the thread, if it was no conflict.
+    """
+
+    def __init__(self, spark: SparkSession, table: Path) -> None:
+        self._spark = spark
+        self._table = table
+        self._random = random.Random(SEED)
+        self.rows = dict.fromkeys(range(1000), "old")
+        self.done = 0
+        self.failure: Exception | None = None
+        spark.range(1000).selectExpr("id", "'old' AS text").repartition(4).write.format(
+            "delta"
+        ).option("delta.enableDeletionVectors", "true").save(str(table))
+
+    def run(self) -> None:
+        try:
+            while self.done < MERGES:
+                self._merge()
+        except Exception as e:
+            self.failure = e
+
+    def _merge(self) -> None:
+        gone, *changed = self._random.sample(sorted(self.rows), 4)
+        new = {**dict.fromkeys([*changed, max(self.rows) + 1], f"merge {self.done}"), gone: "gone"}
+        source = " UNION ALL ".join(
+            f"SELECT {i}L AS id, '{text}' AS text" for i, text in new.items()
+        )
+        try:
+            self._spark.sql(
+                f"MERGE INTO delta.`{self._table}` t USING ({source}) s ON t.id = s.id "
+                "WHEN MATCHED AND s.text = 'gone' THEN DELETE WHEN MATCHED THEN UPDATE SET * "
+                "WHEN NOT MATCHED THEN INSERT *"
+            )
+        except PySparkException as e:
+            if not any(name in str(e) for name in CONFLICTS):
+                raise
+        else:
+            self.rows |= new
+            del self.rows[gone]
+            self.done += 1
+
+
+def test_no_merge_undoes_a_compaction(spark: SparkSession, tmp_path: Path):
+    merges = Merges(spark, tmp_path / "t")
+    name = f"delta.`{tmp_path}/t`"
+    thread = threading.Thread(target=merges.run)
+    thread.start()
+    results = []
+    while thread.is_alive():
+        # Whatever has a deleted row is rewritten, so that each merge changes an input.
+        optimize = f"OPTIMIZE {name} OPTIONS (maxDeletedRowsRatio = 0)"
+        results.append(json.loads(after_next(spark, optimize, tmp_path / "t")))
+    assert merges.failure is None
+    assert {found["status"] for row in results for found in row["bins"]} == {"committed"}
+    assert sum(row["metrics"]["numRowsDeletedMeanwhile"] for row in results) > 0
+    found = {row.id: row.text for row in spark.sql(f"SELECT * FROM {name}").collect()}
+    assert found == merges.rows
+    if has_kernel():
+        assert ids_by_kernel(spark, tmp_path / "t") == sorted(merges.rows)
 
 
 def with_history(spark: SparkSession, table: Path) -> None:

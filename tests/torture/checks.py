@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
 from torture.filters import Filter, counts, draw_filters
@@ -29,6 +30,7 @@ class Seen:
     rows: Rows
     in_files: Rows
     filters: list[tuple[Filter, int]]
+    ids: Rows | None  # the rows with their ids, where the table has them
     strangers: dict[str, tuple[Callable[[], Rows], Rows]] = field(default_factory=dict)
     # Readers that know no deletion vector, and read the table where it has none.
     without_vectors: dict[str, tuple[Callable[[], Rows], Rows]] = field(default_factory=dict)
@@ -43,7 +45,8 @@ class Seen:
         held = [i for i, name in enumerate(schema.names) if name not in table.partition_columns()]
         in_files = rows_of([columns[i] for i in held], t.StructType([schema[i] for i in held]))
         filters = draw_filters(schema, columns, rng, 10)
-        seen = cls(table, table.version(), schema, rows, in_files, filters)
+        version, ids = table.version(), rows_with_ids(table)
+        seen = cls(table, version, schema, rows, in_files, filters, ids)
         for name, read in strangers_of(table, schema).items():
             try:
                 found = read()
@@ -78,6 +81,11 @@ class Seen:
         told = difference(self.rows, now)
         if told:
             raise Broken(f"{statement}: Spark reads other rows: {told}")
+        if self.ids is not None:
+            ids = rows_with_ids(self.table)
+            told = "none" if ids is None else difference(self.ids, ids)
+            if told:
+                raise Broken(f"{statement}: rows have other ids or commit versions: {told}")
 
     def check_filters(self, statement: str) -> None:
         """Count what filters find; a count that was wrong before may stay so, or come nearer."""
@@ -103,3 +111,15 @@ class Seen:
             told = difference(before, now)
             if told:
                 raise Broken(f"{statement}: {name} reads other rows: {told}")
+
+
+def rows_with_ids(table: Table) -> Rows | None:
+    """Count the rows with their ids and the versions of their last change, as Delta reads them."""
+    if not table.tracks_rows():
+        return None
+    metadata = [
+        fn.col(f"_metadata.{name}").alias(f"its {name}")
+        for name in ("row_id", "row_commit_version")
+    ]
+    frame = table.frame().select(*metadata, "*")
+    return rows_of(python_columns(frame.toArrow(), frame.schema), frame.schema)

@@ -13,9 +13,11 @@ from pyspark.sql import types as t
 
 from foreign_writers import Writer
 from torture.partitions import TYPES, draw_pool, print_alike
-from torture.pools import Names
+from torture.pools import Names, draw_mixed_type
 from torture.values import Style, arrow_table
-from torture.writers import PLAIN, draw_writer
+from torture.writers import PLAIN, draw_mixed, draw_writer
+
+MIXED = 0.15  # the share of tables whose files store one column in several types
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,13 @@ class Draft:
         self.most_rows = most_rows
         self.pools = [draw_pool(k, found[:partitions], rng) for k in kinds]
         self.same = draw_writer(rng, self.schema) if rng.random() < 0.6 else None
+        self.mixed = rng.random() < MIXED
+        if self.mixed:
+            self.same = None
+            self.schema = t.StructType(
+                [t.StructField(f.name, draw_mixed_type(rng)) for f in self.schema.fields]
+            )
+            self.notes.append(f"files of mixed types, schema {self.schema.simpleString()}")
         self.extreme = rng.random() < 0.15
 
     @property
@@ -76,7 +85,8 @@ class Draft:
                 partition = rng.choice(alike)
             else:
                 partition = tuple(rng.choice(pool) for pool in self.pools)
-        writer = self.same or draw_writer(rng, schema)
+        draw = draw_mixed if self.mixed else draw_writer
+        writer = self.same or draw(rng, schema)
         self.notes.append(f"{count} rows of {styles} in {partition} by {writer}")
         return Part(arrow_table(schema, styles, count, rng), schema, partition, writer)
 

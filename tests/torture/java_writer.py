@@ -45,7 +45,7 @@ class Java:
     lists: tuple[str, str | None]
     maps: tuple[str, str, str, str]
     times: str  # MICROS, MILLIS or INT96
-    decimals: str  # number, fixed or binary
+    decimals: str  # number (the shortest), long, fixed or binary
     is_bare: bool  # small integers and strings have no annotation
     codec: str
     version: str
@@ -182,8 +182,8 @@ def time_unit(how: Java) -> str:
 
 
 def decimal_layout(kind: t.DecimalType, how: str) -> tuple[str, int]:
-    if how == "number" and kind.precision <= 18:
-        return ("INT32" if kind.precision <= 9 else "INT64"), 0
+    if how in ("number", "long") and kind.precision <= 18:
+        return ("INT32" if kind.precision <= 9 and how == "number" else "INT64"), 0
     if how == "binary":
         return "BINARY", 0
     return "FIXED_LEN_BYTE_ARRAY", (10**kind.precision).bit_length() // 8 + 1

@@ -61,6 +61,19 @@ def draw_leaf_type(rng: random.Random) -> t.DataType:
     )
 
 
+def draw_mixed_type(rng: random.Random) -> t.DataType:
+    """Draw a type that writers store in different ways, or a list or a struct of it."""
+    precision = rng.choice([4, 9, 10, 18, 19, 38])
+    decimal = t.DecimalType(precision, rng.choice([0, 2, precision // 2]))
+    leaf = rng.choice(
+        [t.TimestampType(), t.TimestampType(), t.TimestampNTZType(), decimal, decimal]
+    )
+    kind = rng.random()
+    if kind < 0.2:
+        return t.ArrayType(leaf)
+    return t.StructType([t.StructField("held", leaf)]) if kind < 0.35 else leaf
+
+
 class Names:
     """Draws names: `tame` ones are letters, which every writer takes."""
 

@@ -15,13 +15,19 @@ from pyspark.sql import SparkSession
 
 from sessions import session_conf
 from torture.checks import Broken, Seen
+from torture.damage import try_damaged_vector
 from torture.drawn import Draft
 from torture.large import try_large
 from torture.session import new_session
 from torture.statements import Statements, draw_conf
 from torture.tables import ORIGINS, Table, delete_by_vectors
+from torture.widening import can_be_widened, widen
 
-LARGE = 0.03  # the share of tables whose rows take gigabytes
+# Shares of tables:
+LARGE = 0.03  # whose rows take gigabytes
+WIDENED = 0.35  # of those that have a type that Delta widens
+HIDDEN = 0.4  # some of whose rows vectors hide
+DAMAGED = 0.3  # of those with vectors, one of which is damaged for a while
 # Vectored, Spark 4.2 misreads DELTA_BYTE_ARRAY pages that are not compressed, its own too.
 READABLE = {"parquet.hadoop.vectored.io.enabled": "false"}
 # Spark holds as many rows at a time, whatever they take.
@@ -84,8 +90,11 @@ class Torture:
         notes += [f"columns {draft.whole.simpleString()}"]
         try:
             table = ORIGINS[origin](self.spark, folder / "table", draft)
+            if rng.random() < WIDENED and can_be_widened(table):
+                self._widen(table)
             seen = Seen.of(table, rng, self.tally)
-            if rng.random() < 0.4 and self._delete_by_vectors(table):
+            if rng.random() < HIDDEN:
+                self._delete_by_vectors(table)
                 seen = Seen.of(table, rng, Counter()).with_those_of(seen)
         except Exception as e:  # a table that nobody can make or read says nothing of us
             self.tally[f"{origin}: not made or not read by Delta"] += 1
@@ -93,25 +102,39 @@ class Torture:
             return
         self.tally[f"{origin}: tried"] += 1
         statements = Statements(table, rng, self.tally)
+        if rng.random() < DAMAGED and table.has_vectors():
+            if not try_damaged_vector(table, self.tally):
+                return
+            seen.check_rows("OPTIMIZE with a damaged vector")
         self._optimize(statements, seen)
         statements.others(seen)
         if rng.random() < 0.4:
             self._again(table, statements, rng)
 
-    def _delete_by_vectors(self, table: Table) -> bool:
+    def _widen(self, table: Table) -> None:
+        try:
+            widen(table)
+        except Exception as e:  # what Delta has not widened stays as it is
+            table.draft.notes.append(f"not widened: {e!s:.200}")
+            self.tally["widened types: refused by Delta"] += 1
+        else:
+            self.tally["widened types: written"] += 1
+
+    def _delete_by_vectors(self, table: Table) -> None:
         try:
             delete_by_vectors(table)
         except Exception as e:  # what Delta cannot delete stays
             table.draft.notes.append(f"not deleted: {e!s:.200}")
             self.tally["deletion vectors: refused by Delta"] += 1
-            return False
-        self.tally["deletion vectors: written"] += 1
-        return True
+        else:
+            self.tally["deletion vectors: written"] += 1
 
     def _optimize(self, statements: Statements, seen: Seen) -> None:
         statement = statements.optimize()
         if statement is None:
             return
+        if seen.ids is not None:
+            self.tally["row ids: compared"] += 1
         for check in (seen.check_rows, seen.check_filters, seen.check_strangers):
             check(statement)
 

@@ -88,6 +88,10 @@ class Table:
         (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
         return "v2Checkpoint" in detail.tableFeatures
 
+    def tracks_rows(self) -> bool:
+        (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
+        return bool(detail.properties.get("delta.enableRowTracking") == "true")
+
     def append(self, part: Part) -> None:
         """Append by Spark."""
         with_partition(self.spark, self.draft, part, self.path.parent).write.format("delta").mode(
@@ -261,7 +265,7 @@ def change(table: Table, is_mapped: bool) -> None:
 def delete_by_vectors(table: Table) -> None:
     """Have Delta hide some rows of every kind of file, by one column or by another.
 
-    The rows of some tables get ids, which OPTIMIZE compares with `verify`.
+    The rows of some tables get ids.
     """
     rng = table.draft.rng
     name = table.sql_name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 
 from pyspark.sql import types as t
 
@@ -31,6 +32,29 @@ def draw_writer(rng: random.Random, schema: t.StructType) -> Writer:
     if '"map"' not in text:
         drawers.append(_polars)
     return rng.choice(drawers)(rng)
+
+
+def draw_mixed(rng: random.Random, schema: t.StructType) -> Writer:
+    """Draw a writer for one file of a table whose files store times and decimals in many types."""
+    drawers: list[Callable[[random.Random], Writer]] = [_java_mixed] * 4 + [_pyarrow_mixed] * 2
+    drawers += [_spark, *([Avro.draw] if takes(schema) else [])]
+    return rng.choice(drawers)(rng)
+
+
+def _java_mixed(rng: random.Random) -> Writer:
+    decimals = rng.choice(["number", "number", "long", "fixed", "binary"])
+    return replace(Java.draw(rng), decimals=decimals, lists=("list", "element"))
+
+
+def _pyarrow_mixed(rng: random.Random) -> Writer:
+    options = {
+        "use_deprecated_int96_timestamps": rng.random() < 0.4,
+        "store_decimal_as_integer": rng.random() < 0.5,
+        "compression": rng.choice(["none", "snappy", "zstd"]),
+        "row_group_size": rng.choice([13, 200, 1 << 20]),
+        "use_dictionary": rng.random() < 0.7,
+    }
+    return PyArrow(options, variants=rng.choice([(), (), ("millis",)]))
 
 
 def _pyarrow(rng: random.Random) -> Writer:
