@@ -96,6 +96,21 @@ def test_clustered_tables_are_left_to_delta(spark: SparkSession, tmp_path: Path)
     assert (add["clusteringProvider"], add["tags"]["ZCUBE_ZORDER_BY"]) == ("liquid", '["id"]')
 
 
+def test_a_clustered_table_without_columns_is_compacted_by_splicing(
+    spark: SparkSession, tmp_path: Path
+):
+    path = tmp_path / "none"
+    name = f"delta.`{path}`"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id)")
+    spark.sql(f"ALTER TABLE {name} CLUSTER BY NONE")
+    with session_conf(spark, {f"{AUTO}.enabled": "true"}):
+        for i in range(3):
+            spark.sql(f"INSERT INTO {name} VALUES ({i})")
+    (add,) = last_adds(path / "_delta_log")
+    assert is_spliced(path / add["path"])
+    assert sorted(row.id for row in spark.table(name).collect()) == [0, 1, 2]
+
+
 def test_failure_fails_the_write_only_where_asked_for(spark: SparkSession, table: TableFactory):
     t = table(**{"autoOptimize.autoCompact": "true"}).append(2, 4)
     (file,) = added(t)

@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
 /**
  * Auto-compaction with our engine. Delta decides after a commit whether to compact, and which partitions.
- * Delta does all of it for clustered tables, for tables that our OPTIMIZE refuses, and if
+ * Delta does all of it for tables with clustering columns, for tables that our OPTIMIZE refuses, and if
  * `spark.deltaUpkeep.optimize.engine` is `rows`.
  *
  * As with Delta's, a failure is logged and never fails the commit before it, unless the session asks for that
@@ -37,7 +37,7 @@ private[upkeep] case object UpkeepAutoCompact extends CommitHook with Logging {
     else tableOf(session, commit)
 
   private def tableOf(session: SparkSession, commit: Commit): Option[DeltaHandle] =
-    try Some(DeltaHandle.after(session, commit)).filterNot(_.facts.isClustered)
+    try Some(DeltaHandle.after(session, commit)).filter(_.facts.clusteringColumns.isEmpty)
     catch {
       case refused: UpkeepException =>
         logInfo(s"Auto-compaction is left to Delta: ${refused.getMessage}")
