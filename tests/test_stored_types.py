@@ -26,7 +26,7 @@ WIDENED = [
 ]
 # The converters have their own tests on every platform.
 if LINE != "4.2":
-    WIDENED = [WIDENED[1], WIDENED[7]]
+    WIDENED = [WIDENED[7]]
 
 
 def as_json(spark: SparkSession, name: str) -> list[str]:
@@ -101,7 +101,7 @@ def test_decimals_and_timestamps_of_several_forms_become_one(spark: SparkSession
         "timestamp_millis(id * 86399999 - 1000000000) FROM ids"
     )
     forms = [("INT96", "true"), ("TIMESTAMP_MICROS", "false"), ("TIMESTAMP_MILLIS", "true")]
-    for order in (forms, forms[::-1], forms[1:] + forms[:1]):
+    for order in (forms, forms[::-1], forms[1:] + forms[:1])[: 3 if LINE == "4.2" else 1]:
         spark.sql(f"DELETE FROM {name}")
         for i, (timestamp, legacy) in enumerate(order):
             conf = {

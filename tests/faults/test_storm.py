@@ -22,7 +22,7 @@ from strangers import has_kernel, ids_by_delta_rs, ids_by_kernel
 
 SEED = os.environ.get("TORTURE_SEED", "42")
 SECONDS = os.environ.get("STORM_SECONDS", "8")
-MERGES = int(os.environ.get("STORM_MERGES", "10"))
+MERGES = int(os.environ.get("STORM_MERGES", "6"))
 # What Delta alone tells a writer whose files another one has changed.
 CONFLICTS = (
     "DELTA_CONCURRENT_APPEND",
