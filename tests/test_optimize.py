@@ -1,6 +1,7 @@
 """OPTIMIZE: fewer files, the same rows, and a row that says what was done."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -327,19 +328,23 @@ def test_the_engine_can_be_switched_off(spark: SparkSession, table: TableFactory
 LEGACY = "the legacy calendar"
 
 
-def insert_dates(spark: SparkSession, table: str, *ids: int, legacy: bool = False) -> None:
+def insert_dates(
+    spark: SparkSession, table: str, *ids: int, legacy: bool = False, day: str = "1500-01-01"
+) -> None:
     """Append a file for each id. Those of the legacy calendar have to be read as rows."""
     mode = {"spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY" if legacy else "CORRECTED"}
     with session_conf(spark, mode):
         for i in ids:
-            spark.sql(f"INSERT INTO {table} VALUES ({i}, DATE'1500-01-01')")
+            spark.sql(f"INSERT INTO {table} VALUES ({i}, DATE'{day}')")
 
 
 @pytest.fixture
-def dates(spark: SparkSession, tmp_path: Path) -> str:
+def dates(spark: SparkSession, tmp_path: Path) -> Iterator[str]:
     name = f"delta.`{tmp_path / 'dates'}`"
     spark.sql(f"CREATE TABLE {name} (id INT, d DATE) USING delta")
-    return name
+    # Spark 3.5 writes no such dates unless it is told how.
+    with session_conf(spark, {"spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED"}):
+        yield name
 
 
 def bins_of(row) -> set[tuple[int, str, bool, str]]:
@@ -356,6 +361,18 @@ def test_only_the_files_that_need_it_go_by_rows(spark: SparkSession, dates: str)
     assert spark.sql(f"SELECT DISTINCT d FROM {dates}").collect()[0].d.isoformat() == "1500-01-01"
     assert sorted(row.id for row in spark.table(dates).collect()) == [1, 2, 3, 4, 5]
     assert spark.sql(f"OPTIMIZE {dates}").first().version is None
+
+
+@pytest.mark.parametrize(("day", "tier"), [("1582-10-15", "splice"), ("1582-10-04", "rows")])
+def test_dates_on_which_both_calendars_agree_are_spliced(
+    spark: SparkSession, dates: str, day: str, tier: str
+):
+    insert_dates(spark, dates, 1, 2, legacy=True, day=day)
+    spark.sql(f"INSERT INTO {dates} VALUES (3, NULL)")
+    before = spark.table(dates).orderBy("id").collect()
+    bins = spark.sql(f"OPTIMIZE {dates}").first().bins
+    assert {(b.inputFiles, b.tier) for b in bins} == {(3, tier)}
+    assert spark.table(dates).orderBy("id").collect() == before
 
 
 def test_one_file_that_cannot_be_spliced_is_left_until_others_go_with_it(
@@ -375,6 +392,112 @@ def test_one_file_that_cannot_be_spliced_is_left_until_others_go_with_it(
     assert (row.version, bins_of(row)) == (version + 2, {(2, "rows", True, "committed")})
     assert sorted(row.id for row in spark.table(dates).collect()) == [1, 2, 3, 4]
     assert spark.sql(f"OPTIMIZE {dates}").first().bins == []
+
+
+@pytest.mark.skipif(DELTA < (4, 4), reason="older Deltas store no partition columns")
+def test_partition_columns_stay_in_the_files_of_a_table_that_wants_them(
+    spark: SparkSession, tmp_path: Path
+):
+    path = tmp_path / "stored"
+    name = f"delta.`{path}`"
+    key = "delta.writePartitionColumnsToParquet"
+    spark.sql(
+        f"CREATE TABLE {name} (p DATE, id INT) USING delta PARTITIONED BY (p) "
+        f"TBLPROPERTIES ('{key}' = 'false')"
+    )
+
+    def insert(*ids: int) -> None:
+        for i in ids:
+            spark.sql(f"INSERT INTO {name} VALUES (DATE'2026-01-01', {i})")
+
+    insert(1, 2)
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{key}' = 'true')")
+    insert(3, 4)
+    bins = spark.sql(f"OPTIMIZE {name}").first().bins
+    assert {(b.inputFiles, b.tier, b.status) for b in bins} == {
+        (2, "splice", "committed"),
+        (2, "rows", "committed"),
+    }
+    assert {b.reason for b in bins if b.tier == "rows"} == {
+        "partition columns are stored in the files, and a file lacks the column p"
+    }
+    assert sorted(row.id for row in spark.table(name).collect()) == [1, 2, 3, 4]
+    for file in spark.table(name).inputFiles():
+        rows = pq.ParquetFile(unquote(file.removeprefix("file://"))).read()
+        assert rows.column_names == ["id", "p"]
+        assert {day.isoformat() for day in rows["p"].to_pylist()} == {"2026-01-01"}
+
+
+def make_variants(spark: SparkSession, path: Path, *properties: str) -> str:
+    name = f"delta.`{path}`"
+    asked = f"TBLPROPERTIES ({', '.join(properties)})" if properties else ""
+    spark.sql(f"CREATE TABLE {name} (id INT, v VARIANT, s STRUCT<v: VARIANT>) USING delta {asked}")
+    for i, value in enumerate(('{"a": 1}', '"text"', "[1, {}]", "null")):
+        parsed = f"parse_json('{value}')"
+        spark.sql(f"INSERT INTO {name} VALUES ({i}, {parsed}, named_struct('v', {parsed}))")
+    spark.sql(f"INSERT INTO {name} VALUES (4, NULL, NULL)")
+    return name
+
+
+def variants_in(spark: SparkSession, name: str) -> list:
+    query = f"SELECT id, to_json(v), to_json(s.v), v IS NULL FROM {name} ORDER BY id"
+    return spark.sql(query).collect()
+
+
+@pytest.mark.skipif(DELTA < (4, 0), reason="older Deltas know no variants")
+def test_variants_are_spliced(spark: SparkSession, tmp_path: Path):
+    name = make_variants(spark, tmp_path / "variants")
+    before = variants_in(spark, name)
+    row = spark.sql(f"OPTIMIZE {name}").first()
+    assert {(b.inputFiles, b.tier) for b in row.bins} == {(5, "splice")}
+    assert variants_in(spark, name) == before
+    assert len(before) == 5
+
+
+@pytest.mark.skipif(DELTA < (4, 4), reason="older Deltas do not shred variants")
+def test_shredded_variants_are_spliced_with_those_of_one_kind(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path / 'shredded'}`"
+    spark.sql(
+        f"CREATE TABLE {name} (id INT, v VARIANT) USING delta TBLPROPERTIES "
+        "('delta.enableVariantShredding' = 'true', 'delta.enableDeletionVectors' = 'true')"
+    )
+
+    def insert(first: int, value: str) -> None:
+        rows = f"SELECT id, parse_json({value}) FROM range({first}, {first + 10}, 1, 1)"
+        spark.sql(f"INSERT INTO {name} {rows}")
+
+    for first in (0, 10):
+        insert(first, "concat('{\"a\": ', id, ', \"l\": [{\"b\": ', id, '}, null]}')")
+    for first in (20, 30):
+        insert(first, "concat('{\"text\": \"', id, '\"}')")
+    spark.sql(f"DELETE FROM {name} WHERE id IN (3, 15, 25)")
+    query = f"SELECT id, to_json(v), variant_get(v, '$.a', 'int') AS a FROM {name} ORDER BY id"
+    before = spark.sql(query).collect()
+    bins = spark.sql(f"OPTIMIZE {name} OPTIONS (verify = true)").first().bins
+    assert sorted((b.inputFiles, b.tier) for b in bins) == [(2, "rows"), (2, "splice")]
+    (told,) = (b.reason for b in bins if b.tier == "rows")
+    assert told == "variants of column v are shredded in another way in a file"
+    assert spark.sql(query).collect() == before
+    assert [row.a for row in before[:18]] == [i for i in range(20) if i not in (3, 15)]
+
+
+@pytest.mark.skipif(DELTA < (4, 0), reason="older Deltas know no collations")
+def test_collated_strings_are_spliced_and_have_no_bounds(spark: SparkSession, tmp_path: Path):
+    path = tmp_path / "collated"
+    name = f"delta.`{path}`"
+    # Delta reads and writes such columns, but makes none unless it is told to.
+    with session_conf(spark, {"spark.databricks.delta.schema.typeCheck.enabled": "false"}):
+        spark.sql(f"CREATE TABLE {name} (s STRING COLLATE UTF8_LCASE, t STRING) USING delta")
+    for text in ("b", "C", "A"):
+        spark.sql(f"INSERT INTO {name} VALUES ('{text}', '{text}')")
+    row = spark.sql(f"OPTIMIZE {name}").first()
+    assert {(b.inputFiles, b.tier) for b in row.bins} == {(3, "splice")}
+    assert [r.s for r in spark.sql(f"SELECT s FROM {name} ORDER BY s").collect()] == ["A", "b", "C"]
+    assert spark.sql(f"SELECT 1 FROM {name} WHERE s = 'a'").count() == 1
+    log = path / "_delta_log" / f"{row.version:020}.json"
+    (add,) = (json.loads(line)["add"] for line in log.read_text().splitlines() if '"add"' in line)
+    stats = json.loads(add["stats"])
+    assert (set(stats["minValues"]), set(stats["nullCount"])) == ({"t"}, {"s", "t"})
 
 
 def test_the_row_tells_row_groups_and_tiers(spark: SparkSession, table: TableFactory):

@@ -106,7 +106,8 @@ private object ValueOrder {
   def of(dataType: DataType): Option[ValueOrder[_]] = dataType match {
     case FloatType | DoubleType => Some(floats)
     case _: NumericType => Some(numbers)
-    case _: StringType => Some(strings)
+    // Delta keeps no bounds of strings that are ordered by a collation.
+    case StringType => Some(strings)
     case DateType => Some(dates)
     case TimestampType => Some(instants)
     case TimestampNTZType => Some(localTimes)

@@ -54,6 +54,8 @@ final class RewriteCheck(schema: StructType, byId: Boolean, filled: Set[String] 
         case (ArrayType(element, _), _) => within(element, rest.drop(2), fields, repeated = true)
         case (MapType(key, value, _), _) =>
           within(if (rest.lift(1).contains("key")) key else value, rest.drop(2), fields, repeated = true)
+        // Of a variant, which may be shredded into lists.
+        case (_, _ +: _) => Place(fields, isRepeated = true)
         case _ => Place(fields, repeated)
       }
     within(schema, path, Nil, repeated = false)
@@ -160,7 +162,7 @@ object RewriteCheck {
    * Where a leaf is in the table.
    *
    * @param fields     names of the struct fields on the way to it
-   * @param isRepeated whether it is in a list or a map
+   * @param isRepeated whether it is in a list or a map, or may be
    */
   private final case class Place(fields: Seq[String], isRepeated: Boolean)
 

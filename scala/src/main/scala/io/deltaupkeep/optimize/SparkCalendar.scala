@@ -1,17 +1,31 @@
 package io.deltaupkeep.optimize
 
+import io.deltaupkeep.parquet.footer.{FileFacts, LeastTime}
+
+import org.apache.spark.sql.catalyst.util.RebaseDateTime
+
 /**
  * Finds files in which Spark reads dates and timestamps in the old hybrid calendar, or refuses old ones.
  * Spark decides this by the metadata of the file, or by settings if the file names no version of Spark
  * (Spark's `DataSourceUtils`). The pages of such files cannot be used in a file of the proleptic Gregorian
- * calendar.
+ * calendar, unless all their values are of times in which both calendars agree (Spark's `RebaseDateTime`).
  *
  * @param modes of the settings for the columns of the table (`spark.sql.parquet.datetimeRebaseModeInRead`)
  */
 final class SparkCalendar(modes: Set[String]) extends Serializable {
   import SparkCalendar._
 
-  /** Why the pages of a file with this metadata cannot be used, or None. */
+  /** Why the pages of a file cannot be used, or None. */
+  def problemOf(file: FileFacts): Option[String] =
+    problem(file.keyValues).filterNot(_ => file.leastTimes.forall(isSame))
+
+  private def isSame(least: LeastTime): Boolean = least match {
+    case LeastTime.Day(days) => days >= RebaseDateTime.lastSwitchJulianDay
+    case LeastTime.Instant(micros) => micros >= RebaseDateTime.lastSwitchJulianTs
+    case LeastTime.Unknown => false
+  }
+
+  /** Why the pages of a file with this metadata cannot be used if it has old dates, or None. */
   def problem(keyValues: Map[String, String]): Option[String] =
     if (LegacyKeys.exists(keyValues.contains)) Some("a file holds dates of the legacy calendar")
     else

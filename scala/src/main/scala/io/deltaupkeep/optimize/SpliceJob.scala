@@ -9,7 +9,7 @@ import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest, SpliceSettings}
-import io.deltaupkeep.parquet.footer.{Fill, InputRows, RowSelection, SchemaBytes}
+import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, SchemaBytes}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -80,7 +80,8 @@ final case class SpliceTaskResult(
  * @param conf       settings to access the files
  * @param schema     of the table's data columns
  * @param keyValues  metadata of new files
- * @param isReadable whether the metadata of a file allows its pages to be used unchanged; otherwise the
+ * @param required   columns that every file has to have
+ * @param isReadable whether the footer of a file allows its pages to be used unchanged; otherwise the
  *                   reason
  * @param statsOf    makes the statistics of a new file from its footer, if they are collected
  */
@@ -91,7 +92,8 @@ final class SpliceJob(
     settings: SpliceSettings,
     schema: MessageType,
     keyValues: Map[String, String],
-    isReadable: Map[String, String] => Option[String],
+    required: Seq[String],
+    isReadable: FileFacts => Option[String],
     statsOf: Option[ParquetMetadata => String]
 ) {
 
@@ -113,6 +115,7 @@ final class SpliceJob(
         settings,
         SchemaBytes.of(schema),
         keyValues,
+        required,
         isReadable,
         statsOf,
         write
@@ -174,7 +177,8 @@ private final case class SpliceWork(
     settings: SpliceSettings,
     schema: SchemaBytes,
     keyValues: Map[String, String],
-    isReadable: Map[String, String] => Option[String],
+    required: Seq[String],
+    isReadable: FileFacts => Option[String],
     statsOf: Option[ParquetMetadata => String],
     write: Boolean
 ) {
@@ -194,7 +198,8 @@ private final case class SpliceWork(
       inputs.map(input => inputRows(task.inputs(input))),
       schema.schema,
       keyValues,
-      isReadable
+      isReadable,
+      required
     )
     new FileSplicer(request, settings, conf.value)
   }

@@ -19,6 +19,7 @@ object SmallSpliceSettings {
     bloomFilterBytes = 1 << 20,
     maxPadding = 0,
     matchById = false,
+    keepsForms = true,
     shiftsForeignInt96 = false
   )
 }

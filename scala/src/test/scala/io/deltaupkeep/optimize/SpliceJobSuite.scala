@@ -6,6 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger
 
 import io.deltaupkeep.parquet.SmallSpliceSettings
 import io.deltaupkeep.parquet.file.Refusal
+import io.deltaupkeep.parquet.footer.FileFacts
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.schema.MessageTypeParser
@@ -31,7 +32,7 @@ class SpliceJobSuite extends AnyFunSuite {
     Option(directory.listFiles()).toSeq.flatten.filter(_.getName.endsWith(".parquet"))
 
   private def run(name: String, change: Seq[File] => Unit = _ => ())(
-      isReadable: Map[String, String] => Option[String]
+      isReadable: FileFacts => Option[String]
   ): (Seq[SpliceTaskResult], File) = {
     val (from, to) = (new File(root, s"$name-in"), new File(root, s"$name-out"))
     spark.range(0, 400, 1, 4).write.parquet(from.toString)
@@ -39,7 +40,8 @@ class SpliceJobSuite extends AnyFunSuite {
     val inputs = files(from).map(f => SpliceInput(f.toURI.toString, f.length, f.lastModified))
     val schema = MessageTypeParser.parseMessageType("message m { optional int64 id; }")
     val conf = new Configuration(false)
-    val job = new SpliceJob(spark.sparkContext, name, conf, settings, schema, Map.empty, isReadable, None)
+    val job =
+      new SpliceJob(spark.sparkContext, name, conf, settings, schema, Map.empty, Nil, isReadable, None)
     val split = BinSplit(inputs.map(_ => RewriteNeed.Together).toIndexedSeq)
     (job.run(Seq(SpliceTask(0, inputs, to.toURI.toString, split))).toSeq, to)
   }

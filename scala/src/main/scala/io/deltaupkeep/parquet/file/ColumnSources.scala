@@ -19,7 +19,8 @@ private[parquet] object ColumnSources {
       matching: FieldMatching
   ): Either[String, IndexedSeq[ColumnSource]] = {
     val sources = output.getColumns.asScala.map(sourceOf(output, file, matching, _)).toIndexedSeq
-    sources.collectFirst { case Left(reason) => reason } match {
+    val problem = ShreddedVariants.mismatch(output, file, matching)
+    problem.orElse(sources.collectFirst { case Left(reason) => reason }) match {
       case Some(reason) => Left(reason)
       case None => Right(sources.collect { case Right(source) => source })
     }

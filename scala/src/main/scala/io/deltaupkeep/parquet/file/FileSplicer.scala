@@ -3,7 +3,7 @@ package io.deltaupkeep.parquet.file
 import scala.collection.mutable
 
 import io.deltaupkeep.parquet.bytes.UnreadableInput
-import io.deltaupkeep.parquet.footer.{FileOpener, FooterTotals, InputRows}
+import io.deltaupkeep.parquet.footer.{FileFacts, FileOpener, FooterTotals, InputRows}
 
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.io.OutputFile
@@ -17,13 +17,15 @@ import org.apache.hadoop.conf.Configuration
  * @param inputs     in the order that their rows keep
  * @param table      schema of the table's data columns, as its own writer would store them
  * @param keyValues  metadata of the new file
- * @param isReadable whether a file's key-value metadata allow its pages to be taken as they are; else the reason
+ * @param isReadable whether the footer of a file allows its pages to be taken as they are; else the reason
+ * @param required   columns that no file may lack: nulls in their place would be wrong
  */
 final case class SpliceRequest(
     inputs: Seq[InputRows],
     table: MessageType,
     keyValues: Map[String, String],
-    isReadable: Map[String, String] => Option[String]
+    isReadable: FileFacts => Option[String],
+    required: Seq[String] = Nil
 )
 
 /**
@@ -34,7 +36,7 @@ final case class SpliceRequest(
  */
 final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: Configuration) {
 
-  private val planner = new SplicePlanner(request.table, settings, request.isReadable)
+  private val planner = new SplicePlanner(request.table, settings, request.isReadable, request.required)
   private val summary = new SpliceSummary
   private val refused = mutable.Map.empty[Int, Refusal]
 

@@ -13,8 +13,8 @@ import org.apache.parquet.schema.Type.Repetition
 
 /**
  * The schema of an output file: the columns of the table, stored as the first input stores them. A table may
- * store a timestamp as INT96 or INT64, and a decimal as a number or as bytes. Readers accept either, and
- * keeping the stored form avoids decoding.
+ * store a timestamp as INT96 or INT64, a decimal as a number or as bytes, and a variant whole or shredded. Readers
+ * accept either, and keeping the stored form avoids decoding.
  */
 private[parquet] object OutputSchema {
 
@@ -41,19 +41,22 @@ private[parquet] object OutputSchema {
         .as(if (isTimestamp(storage)) storage.getLogicalTypeAnnotation else field.getLogicalTypeAnnotation)
       Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
     } else if (!field.isPrimitive && !file.isPrimitive) {
+      val fields =
+        if (ShreddedVariants.isShredded(field, file)) file.asGroupType.getFields.asScala.toSeq
+        else adoptFields(field.asGroupType, file.asGroupType, matching)
       val built = Types
         .buildGroup(repetition)
         .as(field.getLogicalTypeAnnotation)
-        .addFields(adoptFields(field.asGroupType, file.asGroupType, matching): _*)
+        .addFields(fields: _*)
       Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
     } else field
   }
 
-  /** Whether two storage types hold the same values, so that readers of the table accept either. */
+  /** Whether the storage type of the file holds all values of the table's, so that readers accept either. */
   private def isSameValue(table: PrimitiveType, file: PrimitiveType): Boolean =
     (table.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation) match {
       case (a: DecimalLogicalTypeAnnotation, b: DecimalLogicalTypeAnnotation) => a == b
-      case _ => isInstant(table) && isInstant(file)
+      case _ => isInstant(table) && isInstant(file) && (isMillis(table) || !isMillis(file))
     }
 
   private def isTimestamp(primitive: PrimitiveType): Boolean =
@@ -64,6 +67,12 @@ private[parquet] object OutputSchema {
     case timestamp: TimestampLogicalTypeAnnotation =>
       timestamp.isAdjustedToUTC && timestamp.getUnit != LogicalTypeAnnotation.TimeUnit.NANOS
     case _ => primitive.getPrimitiveTypeName == INT96
+  }
+
+  private def isMillis(primitive: PrimitiveType): Boolean = primitive.getLogicalTypeAnnotation match {
+    case timestamp: TimestampLogicalTypeAnnotation =>
+      timestamp.getUnit == LogicalTypeAnnotation.TimeUnit.MILLIS
+    case _ => false
   }
 
   /** Whether the values of a file's column can be used in the output unchanged. */

@@ -3,7 +3,7 @@ package io.deltaupkeep.parquet.file
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.ByteText
-import io.deltaupkeep.parquet.footer.{OpenFile, RowGroup}
+import io.deltaupkeep.parquet.footer.{FileFacts, OpenFile, RowGroup}
 
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.schema.MessageType
@@ -13,13 +13,15 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  * Plans the output of one bin from the footers of its files, in order. Pure.
  *
  * @param table      schema of the table's data columns, as its own writer would store them
- * @param isReadable whether the key-value metadata of a file allows its pages to be used unchanged; otherwise
+ * @param isReadable whether the footer of a file allows its pages to be used unchanged; otherwise
  *                   the reason
+ * @param required   columns that no file may lack
  */
 private[parquet] final class SplicePlanner(
     table: MessageType,
     settings: SpliceSettings,
-    isReadable: Map[String, String] => Option[String]
+    isReadable: FileFacts => Option[String],
+    required: Seq[String] = Nil
 ) {
   private val matching = FieldMatching(settings.matchById)
   private val groups = new RowGroupPlanner(settings)
@@ -31,8 +33,9 @@ private[parquet] final class SplicePlanner(
   /** The output row groups that this file completes, or why it cannot be spliced: then it is as if it were not there. */
   def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] = {
     val before = schema
-    val refusal = isReadable(file.keyValues)
+    val refusal = isReadable(file)
       .orElse(defect(file))
+      .orElse(missing(file))
       .orElse(mismatch(file))
       .orElse(sharedName)
       .orElse(tooLarge(file))
@@ -60,8 +63,16 @@ private[parquet] final class SplicePlanner(
   private def isInt96(column: ColumnDescriptor): Boolean =
     column.getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.INT96
 
+  private def missing(file: OpenFile): Option[String] =
+    table.getFields.asScala
+      .find(field => required.contains(field.getName) && matching.find(table, field, file.schema).isEmpty)
+      .map(field =>
+        s"partition columns are stored in the files, and a file lacks the column ${field.getName}"
+      )
+
   private def mismatch(file: OpenFile): Option[String] = {
-    if (schema.isEmpty) schema = Some(OutputSchema.adopt(table, file.schema, matching))
+    if (schema.isEmpty)
+      schema = Some(if (settings.keepsForms) OutputSchema.adopt(table, file.schema, matching) else table)
     sources(file).left.toOption
   }
 

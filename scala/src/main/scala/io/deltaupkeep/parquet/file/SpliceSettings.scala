@@ -21,6 +21,8 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param bloomFilterBytes largest size of a Bloom filter
  * @param maxPadding       largest padding in bytes that aligns a row group to a block of the file system
  * @param matchById        whether the table maps columns by field id, not by name
+ * @param keepsForms       whether timestamps, decimals and variants are stored as in the first input; if not, as the
+ *                         table's own writer stores them
  * @param shiftsForeignInt96 whether readers shift the INT96 timestamps of files that parquet-java did not
  *                           write
  */
@@ -36,6 +38,7 @@ final case class SpliceSettings(
     bloomFilterBytes: Int,
     maxPadding: Int,
     matchById: Boolean,
+    keepsForms: Boolean,
     shiftsForeignInt96: Boolean
 ) {
 

@@ -35,7 +35,7 @@ private[parquet] final class OpenFile(
     selection: Option[RowSelection],
     footer: Footer,
     footerBytes: FooterBytes
-) {
+) extends FileFacts {
 
   /** For errors. */
   def name: String = input.name
@@ -47,7 +47,9 @@ private[parquet] final class OpenFile(
   /** Memory that it takes, but for the footer. */
   def heldBytes: Long = bytes.heldBytes + input.selectionBytes
 
-  def keyValues: Map[String, String] = footer.keyValues
+  override def keyValues: Map[String, String] = footer.keyValues
+
+  override def leastTimes: Seq[LeastTime] = LeastTime.of(metadata)
 
   def footerLength: Int = footerBytes.length
 

@@ -3,8 +3,8 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.UpkeepConf
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.{IcebergCompat, Snapshot}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.types._
 
 /** Decides which tables the splice tiers may rewrite. For others, rows have to be read. */
@@ -14,29 +14,23 @@ private[upkeep] object SpliceEligibility {
   def rowsReason(session: SparkSession, snapshot: Snapshot): Option[String] = {
     val conf = session.sessionState.conf
     val metadata = snapshot.metadata
-    val protocol = snapshot.protocol
-    // By their names, since not every Delta has them.
-    val writesPartitions =
-      metadata.configuration.get("delta.writePartitionColumnsToParquet").exists(
-        !_.equalsIgnoreCase("false")
-      ) ||
-        protocol.readerAndWriterFeatureNames.contains("materializePartitionColumns")
     Seq(
       (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
       TrackedRows.isIncomplete(snapshot) -> "the table names no columns for row ids",
-      IcebergCompat.isAnyEnabled(metadata) -> "Iceberg compatibility asks for files of Delta's writer",
-      (writesPartitions && metadata.partitionColumns.nonEmpty) -> "partition columns are stored in the files"
+      IcebergCompat.getEnabledVersion(metadata).exists(_ > 2) ->
+        "Iceberg compatibility above version 2 asks for files of Delta's writer"
     ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
   }
 
-  /** Types whose files may hold more than the table's schema says, such as shredded variants. */
+  /** Types whose files may hold more than the table's schema says. */
   def foreignType(dataType: DataType): Option[String] = dataType match {
     case struct: StructType =>
       struct.fields.iterator.flatMap(field => foreignType(field.dataType)).nextOption()
     case ArrayType(element, _) => foreignType(element)
     case MapType(key, value, _) => foreignType(key).orElse(foreignType(value))
-    case text: StringType if SparkApi.comparesBytes(text) => None
-    case _: NumericType | BooleanType | BinaryType | DateType | TimestampType | TimestampNTZType => None
+    case _: StringType | _: NumericType | BooleanType | BinaryType => None
+    case DateType | TimestampType | TimestampNTZType => None
+    case variant if SparkApi.isVariant(variant) => None
     case other => Some(s"a column is of type ${other.simpleString}")
   }
 }

@@ -7,24 +7,24 @@ import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.fs.Path
+import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.hadoop.{ParquetOutputFormat, ParquetWriter}
 import org.apache.parquet.hadoop.metadata.{CompressionCodecName, ParquetMetadata}
+import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
-import org.apache.spark.sql.delta.{DeltaColumnMapping, IdMapping, Snapshot}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.delta.{DeltaColumnMapping, IcebergCompat, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.util.{DeltaFileOperations, JsonUtils, Utils}
-import org.apache.spark.sql.execution.datasources.parquet.{
-  ParquetOptions,
-  ParquetReadSupport,
-  SparkToParquetSchemaConverter
-}
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetOptions, ParquetReadSupport}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DateType, StructType, TimestampType}
+import org.apache.spark.sql.types.{DateType, StructField, StructType, TimestampType}
 
 /**
  * Splices bins of a Delta table: decides where the new file goes, and makes the action that adds it.
@@ -38,13 +38,13 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   private val sqlConf = session.sessionState.conf
   private val hadoopConf =
     session.sessionState.newHadoopConfWithOptions(metadata.configuration ++ snapshot.deltaLog.options)
-  private val dataSchema: StructType = {
-    // Delta's writer makes every column nullable too.
-    val nullable = snapshot.dataSchema.asNullable
-    DeltaColumnMapping.createPhysicalSchema(nullable, metadata.schema, metadata.columnMappingMode)
-  }
+  private val dataSchema: StructType = physicalSchema(snapshot.dataSchema)
   private val tracked = new TrackedRows(snapshot)
-  private val fileSchema = StructType(dataSchema ++ tracked.columns)
+
+  /** Partition columns that the table wants in its files, where Delta's writer puts them last. */
+  private val storedPartitions: Seq[StructField] =
+    if (storesPartitions) physicalSchema(metadata.schema).filter(f => isPartition(f.name)) else Nil
+  private val fileSchema: StructType = StructType(dataSchema ++ storedPartitions ++ tracked.columns)
   private val mergedStats = new MergedStats(dataSchema)
   private val partitions = new Partitions(metadata)
 
@@ -55,19 +55,44 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
     filled = tracked.columns.map(_.name).toSet
   )
 
+  /** Delta's writer makes every column nullable too. */
+  private def physicalSchema(logical: StructType): StructType =
+    DeltaColumnMapping.createPhysicalSchema(logical.asNullable, metadata.schema, metadata.columnMappingMode)
+
+  private def isPartition(physicalName: String): Boolean =
+    metadata.physicalPartitionSchema.fieldNames.contains(physicalName)
+
+  /** Not every Delta has a name for these properties and features. */
+  private def storesPartitions: Boolean =
+    metadata.configuration.get("delta.writePartitionColumnsToParquet").exists(
+      !_.equalsIgnoreCase("false")
+    ) ||
+      snapshot.protocol.readerAndWriterFeatureNames.contains("materializePartitionColumns") ||
+      IcebergCompat.isAnyEnabled(metadata)
+
   def job(description: String, bins: Int): SpliceJob = new SpliceJob(
     session.sparkContext,
     description,
     hadoopConf,
     settings(bins),
-    new SparkToParquetSchemaConverter(sqlConf).convert(fileSchema),
+    parquetSchema,
     Map(
       SPARK_VERSION_METADATA_KEY -> SPARK_VERSION_SHORT,
       ParquetReadSupport.SPARK_METADATA_KEY -> fileSchema.json
     ),
-    new SparkCalendar(rebaseModes).problem,
+    storedPartitions.map(_.name),
+    new SparkCalendar(rebaseModes).problemOf,
     statsOf
   )
+
+  /** As Delta's own writer has it, with the ids of fields that readers of Iceberg need. */
+  private def parquetSchema: MessageType = {
+    val job = Job.getInstance(hadoopConf)
+    val format = snapshot.deltaLog.fileFormat(snapshot.protocol, metadata)
+    format.prepareWrite(session, job, Map.empty, fileSchema)
+    val conf = job.getConfiguration
+    SparkApi.schemaOf(new ParquetOutputFormat[InternalRow]().getWriteSupport(conf), conf)
+  }
 
   /** How dates and timestamps are read from files that do not name a version of Spark. */
   private def rebaseModes: Set[String] = {
@@ -106,10 +131,16 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       partitions.spelled(input),
       file.size,
       file.modificationTime,
-      tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString)
+      tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString) ++ icebergTag
     )
     NewFile.changed(add)(stats = stats.json(file.stats.map(FooterStats(_, written))).orNull)
   }
+
+  /** Tells since version 2 that a file need not be rewritten for readers of Iceberg. */
+  private def icebergTag: Option[(String, String)] =
+    IcebergCompat.getEnabledVersion(metadata).filter(_ >= 2).map { version =>
+      AddFile.Tags.ICEBERG_COMPAT_VERSION.name -> version.toString
+    }
 
   private def relative(file: Path): String = root.toUri.relativize(file.toUri) match {
     case below if below.isAbsolute => file.toUri.toString
@@ -165,6 +196,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       maxPadding =
         hadoopConf.getInt(ParquetOutputFormat.MAX_PADDING_BYTES, ParquetWriter.MAX_PADDING_SIZE_DEFAULT),
       matchById = metadata.columnMappingMode == IdMapping,
+      keepsForms = !IcebergCompat.isAnyEnabled(metadata),
       shiftsForeignInt96 = sqlConf.isParquetINT96TimestampConversion
     )
   }

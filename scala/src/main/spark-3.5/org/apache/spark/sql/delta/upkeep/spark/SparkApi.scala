@@ -2,6 +2,10 @@ package org.apache.spark.sql.delta.upkeep.spark
 
 import com.fasterxml.jackson.core.JsonFactory
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.hadoop.api.WriteSupport
+import org.apache.parquet.schema.MessageType
+
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -36,6 +40,10 @@ object SparkApi {
 
   /** Has parsers take their buffers from a pool, where Jackson has pools. */
   def poolBuffers(factory: JsonFactory): Unit = ()
+
+  /** The schema that a writer gives its files. Its settings are Parquet's own since 1.14. */
+  def schemaOf(writer: WriteSupport[_], conf: Configuration): MessageType =
+    writer.init(conf).getSchema
 
   /** The plan with other files to scan. */
   def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan =

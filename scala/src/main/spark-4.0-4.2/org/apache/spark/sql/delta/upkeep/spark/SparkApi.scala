@@ -3,6 +3,11 @@ package org.apache.spark.sql.delta.upkeep.spark
 import com.fasterxml.jackson.core.JsonFactory
 import com.fasterxml.jackson.core.util.JsonRecyclerPools
 
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.conf.HadoopParquetConfiguration
+import org.apache.parquet.hadoop.api.WriteSupport
+import org.apache.parquet.schema.MessageType
+
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{classic, Column, DataFrame, SparkSession, SparkSessionExtensions}
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -42,6 +47,10 @@ object SparkApi {
     factory.setRecyclerPool(JsonRecyclerPools.newConcurrentDequePool())
     ()
   }
+
+  /** The schema that a writer gives its files. Its settings are Parquet's own since 1.14. */
+  def schemaOf(writer: WriteSupport[_], conf: Configuration): MessageType =
+    writer.init(new HadoopParquetConfiguration(conf)).getSchema
 
   /** The plan with other files to scan. */
   def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan =

@@ -1,0 +1,45 @@
+package io.deltaupkeep.parquet.file
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
+
+/**
+ * Variants that a file stores in more columns than the table's schema tells (Parquet format, 'Variant Shredding'). The
+ * new file stores them as the first input does. Files without these columns fit: they have nulls there.
+ */
+private[parquet] object ShreddedVariants {
+
+  private val Whole = Set("value", "metadata")
+  private val Typed = "typed_value"
+
+  /** Whether a field of the table is a variant that the file has shredded. */
+  def isShredded(table: Type, file: Type): Boolean = !table.isPrimitive && !file.isPrimitive &&
+    isWhole(table.asGroupType) && file.asGroupType.containsField(Typed)
+
+  /** Why the variants of a file do not fit those of the output, or None. */
+  def mismatch(output: MessageType, file: MessageType, matching: FieldMatching): Option[String] =
+    below(output, file, matching)
+
+  private def below(output: GroupType, file: GroupType, matching: FieldMatching): Option[String] =
+    output.getFields.asScala.iterator
+      .flatMap(field => matching.find(output, field, file).map(field -> _))
+      .flatMap {
+        case (wanted: GroupType, found: GroupType) =>
+          if (!isVariant(wanted)) below(wanted, found, matching)
+          else
+            Option.when(found.containsField(Typed) && !found.getFields.equals(wanted.getFields)) {
+              s"variants of column ${wanted.getName} are shredded in another way in a file"
+            }
+        case _ => None
+      }
+      .nextOption()
+
+  private def isVariant(group: GroupType): Boolean =
+    isWhole(group) || names(group) == Whole + Typed
+
+  private def isWhole(group: GroupType): Boolean =
+    names(group) == Whole && group.getFields.asScala.forall(_.isPrimitive)
+
+  private def names(group: GroupType): Set[String] = group.getFields.asScala.map(_.getName).toSet
+}
