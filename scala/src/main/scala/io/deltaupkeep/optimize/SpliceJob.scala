@@ -14,7 +14,6 @@ import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
-import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.{SparkContext, TaskContext}
@@ -244,7 +243,7 @@ private final case class SpliceWork(
     try {
       var stats = Option.empty[String]
       val outcome = splicerOf(task, inputs).run(
-        HadoopOutputFile.fromPath(file, conf.value),
+        HadoopOutput.of(file, conf.value),
         footer => stats = statsOf.map(_(footer))
       )
       val result = resultOf(task, inputs, outcome)
