@@ -14,6 +14,7 @@ import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.{SparkContext, TaskContext}
@@ -243,7 +244,7 @@ private final case class SpliceWork(
     try {
       var stats = Option.empty[String]
       val outcome = splicerOf(task, inputs).run(
-        HadoopOutput.of(file, conf.value),
+        HadoopOutputFile.fromPath(file, conf.value),
         footer => stats = statsOf.map(_(footer))
       )
       val result = resultOf(task, inputs, outcome)
