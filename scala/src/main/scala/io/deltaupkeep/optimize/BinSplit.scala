@@ -37,12 +37,13 @@ final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
   import BinSplit._
 
   /** Whether these files of the bin, by their positions, are worth being rewritten without the others. */
-  def isWorthIt(files: Seq[Int]): Boolean =
-    files.exists(needs(_) == RewriteNeed.Alone) ||
-      files.size > 1 && files.exists(needs(_) == RewriteNeed.Together)
+  def isWorthIt(files: Seq[Int]): Boolean = Counts.of(files.map(needs)).areWorthIt
 
   /** Files without which the others are not worth being rewritten. */
-  def pivots: Seq[Int] = needs.indices.filterNot(file => isWorthIt(needs.indices.filter(_ != file)))
+  def pivots: Seq[Int] = {
+    val all = Counts.of(needs)
+    needs.indices.filterNot(file => all.without(needs(file)).areWorthIt)
+  }
 
   def parts(refused: Map[Int, Refusal]): Parts = {
     val (unable, able) = needs.indices.partition(refused.contains)
@@ -58,6 +59,23 @@ final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
 }
 
 object BinSplit {
+
+  /** How many files there are, and how many of them have a need. */
+  private final case class Counts(files: Int, alone: Int, together: Int) {
+
+    def areWorthIt: Boolean = alone > 0 || files > 1 && together > 0
+
+    def without(need: RewriteNeed): Counts = Counts(
+      files - 1,
+      alone - (if (need == RewriteNeed.Alone) 1 else 0),
+      together - (if (need == RewriteNeed.Together) 1 else 0)
+    )
+  }
+
+  private object Counts {
+    def of(needs: Seq[RewriteNeed]): Counts =
+      Counts(needs.size, needs.count(_ == RewriteNeed.Alone), needs.count(_ == RewriteNeed.Together))
+  }
 
   /** Positions of the files of a bin; others, which could be spliced, are not rewritten either. */
   final case class Parts(spliced: Seq[Int], byRows: Seq[Int], left: Seq[Int])

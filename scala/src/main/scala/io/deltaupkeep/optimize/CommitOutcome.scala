@@ -43,7 +43,7 @@ final case class CommitOutcome(
       versions ++ later.versions,
       committed ++ later.committed,
       lost ++ later.lost,
-      left ++ later.left
+      (left ++ later.left).distinct
     )
 }
 

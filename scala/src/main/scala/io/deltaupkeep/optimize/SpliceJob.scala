@@ -216,16 +216,26 @@ private final case class SpliceWork(
     }
   }
 
-  /** Splices the inputs that are not refused. Starts again when the pages of one refuse it, with one input less. */
+  /**
+   * Splices the inputs that are not refused. Starts again when the pages of one refuse it, with one input less; a few
+   * times, for where several refuse, most may.
+   */
   @tailrec
-  private def splice(task: SpliceTask, refused: Map[Int, Refusal]): SpliceTaskResult = {
+  private def splice(task: SpliceTask, refused: Map[Int, Refusal], starts: Int = 1): SpliceTaskResult = {
     val rest = task.inputs.indices.filterNot(refused.contains)
     if (refused.nonEmpty && !task.split.isWorthIt(rest)) SpliceTaskResult(task.index, refused, None, None)
     else {
       val result = writeFile(task, rest)
       val all = refused ++ result.refused
-      if (result.done.isEmpty) splice(task, all) else result.copy(refused = all)
+      if (result.done.nonEmpty) result.copy(refused = all)
+      else if (starts < SpliceWork.MostStarts) splice(task, all, starts + 1)
+      else SpliceTaskResult(task.index, all ++ alike(rest.filterNot(all.contains), result), None, None)
     }
+  }
+
+  private def alike(inputs: Seq[Int], result: SpliceTaskResult): Map[Int, Refusal] = {
+    val (_, last) = result.refused.maxBy(_._1)
+    inputs.map(_ -> Refusal(s"${last.reason}; so it was in other files of its bin")).toMap
   }
 
   /**
@@ -274,4 +284,10 @@ private final case class SpliceWork(
       else HadoopInput.RandomAccess
     new HadoopInput(input, readPolicy, conf.value)
   }
+}
+
+private object SpliceWork {
+
+  /** How often a bin is begun: each time but the last costs what it has read and written. */
+  val MostStarts = 4
 }

@@ -66,6 +66,16 @@ class BinSplitSuite extends AnyFunSuite with TableDrivenPropertyChecks with Scal
     }
   }
 
+  test("pivots are the files without which the others are not worth it") {
+    forAll { (files: Seq[Boolean], others: Seq[Boolean]) =>
+      val needs = files.map(if (_) RewriteNeed.Alone else RewriteNeed.Kept) ++
+        others.map(if (_) RewriteNeed.Together else RewriteNeed.Kept)
+      val split = BinSplit(needs.toIndexedSeq)
+      val found = needs.indices.filterNot(file => split.isWorthIt(needs.indices.filter(_ != file)))
+      assert(split.pivots == found)
+    }
+  }
+
   test("a file without which the others are not worth it is known") {
     def pivots(files: String) = BinSplit(files.map(needOf)).pivots
     assert(

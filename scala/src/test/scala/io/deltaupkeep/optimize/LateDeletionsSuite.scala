@@ -3,8 +3,10 @@ package io.deltaupkeep.optimize
 import java.util.BitSet
 
 import scala.collection.mutable
+import scala.util.Random
 
 import io.deltaupkeep.optimize.Since.{Hidden, Removed, Unchanged}
+import io.deltaupkeep.parquet.file.PlacedRows
 import io.deltaupkeep.parquet.footer.RowSelection
 
 import org.scalacheck.Gen
@@ -19,21 +21,34 @@ class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     new RowSelection(gone)
   }
 
-  private def input(stored: Int, leftOut: Set[Int], since: Since): MergedInput =
-    MergedInput(stored - leftOut.size, () => selection(leftOut), since)
+  /** An input of some rows. */
+  private case class Stored(rows: Long, leftOut: Set[Int], since: Since) {
+    def merged: MergedInput = MergedInput(() => selection(leftOut), since)
+
+    /** A run of its rows. */
+    def placed(input: Int, from: Long, until: Long): PlacedRows =
+      PlacedRows(input, from, until - from, until - from - leftOut.count(row => row >= from && row < until))
+  }
+
+  private def input(stored: Int, leftOut: Set[Int], since: Since) = Stored(stored.toLong, leftOut, since)
 
   private def hidden(rows: Int*): Since = Hidden(() => selection(rows))
 
   /** Runs of the new file's rows, or None where the changes are not to be told. */
-  private def found(inputs: MergedInput*): Option[Seq[(Long, Long)]] = {
+  private def found(inputs: Seq[Stored], placed: Seq[PlacedRows]): Option[Seq[(Long, Long)]] = {
     val runs = mutable.ArrayBuffer.empty[(Long, Long)]
-    if (LateDeletions.find(inputs)((from, until) => runs += from -> until)) Some(runs.toSeq) else None
+    val late = new LateDeletions(inputs.map(_.merged), placed)
+    if (late.find((from, until) => runs += from -> until)) Some(runs.toSeq) else None
   }
+
+  /** The same where the new file has one input after the other. */
+  private def found(inputs: Stored*): Option[Seq[(Long, Long)]] =
+    found(inputs, inputs.zipWithIndex.map { case (file, i) => file.placed(i, 0, file.rows) })
 
   private val three = input(3, Set.empty, Unchanged)
 
   for (
-    (what, inputs, expected) <- Seq[(String, Seq[MergedInput], Option[Seq[(Long, Long)]])](
+    (what, inputs, expected) <- Seq[(String, Seq[Stored], Option[Seq[(Long, Long)]])](
       ("nothing", Seq(three), Some(Nil)),
       (
         "the example",
@@ -58,23 +73,42 @@ class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   ) test(s"finds $what")(assert(found(inputs: _*) == expected))
 
   test("rows of 64-bit positions") {
-    val huge = MergedInput(5L << 31, () => RowSelection.none, Unchanged)
+    val huge = Stored(5L << 31, Set.empty, Unchanged)
     assert(found(huge, input(3, Set.empty, hidden(1))) == Some(Seq(((5L << 31) + 1) -> ((5L << 31) + 2))))
+  }
+
+  test("an input whose large row group comes before small ones of inputs before it") {
+    val a = input(3, Set(1), hidden(1, 2))
+    val b = input(6, Set(0), hidden(0, 4, 5))
+    // b4 b5 a0 a2 b1 b2 b3
+    val placed = Seq(b.placed(1, 4, 6), a.placed(0, 0, 3), b.placed(1, 0, 4))
+    assert(found(Seq(a, b), placed) == Some(Seq(3L -> 4L, 0L -> 2L)))
+    val gone = b.copy(since = Removed)
+    assert(found(Seq(a.copy(rows = 9), gone), Seq(gone.placed(1, 4, 6), a.placed(0, 0, 9))).contains(
+      Seq(3L -> 4L, 0L -> 2L)
+    ))
   }
 
   /** Of a row: left out, deleted later, or neither. */
   private val rows = Gen.choose(0, 40).flatMap(Gen.listOfN(_, Gen.frequency(2 -> 'o', 2 -> 'x', 3 -> '.')))
 
-  test("what is found are the rows that a list of all rows has at these places") {
-    forAll(Gen.nonEmptyListOf(rows)) { files =>
+  test("what is found are the rows that a list of all rows has at these places, in any order of runs") {
+    forAll(Gen.nonEmptyListOf(rows), Gen.choose(0L, Long.MaxValue)) { (files, seed) =>
+      val random = new Random(seed)
       val inputs = files.map { file =>
         val at = file.indices.groupBy(file)
         val leftOut = at.getOrElse('o', Nil).toSet
         input(file.size, leftOut, Hidden(() => selection(leftOut ++ at.getOrElse('x', Nil))))
       }
-      val merged = files.flatten.filterNot(_ == 'o')
+      val runs = random.shuffle(inputs.indices.flatMap { i =>
+        val cuts = (Seq(0, files(i).size) ++ Seq.fill(3)(random.nextInt(files(i).size + 1))).distinct.sorted
+        cuts.zip(cuts.drop(1)).map { case (from, until) => inputs(i).placed(i, from.toLong, until.toLong) }
+      })
+      val merged =
+        runs.flatMap(run => files(run.input).slice(run.firstRow.toInt, run.end.toInt).filterNot(_ == 'o'))
       val expected = merged.indices.filter(merged(_) == 'x').map(_.toLong)
-      assert(found(inputs: _*).map(_.flatMap { case (from, until) => from until until }) == Some(expected))
+      val hidden = found(inputs, runs).map(_.flatMap { case (from, until) => from until until }.sorted)
+      assert(hidden == Some(expected))
     }
   }
 }

@@ -9,13 +9,16 @@ import org.apache.parquet.column.ColumnDescriptor
  * The pages of a column with the values of another type. Entries of the dictionary are converted once, and so are the
  * values of pages without one; levels and ids are those of the file.
  *
- * @param column with the levels of the file, and the type of the output
+ * @param column  with the levels of the file, and the type of the output
+ * @param scratch tells how much memory a page may take
  */
 private[parquet] final class ConvertedPages(
     column: ColumnDescriptor,
     stored: RowPages,
-    converter: ValueConverter
+    converter: ValueConverter,
+    scratch: ChunkScratch
 ) extends RowPages {
+  import ConvertedPages._
 
   private val shape = ValueShape.of(column.getPrimitiveType)
   private val plain = new ByteSink()
@@ -23,7 +26,7 @@ private[parquet] final class ConvertedPages(
 
   override val dictionary: Option[Values] = stored.dictionary.map { entries =>
     val sink = new ByteSink()
-    converter.convert(entries, 0, entries.size, sink)
+    convert(entries, entries.size, sink, levels = 0)
     new Values().set(shape, sink.array, 0, sink.length, entries.size)
   }
 
@@ -38,12 +41,19 @@ private[parquet] final class ConvertedPages(
       val page = stored.page
       val count = if (page.isDictionaryEncoded) 0 else page.nonNull
       plain.clear()
-      converter.convert(page.values, 0, count, plain)
+      convert(page.values, count, plain, page.levels)
       converted.stored = page
       converted.values.set(shape, plain.array, 0, plain.length, count)
     }
     more
   }
+
+  /** Values may take several times the memory that they took before. */
+  private def convert(values: Values, count: Int, into: ByteSink, levels: Int): Unit =
+    for (from <- 0 until count by ValuesAtOnce) {
+      converter.convert(values, from, math.min(count, from + ValuesAtOnce), into)
+      scratch.requireRoom(into.length.toLong, levels)
+    }
 
   private final class ConvertedPage(override val column: ColumnDescriptor) extends PageData {
     var stored: PageData = _
@@ -56,4 +66,10 @@ private[parquet] final class ConvertedPages(
     override def ids: Array[Int] = stored.ids
     override def dictionary: Option[Values] = ConvertedPages.this.dictionary
   }
+}
+
+private object ConvertedPages {
+
+  /** Values that are converted before the memory is counted again. */
+  val ValuesAtOnce = 4096
 }

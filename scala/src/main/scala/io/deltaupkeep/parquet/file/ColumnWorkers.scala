@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.file
 
-import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future}
+import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future, TimeUnit}
 
 import io.deltaupkeep.DaemonThreads
 import io.deltaupkeep.parquet.bytes.{MalformedPage, UnreadableInput}
@@ -71,7 +71,8 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
           from.getMaxDefinitionLevel
         )
         read(group, index, from, scratch) { stored =>
-          to.append(cut(converted, new ConvertedPages(converted, stored, converter), group, scratch), levels)
+          val pages = new ConvertedPages(converted, stored, converter, scratch)
+          to.append(cut(converted, filled(converted, pages, part), group, scratch), levels)
         }
       case ColumnSource.Shaped(index, from, levels) =>
         read(group, index, from, scratch) { stored =>
@@ -115,6 +116,9 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 
   override def close(): Unit = {
     pool.shutdownNow()
+    // What they hold counts until they have ended.
+    try pool.awaitTermination(1, TimeUnit.MINUTES)
+    catch { case _: InterruptedException => Thread.currentThread.interrupt() }
     // A thread that still runs keeps its scratch buffers, which are freed with it.
     Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
   }

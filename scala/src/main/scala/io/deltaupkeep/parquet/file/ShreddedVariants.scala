@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet.file
 import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.schema.{GroupType, MessageType, Type}
+import org.apache.parquet.schema.Type.Repetition
 
 /**
  * Variants that a file stores in more columns than the table's schema tells (Parquet format, 'Variant Shredding'). The
@@ -10,12 +11,13 @@ import org.apache.parquet.schema.{GroupType, MessageType, Type}
  */
 private[parquet] object ShreddedVariants {
 
-  private val Whole = Set("value", "metadata")
+  private val Metadata = "metadata"
+  private val Whole = Set("value", Metadata)
   private val Typed = "typed_value"
 
-  /** Whether a field of the table is a variant that the file has shredded. */
+  /** Whether a field of the table is a variant that the file has shredded, with all columns that any file may have. */
   def isShredded(table: Type, file: Type): Boolean = !table.isPrimitive && !file.isPrimitive &&
-    isWhole(table.asGroupType) && file.asGroupType.containsField(Typed)
+    isVariant(table.asGroupType) && names(file.asGroupType) == Whole + Typed
 
   /** Why the variants of a file do not fit those of the output, or None. */
   def mismatch(output: MessageType, file: MessageType, matching: FieldMatching): Option[String] =
@@ -35,11 +37,10 @@ private[parquet] object ShreddedVariants {
       }
       .nextOption()
 
+  /** Fields of a table's struct may be null, and the metadata of a variant may not. */
   private def isVariant(group: GroupType): Boolean =
-    isWhole(group) || names(group) == Whole + Typed
-
-  private def isWhole(group: GroupType): Boolean =
-    names(group) == Whole && group.getFields.asScala.forall(_.isPrimitive)
+    (names(group) == Whole || names(group) == Whole + Typed) &&
+      group.getType(Metadata).isRepetition(Repetition.REQUIRED)
 
   private def names(group: GroupType): Set[String] = group.getFields.asScala.map(_.getName).toSet
 }

@@ -33,7 +33,7 @@ object SpliceOutcome {
    * The output was written, unless there were no rows.
    *
    * @param rows            of the output
-   * @param inputRows       of each input, in their order, that are in the output
+   * @param placed          where the rows of the inputs are: one after another, in the order of the output
    * @param rowGroupsBefore of all inputs
    * @param rowGroupsAfter  of the output
    * @param tier            the most expensive tier of any chunk, and `reason` says why
@@ -43,7 +43,7 @@ object SpliceOutcome {
    */
   final case class Done(
       rows: Long,
-      inputRows: Seq[Long],
+      placed: Seq[PlacedRows],
       rowGroupsBefore: Int,
       rowGroupsAfter: Int,
       tier: ChunkTier,

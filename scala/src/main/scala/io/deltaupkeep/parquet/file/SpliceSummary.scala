@@ -2,7 +2,14 @@ package io.deltaupkeep.parquet.file
 
 import scala.collection.mutable
 
-import io.deltaupkeep.parquet.footer.{ChunkFacts, FooterCount, FooterTotals, OpenFile, SplicedTotals}
+import io.deltaupkeep.parquet.footer.{
+  ChunkFacts,
+  FooterCount,
+  FooterTotals,
+  OpenFile,
+  RowGroup,
+  SplicedTotals
+}
 
 import org.apache.parquet.column.ColumnDescriptor
 
@@ -14,14 +21,15 @@ private[parquet] final class SpliceSummary {
   private var groupsBefore = 0
   private var groupsAfter = 0
   private var rows = 0L
-  private val inputRows = Vector.newBuilder[Long]
+  private val ordinals = mutable.Map.empty[String, Int]
+  private val placed = mutable.ArrayBuffer.empty[PlacedRows]
   private val facts = mutable.Map.empty[Seq[String], Option[ChunkFacts]]
   private var reason = Option.empty[(ChunkTier, String)]
 
   def addInput(file: OpenFile): Unit = {
     inputs.add(file)
     groupsBefore += file.storedRowGroups.size
-    inputRows += file.rowGroups.map(_.rows).sum
+    ordinals(file.name) = ordinals.size
   }
 
   /**
@@ -31,8 +39,17 @@ private[parquet] final class SpliceSummary {
    */
   def addRowGroup(group: PlannedRowGroup, why: Option[(ChunkTier, String)]): Unit = {
     rows += group.rows
+    group.parts.foreach(place)
     groupsAfter += 1
     reason = strongest(reason, why)
+  }
+
+  private def place(part: RowGroup): Unit = {
+    val next = PlacedRows(ordinals(part.file.name), part.firstRow, part.storedRows, part.rows)
+    placed.lastOption.flatMap(_.joined(next)) match {
+      case Some(both) => placed(placed.size - 1) = both
+      case None => placed += next
+    }
   }
 
   /** Adds what is known of a chunk of the output; None if it was copied. */
@@ -55,7 +72,7 @@ private[parquet] final class SpliceSummary {
     val totals = written.map(output => SplicedTotals(inputs.result, output.withFacts(facts.get(_).flatten)))
     SpliceOutcome.Done(
       rows,
-      inputRows.result(),
+      placed.toVector,
       groupsBefore,
       groupsAfter,
       tier,

@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.footer
 
-import java.io.ByteArrayInputStream
+import java.io.{ByteArrayInputStream, IOException}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.concurrent.ConcurrentHashMap
@@ -116,12 +116,16 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
   def open(input: InputRows): Either[String, OpenFile] = {
     val file = input.file
     val bytes = if (file.getLength <= heldFileBytes) FileBytes.fetch(file) else new FileBytes.Ranged(file)
-    var isOpen = false
-    try {
-      val opened = withFooter(input, bytes)
-      isOpen = opened.isRight
-      opened
-    } finally if (!isOpen) bytes.close()
+    val opened =
+      try withFooter(input, bytes)
+      catch {
+        case failure: Throwable =>
+          try bytes.close()
+          catch { case also: IOException => failure.addSuppressed(also) }
+          throw failure
+      }
+    if (opened.isLeft) bytes.close()
+    opened
   }
 
   /** Only the footer and the selection are read. */

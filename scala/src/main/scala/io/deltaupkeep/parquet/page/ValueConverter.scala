@@ -130,6 +130,9 @@ private[parquet] object ValueConverter {
   private final class ToOldInstants(micros: Long) extends ValueConverter {
     override protected def convert(source: Array[Byte], start: Int, end: Int, into: ByteSink): Unit = {
       val value = scaled(LittleEndian.getLong(source, start), micros, divisor = 1)
+      // Readers that know nanoseconds of 64 bits alone take other times instead of these.
+      if (Math.abs(value) > Long.MaxValue / NanosPerMicro)
+        throw new NotHeld("a timestamp is beyond those that all readers of INT96 know")
       into.putLong(Math.floorMod(value, MicrosPerDay) * NanosPerMicro)
       into.putInt((Math.floorDiv(value, MicrosPerDay) + JulianDayOfEpoch).toInt)
     }

@@ -38,7 +38,10 @@ class RebaseSuite extends AnyFunSuite {
   }
 
   /** Compacts the table as it is now; each change is made before an attempt to commit that. */
-  private def optimizeWhile(path: String, changes: String*): CommitOutcome = {
+  private def optimizeWhile(path: String, changes: String*): CommitOutcome =
+    optimizeWhile(path, settings, changes: _*)
+
+  private def optimizeWhile(path: String, settings: OptimizeSettings, changes: String*): CommitOutcome = {
     val handle =
       DeltaHandle.open(spark, "TEST", DeltaTarget.byPath(spark, "TEST", path, Map.empty), Intent.Reorganize)
     val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, Nil), settings)
@@ -122,6 +125,23 @@ class RebaseSuite extends AnyFunSuite {
       case gone: RemoveFile => gone.dataChange
     }
       .forall(_ == false))
+  }
+
+  test("large row groups that come before small ones keep their rows") {
+    val path = newTable("rebase-order", 0, "delta.enableDeletionVectors" -> "true")
+    // Of 800 rows and of 10; a row group from 1 KiB on stays alone, and comes first.
+    for ((from, until) <- Seq(0 -> 10, 10 -> 810, 810 -> 820)) insert(path, from, until)
+    withConf("parquet.block.size" -> "4096") {
+      val outcome = optimizeWhile(
+        path,
+        settings.copy(verify = false),
+        "DELETE FROM {t} WHERE id IN (0, 9, 10, 700, 819)"
+      )
+      assert(outcome.lost.isEmpty && outcome.committed.map(_.lateRows) == Seq(5L))
+      assert(outcome.committed.flatMap(_.rowGroups).map(_.after) == Seq(2))
+    }
+    assert(ids(path) == (0L until 820L).filterNot(Set(0L, 9L, 10L, 700L, 819L)))
+    assert(spark.read.format("delta").load(path).select("id").head().getLong(0) == 11)
   }
 
   test("skipping trusts no bound of a hidden row, and takes those that stay") {

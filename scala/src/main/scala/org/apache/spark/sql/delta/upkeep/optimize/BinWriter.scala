@@ -6,7 +6,7 @@ import scala.collection.mutable
 
 import io.deltaupkeep.{CountText, UpkeepErrors}
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.file.SpliceOutcome
+import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
 import io.deltaupkeep.parquet.footer.LeafTotals
 
 import org.apache.spark.sql.delta.actions.AddFile
@@ -19,13 +19,12 @@ import org.apache.spark.util.ThreadUtils
 /**
  * A bin whose new files are written but not committed yet.
  *
- * @param inputRows of each input that are in the new file, which has them in the order of the inputs; none if the order
- *                  is another or unknown
+ * @param placed where the rows of the inputs are in the new file, if that is known
  */
 private[upkeep] final case class Written(
     bin: RewrittenBin,
     adds: Seq[AddFile],
-    inputRows: Option[Seq[Long]]
+    placed: Option[Seq[PlacedRows]]
 ) {
   def inputs: Seq[DataFile] = bin.bin.files
 
@@ -163,7 +162,7 @@ private[upkeep] final class BinWriter(
     Written(
       RewrittenBin(bin, adds.map(_.size), Some(BinSplicer.rowGroupsOf(done)), work.toSeq),
       inPlaceOf(input, adds),
-      Some(done.inputRows)
+      Some(done.placed)
     )
   }
 
@@ -182,10 +181,9 @@ private[upkeep] final class BinWriter(
       )
       scala.util.Try {
         val started = System.nanoTime()
-        val adds = rows.rewrite(bin, bin.files.map(actionOf))
+        val adds = inPlaceOf(actionOf(bin.files.head), rows.rewrite(bin, bin.files.map(actionOf)))
         val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
-        val placed = inPlaceOf(actionOf(bin.files.head), adds)
-        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), placed, inputRows = None)
+        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
         RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).foreach(mismatch(written, _))
         rewritten.add(written)
         written

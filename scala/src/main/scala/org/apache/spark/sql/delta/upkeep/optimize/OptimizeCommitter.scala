@@ -95,10 +95,11 @@ private[upkeep] final class OptimizeCommitter(
 
   /** Commits the bins that can be carried over to the table as it is now. */
   private def commitSurvivors(bins: Seq[Written], attempt: Int): CommitOutcome = {
-    val next = handle.table.startTransaction(None)
-    val (surviving, lost) =
-      try rebased(next, bins)
-      catch {
+    val (next, (surviving, lost)) =
+      try {
+        val next = handle.table.startTransaction(None)
+        (next, rebased(next, bins, attempt))
+      } catch {
         // No commit names these files.
         case failure: Throwable =>
           removeFiles(bins)
@@ -108,8 +109,12 @@ private[upkeep] final class OptimizeCommitter(
     commit(next, surviving, attempt) ++ CommitOutcome(Nil, Nil, lost.map(_.bin.bin))
   }
 
-  private def rebased(next: OptimisticTransaction, bins: Seq[Written]): (Seq[Rebased], Seq[Written]) = {
-    val (surviving, lost) = new Rebase(handle, selected, next)(bins)
+  private def rebased(
+      next: OptimisticTransaction,
+      bins: Seq[Written],
+      attempt: Int
+  ): (Seq[Rebased], Seq[Written]) = {
+    val (surviving, lost) = new Rebase(handle, selected, next, carries(attempt))(bins)
     try if (settings.verify) verify(surviving.filter(_.lateRows > 0))
     catch {
       case failure: Throwable =>
@@ -118,6 +123,10 @@ private[upkeep] final class OptimizeCommitter(
     }
     (surviving, lost)
   }
+
+  /** A REORG is asked to leave no deleted rows. */
+  private def carries(attempt: Int): Boolean =
+    attempt <= MostCarried && !operation.isInstanceOf[DeltaOperations.Reorg]
 
   private def tryCommit(
       transaction: OptimisticTransaction,
@@ -153,4 +162,7 @@ private object OptimizeCommitter {
 
   /** Delta resolves conflicts that do not touch our files by itself, so each attempt here met one that does. */
   private val MaxAttempts = 10
+
+  /** Later attempts lose the bins that writers change again and again, so that the others get through. */
+  private val MostCarried = 5
 }

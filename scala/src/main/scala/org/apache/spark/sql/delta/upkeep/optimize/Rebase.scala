@@ -11,14 +11,16 @@ import io.deltaupkeep.optimize.{
   RewrittenBin,
   Since
 }
+import io.deltaupkeep.parquet.file.PlacedRows
 import io.deltaupkeep.parquet.footer.RowSelection
 
 import org.apache.spark.sql.delta.OptimisticTransaction
-import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor, Metadata}
 import org.apache.spark.sql.delta.commands.DeletionVectorUtils
 import org.apache.spark.sql.delta.deletionvectors.RoaringBitmapArray
 import org.apache.spark.sql.delta.upkeep.api.NewFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
 /**
  * A written bin as one version of the table takes it.
@@ -62,12 +64,14 @@ private[optimize] object Rebased {
  * are deleted from the new file too, by a deletion vector. It is always made from what was read and that version, so a
  * bin may be carried over again and again.
  *
- * @param next starts from the newer version
+ * @param next    starts from the newer version
+ * @param carries whether bins are carried over whose inputs were changed; if not, they are lost
  */
 private[optimize] final class Rebase(
     handle: DeltaHandle,
     selected: SelectedFiles,
-    next: OptimisticTransaction
+    next: OptimisticTransaction,
+    carries: Boolean
 ) {
   private val snapshot = handle.snapshot
   private val root = snapshot.deltaLog.dataPath
@@ -75,8 +79,10 @@ private[optimize] final class Rebase(
   private val vectors = new NewDeletionVector(root, next.metadata, conf)
 
   /** The new files follow the schema, the properties and the features of the version that was read. */
-  private val isSameTable = next.metadata == snapshot.metadata && next.protocol == snapshot.protocol
-  private val takesVectors = DeletionVectorUtils.deletionVectorsWritable(next.protocol, next.metadata)
+  private val isSameTable =
+    Rebase.layoutOf(next.metadata) == Rebase.layoutOf(snapshot.metadata) && next.protocol == snapshot.protocol
+  private val takesVectors =
+    carries && DeletionVectorUtils.deletionVectorsWritable(next.protocol, next.metadata)
 
   /** The bins that can be carried over, and those that are lost. If it fails, nothing that it wrote stays. */
   def apply(bins: Seq[Written]): (Seq[Rebased], Seq[Written]) =
@@ -113,27 +119,27 @@ private[optimize] final class Rebase(
     else if (!takesVectors) None
     else
       for {
-        rows <- bin.inputRows
-        late <- lateRows(found.zip(rows).map { case ((input, now), n) => merged(input, now, n) })
+        placed <- bin.placed
+        late <- lateRows(found.map { case (input, now) => merged(input, now) }, placed)
         rebased <- hiding(late, bin, found.flatMap { case (input, now) => now.map(current(input, _)) })
       } yield rebased
   }
 
-  private def merged(input: DataFile, now: Option[AddFile], rows: Long): MergedInput = {
+  private def merged(input: DataFile, now: Option[AddFile]): MergedInput = {
     val since = now match {
       case None => Since.Removed
       case Some(add) if selected.ids.idOf(add) == input.id => Since.Unchanged
       case Some(add) => Since.Hidden(() => deletedRows(add))
     }
-    MergedInput(rows, () => deletedRows(selected.actionOf(input)), since)
+    MergedInput(() => deletedRows(selected.actionOf(input)), since)
   }
 
   private def deletedRows(add: AddFile): RowSelection =
     DeletionVector.of(add, root).fold(RowSelection.none)(_.read(conf))
 
-  private def lateRows(inputs: Seq[MergedInput]): Option[RoaringBitmapArray] = {
+  private def lateRows(inputs: Seq[MergedInput], placed: Seq[PlacedRows]): Option[RoaringBitmapArray] = {
     val rows = new RoaringBitmapArray
-    val isFound = LateDeletions.find(inputs) { (from, until) =>
+    val isFound = new LateDeletions(inputs, placed).find { (from, until) =>
       rows.addRange(NumericRange(from, until, 1L))
     }
     Option.when(isFound)(rows)
@@ -151,7 +157,7 @@ private[optimize] final class Rebase(
     val count = late.cardinality
     bin.adds match {
       case adds if count == 0 => Some(Rebased(bin, removed, adds, vector = None, lateRows = 0))
-      case Seq(_) if bin.inputRows.exists(_.sum == count) =>
+      case Seq(_) if bin.placed.exists(_.map(_.rows).sum == count) =>
         Some(Rebased(bin, removed, Nil, vector = None, lateRows = count))
       case Seq(add) =>
         MergedStats.withWideBounds(add.stats).map { stats =>
@@ -161,5 +167,21 @@ private[optimize] final class Rebase(
         }
       case _ => None
     }
+  }
+}
+
+private object Rebase {
+
+  private val HighWaterMark = "delta.identity.highWaterMark"
+
+  /**
+   * What new files depend on. Without the marks of identity columns, which commits of other writers move (protocol,
+   * 'Identity Columns'). Its names and comments do not matter.
+   */
+  private def layoutOf(metadata: Metadata): (String, Seq[String], Map[String, String], StructType) = {
+    val columns = metadata.schema.map { field =>
+      field.copy(metadata = new MetadataBuilder().withMetadata(field.metadata).remove(HighWaterMark).build())
+    }
+    (metadata.id, metadata.partitionColumns, metadata.configuration, StructType(columns))
   }
 }
