@@ -30,7 +30,7 @@ final case class SpliceRequest(
 
 /**
  * Merges Parquet files into one without decoding rows. Files are fetched ahead, row groups of the output are planned
- * from their footers, and a [[RowGroupPipeline]] takes those to the output.
+ * from their footers, and a `RowGroupPipeline` takes those to the output.
  *
  * @param conf settings of the codecs
  */
