@@ -14,7 +14,8 @@ import org.apache.parquet.schema.Type.Repetition
 /**
  * The schema of an output file: the columns of the table, stored as the first input stores them. A table may
  * store a timestamp as INT96 or INT64, a decimal as a number or as bytes, and a variant whole or shredded. Readers
- * accept either, and keeping the stored form avoids decoding.
+ * accept either, and keeping the stored form avoids decoding. What it lacks is stored as the table's writer would, but
+ * for INT96.
  */
 private[parquet] object OutputSchema {
 
@@ -23,7 +24,18 @@ private[parquet] object OutputSchema {
 
   private def adoptFields(table: GroupType, file: GroupType, matching: FieldMatching): Seq[Type] =
     table.getFields.asScala.toSeq.map { field =>
-      matching.find(table, field, file).fold(field)(adoptField(field, _, matching))
+      matching.find(table, field, file).fold(withoutInt96(field))(adoptField(field, _, matching))
+    }
+
+  /** INT96 is kept, and not begun with: it has no bounds, and some readers know no times before 1677 and after 2262 in it. */
+  private def withoutInt96(field: Type): Type =
+    if (!field.isPrimitive) {
+      val group = field.asGroupType
+      group.withNewFields(group.getFields.asScala.map(withoutInt96).asJava)
+    } else if (field.asPrimitiveType.getPrimitiveTypeName != INT96) field
+    else {
+      val built = Types.primitive(INT64, field.getRepetition).as(Micros.getLogicalTypeAnnotation)
+      Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
     }
 
   private def adoptField(field: Type, file: Type, matching: FieldMatching): Type = {
@@ -32,9 +44,7 @@ private[parquet] object OutputSchema {
         Repetition.OPTIONAL
       else field.getRepetition
     if (field.isPrimitive && file.isPrimitive) {
-      val storage =
-        if (isSameValue(field.asPrimitiveType, file.asPrimitiveType)) file.asPrimitiveType
-        else field.asPrimitiveType
+      val storage = storageOf(field.asPrimitiveType, file.asPrimitiveType)
       val built = Types
         .primitive(storage.getPrimitiveTypeName, repetition)
         .length(storage.getTypeLength)
@@ -52,12 +62,19 @@ private[parquet] object OutputSchema {
     } else field
   }
 
-  /** Whether the storage type of the file holds all values of the table's, so that readers accept either. */
-  private def isSameValue(table: PrimitiveType, file: PrimitiveType): Boolean =
+  /** The file's, if that holds all values of the table's. Milliseconds do not. */
+  private def storageOf(table: PrimitiveType, file: PrimitiveType): PrimitiveType =
     (table.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation) match {
-      case (a: DecimalLogicalTypeAnnotation, b: DecimalLogicalTypeAnnotation) => a == b
-      case _ => isInstant(table) && isInstant(file) && (isMillis(table) || !isMillis(file))
+      case (a: DecimalLogicalTypeAnnotation, b: DecimalLogicalTypeAnnotation) if a == b => file
+      case _ if !isInstant(table) || !isInstant(file) => table
+      case _ if isMillis(file) && !isMillis(table) => Micros
+      case _ => file
     }
+
+  private val Micros: PrimitiveType = Types
+    .optional(INT64)
+    .as(LogicalTypeAnnotation.timestampType(true, LogicalTypeAnnotation.TimeUnit.MICROS))
+    .named("micros")
 
   private def isTimestamp(primitive: PrimitiveType): Boolean =
     primitive.getPrimitiveTypeName == INT96 ||
