@@ -76,7 +76,8 @@ def timeline(
     ]
     for place, mark in zip(places, marks):
         tall = (_PLOT_BOTTOM - _PLOT_TOP) * mark.value / top
-        x = 100 * (place - places[0]) / span + (slot - wide) / 2
+        # A bar is wider than its slot where there are many.
+        x = max(0.0, 100 * (place - places[0]) / span + (slot - wide) / 2)
         box = {"x": f"{x:.5g}%", "width": f"{wide:.5g}%"}
         y = _PLOT_BOTTOM - tall
         told = tag("title", mark.tooltip)
