@@ -59,20 +59,11 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = {
     val group = part.rowGroup
     part.source match {
-      case ColumnSource.Present(index, from, levels, _, None) =>
+      case ColumnSource.Present(index, from, levels, _, converter) =>
+        val column = converter.fold(from)(_ => typedAs(from, to.column))
         read(group, index, from, scratch) { stored =>
-          to.append(cut(from, filled(from, stored, part), group, scratch), levels)
-        }
-      case ColumnSource.Present(index, from, levels, _, Some(converter)) =>
-        val converted = new ColumnDescriptor(
-          from.getPath,
-          to.column.getPrimitiveType,
-          from.getMaxRepetitionLevel,
-          from.getMaxDefinitionLevel
-        )
-        read(group, index, from, scratch) { stored =>
-          val pages = new ConvertedPages(converted, stored, converter, scratch)
-          to.append(cut(converted, filled(converted, pages, part), group, scratch), levels)
+          val pages = converter.fold[RowPages](stored)(new ConvertedPages(column, stored, _, scratch))
+          to.append(cut(column, filled(column, pages, part), group, scratch), levels)
         }
       case ColumnSource.Shaped(index, from, levels) =>
         read(group, index, from, scratch) { stored =>
@@ -87,6 +78,15 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
       case ColumnSource.Absent => to.appendNulls(group.rows)
     }
   }
+
+  /** A column of the file with the type of the output's. */
+  private def typedAs(from: ColumnDescriptor, output: ColumnDescriptor): ColumnDescriptor =
+    new ColumnDescriptor(
+      from.getPath,
+      output.getPrimitiveType,
+      from.getMaxRepetitionLevel,
+      from.getMaxDefinitionLevel
+    )
 
   private def read(
       group: RowGroup,
