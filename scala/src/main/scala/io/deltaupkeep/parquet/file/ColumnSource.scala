@@ -12,16 +12,14 @@ private[parquet] object ColumnSource {
   /**
    * A column of the file.
    *
-   * @param index     of the column among those of the file
-   * @param copyable  whether its chunks can be copied to the output byte for byte
-   * @param converter of values that are stored in another form than those of the output
+   * @param index of the column among those of the file
+   * @param form  of its values, in terms of the output's
    */
   final case class Present(
       index: Int,
       column: ColumnDescriptor,
       levels: LevelMap,
-      copyable: Boolean,
-      converter: Option[ValueConverter]
+      form: Form
   ) extends ColumnSource
 
   /**
@@ -32,4 +30,19 @@ private[parquet] object ColumnSource {
 
   /** The file lacks the column altogether. */
   case object Absent extends ColumnSource
+
+  /** What a column's values are to the output. */
+  sealed trait Form
+
+  object Form {
+
+    /** Its chunks can be copied to the output byte for byte. */
+    case object Equal extends Form
+
+    /** The values are stored alike, but the column has another path, or other levels. */
+    case object Moved extends Form
+
+    /** The values are stored as another type. */
+    final case class Converted(converter: ValueConverter) extends Form
+  }
 }

@@ -11,6 +11,7 @@ import org.apache.parquet.schema.Type.Repetition
 
 /** Finds the columns of an output schema in a file, or says why the file cannot be spliced. Pure. */
 private[parquet] object ColumnSources {
+  import ColumnSource.Form
   import NestedTypes._
 
   def of(
@@ -124,14 +125,12 @@ private[parquet] object ColumnSources {
     val samePath = column.getPath.sameElements(output.getPath)
     val sameLevels = column.getMaxDefinitionLevel == output.getMaxDefinitionLevel
     val (stored, wantedType) = (column.getPrimitiveType, output.getPrimitiveType)
-    val sameStorage = OutputSchema.isSameStorage(wantedType, stored)
-    ColumnSource.Present(
-      indexOf(file, column),
-      column,
-      levels,
-      copyable = samePath && sameLevels && sameStorage && levels.isIdentity,
-      if (sameStorage) None else ValueConverter.of(stored, wantedType)
-    )
+    val form =
+      if (!OutputSchema.isSameStorage(wantedType, stored))
+        Form.Converted(ValueConverter.of(stored, wantedType).get)
+      else if (samePath && sameLevels && levels.isIdentity) Form.Equal
+      else Form.Moved
+    ColumnSource.Present(indexOf(file, column), column, levels, form)
   }
 
   private def shaped(file: MessageType, wanted: IndexedSeq[Type], found: IndexedSeq[Type]): ColumnSource = {

@@ -15,6 +15,7 @@ import org.apache.hadoop.conf.Configuration
 /** Splices the columns of a row group in parallel. */
 private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Configuration)
     extends AutoCloseable {
+  import ColumnSource.Form
   import ColumnWorkers._
 
   private val pool = Executors.newFixedThreadPool(settings.threads, DaemonThreads("delta-upkeep-splice"))
@@ -59,10 +60,14 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = {
     val group = part.rowGroup
     part.source match {
-      case ColumnSource.Present(index, from, levels, _, converter) =>
-        val column = converter.fold(from)(_ => typedAs(from, to.column))
+      case ColumnSource.Present(index, from, levels, form) =>
         read(group, index, from, scratch) { stored =>
-          val pages = converter.fold[RowPages](stored)(new ConvertedPages(column, stored, _, scratch))
+          val (column, pages) = form match {
+            case Form.Converted(converter) =>
+              val converted = typedAs(from, to.column)
+              (converted, new ConvertedPages(converted, stored, converter, scratch))
+            case Form.Equal | Form.Moved => (from, stored)
+          }
           to.append(cut(column, filled(column, pages, part), group, scratch), levels)
         }
       case ColumnSource.Shaped(index, from, levels) =>

@@ -33,10 +33,7 @@ private[parquet] object OutputSchema {
       val group = field.asGroupType
       group.withNewFields(group.getFields.asScala.map(withoutInt96).asJava)
     } else if (field.asPrimitiveType.getPrimitiveTypeName != INT96) field
-    else {
-      val built = Types.primitive(INT64, field.getRepetition).as(Micros.getLogicalTypeAnnotation)
-      Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
-    }
+    else likeField(field, Types.primitive(INT64, field.getRepetition).as(Micros.getLogicalTypeAnnotation))
 
   private def adoptField(field: Type, file: Type, matching: FieldMatching): Type = {
     val repetition =
@@ -49,7 +46,7 @@ private[parquet] object OutputSchema {
         .primitive(storage.getPrimitiveTypeName, repetition)
         .length(storage.getTypeLength)
         .as(if (isTimestamp(storage)) storage.getLogicalTypeAnnotation else field.getLogicalTypeAnnotation)
-      Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
+      likeField(field, built)
     } else if (!field.isPrimitive && !file.isPrimitive) {
       val fields =
         if (ShreddedVariants.isShredded(field, file)) file.asGroupType.getFields.asScala.toSeq
@@ -58,8 +55,14 @@ private[parquet] object OutputSchema {
         .buildGroup(repetition)
         .as(field.getLogicalTypeAnnotation)
         .addFields(fields: _*)
-      Option(field.getId).fold(built)(id => built.id(id.intValue)).named(field.getName)
+      likeField(field, built)
     } else field
+  }
+
+  /** With the field's id and name. */
+  private def likeField(field: Type, built: Types.Builder[_, _ <: Type]): Type = {
+    Option(field.getId).foreach(id => built.id(id.intValue))
+    built.named(field.getName)
   }
 
   /** The file's, if that holds all values of the table's. Milliseconds do not. */

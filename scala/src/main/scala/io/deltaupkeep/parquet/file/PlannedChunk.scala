@@ -1,5 +1,6 @@
 package io.deltaupkeep.parquet.file
 
+import io.deltaupkeep.parquet.file.ColumnSource.Form
 import io.deltaupkeep.parquet.footer.{ChunkMeta, Fill, RowGroup}
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
@@ -23,7 +24,7 @@ private[parquet] final case class ChunkPart(
 
   /** The column's chunk in the file, if the file has the column. */
   def chunk: Option[ChunkMeta] = source match {
-    case ColumnSource.Present(index, _, _, _, _) => Some(rowGroup.chunk(index))
+    case ColumnSource.Present(index, _, _, _) => Some(rowGroup.chunk(index))
     case _ => None
   }
 
@@ -43,7 +44,7 @@ private[parquet] final case class ChunkPart(
 
   /** The type of the file's column, if its values are converted. */
   def convertedFrom: Option[PrimitiveType] = source match {
-    case ColumnSource.Present(_, stored, _, _, Some(_)) => Some(stored.getPrimitiveType)
+    case ColumnSource.Present(_, stored, _, Form.Converted(_)) => Some(stored.getPrimitiveType)
     case _ => None
   }
 
@@ -52,7 +53,7 @@ private[parquet] final case class ChunkPart(
   def hasBloomFilter: Boolean = chunk.exists(_.bloomFilterOffset >= 0)
 
   def isCopyable: Boolean = source match {
-    case ColumnSource.Present(_, _, _, copyable, _) => copyable && !rowGroup.isCut && fill.isEmpty
+    case ColumnSource.Present(_, _, _, Form.Equal) => !rowGroup.isCut && fill.isEmpty
     case _ => false
   }
 
@@ -96,19 +97,20 @@ private[parquet] final case class PlannedChunk(
 
   /** Of a chunk of one part. */
   def whyNotCopied: String = parts.head.source match {
-    case ColumnSource.Present(_, _, _, _, _) if parts.head.rowGroup.isCut => "has deleted rows"
-    case ColumnSource.Present(_, stored, _, _, Some(_)) =>
-      s"is ${ColumnSources.describe(stored.getPrimitiveType)} in the file"
-    case ColumnSource.Present(_, stored, _, _, None)
-        if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
-      "is required in the file"
-    case ColumnSource.Present(_, _, _, false, None) => "has another path in the file"
-    case ColumnSource.Present(_, _, _, true, None) if parts.head.isMisread =>
-      "is encoded as DELTA_BYTE_ARRAY and not compressed, which Spark misreads"
-    case ColumnSource.Present(_, _, _, true, None) if parts.head.fill.nonEmpty =>
-      "has row ids to be filled in"
-    case ColumnSource.Present(_, _, _, true, None) => "has no page index"
+    case _: ColumnSource.Present if parts.head.rowGroup.isCut => "has deleted rows"
+    case present: ColumnSource.Present => whyNotCopied(parts.head, present.column, present.form)
     case _ => "is not in the file"
+  }
+
+  private def whyNotCopied(part: ChunkPart, stored: ColumnDescriptor, form: Form): String = form match {
+    case Form.Converted(_) => s"is ${ColumnSources.describe(stored.getPrimitiveType)} in the file"
+    case Form.Moved if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
+      "is required in the file"
+    case Form.Moved => "has another path in the file"
+    case Form.Equal if part.isMisread =>
+      "is encoded as DELTA_BYTE_ARRAY and not compressed, which Spark misreads"
+    case Form.Equal if part.fill.nonEmpty => "has row ids to be filled in"
+    case Form.Equal => "has no page index"
   }
 }
 

@@ -74,7 +74,7 @@ private[parquet] final class RowGroupPipeline(
 
   private def copy(column: ColumnDescriptor, part: ChunkPart, to: ParquetFileWriter): Unit =
     part.source match {
-      case ColumnSource.Present(index, _, _, _, _) =>
+      case ColumnSource.Present(index, _, _, _) =>
         val started = System.nanoTime()
         val file = part.rowGroup.file
         ChunkCopier.copy(
