@@ -10,7 +10,7 @@ import org.apache.parquet.column.ColumnDescriptor
  * The pages of a column of optional 64-bit numbers, with a fill in place of nulls. Its pages have no dictionary.
  *
  * @param column   outside structs and lists
- * @param stored   the pages of the file, or such as [[MissingPages]] makes
+ * @param stored   the pages of the file
  * @param startsAt position in the file of the row group's first row
  */
 private[parquet] final class FilledPages(
@@ -51,33 +51,5 @@ private[parquet] final class FilledPages(
     }
     filled.complete()
     ()
-  }
-}
-
-/**
- * Pages of nulls for a column that a file lacks.
- *
- * @param count    rows of the row group
- * @param pageRows of a page at most
- */
-private[parquet] final class MissingPages(column: ColumnDescriptor, count: Long, pageRows: Int)
-    extends RowPages {
-
-  private val nulls = new ColumnBuffer(column)
-
-  override def page: PageData = nulls
-  var firstRow: Long = 0
-  var rows: Long = 0
-  override def dictionary: Option[Values] = None
-  override def isWhole: Boolean = true
-
-  override def next(): Boolean = {
-    firstRow = rows
-    rows = math.min(count, firstRow + pageRows)
-    nulls.clear()
-    nulls.repetition.add(0, (rows - firstRow).toInt)
-    nulls.definition.add(0, (rows - firstRow).toInt)
-    nulls.complete()
-    rows > firstRow
   }
 }

@@ -74,13 +74,13 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
         read(group, index, from, scratch) { stored =>
           to.appendShape(cut(from, stored, group, scratch), levels)
         }
-      case ColumnSource.Absent if part.fill.nonEmpty =>
-        val missing = new MissingPages(to.column, group.storedRows, settings.layout.pageRows)
-        to.append(
-          cut(to.column, filled(to.column, missing, part), group, scratch),
-          LevelMap.identity(to.column)
-        )
-      case ColumnSource.Absent => to.appendNulls(group.rows)
+      case ColumnSource.Absent => part.fill match {
+          case Some(fill) =>
+            val rows = group.storedRows
+            val missing = new MissingPages(to.column, fill, group.firstRow, rows, settings.layout.pageRows)
+            to.append(cut(to.column, missing, group, scratch), LevelMap.identity(to.column))
+          case None => to.appendNulls(group.rows)
+        }
     }
   }
 

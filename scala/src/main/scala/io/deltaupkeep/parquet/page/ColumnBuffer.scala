@@ -36,6 +36,13 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
     nonNull += 1
   }
 
+  /** Says that `count` values follow, each in a row of its own. */
+  def definedAll(count: Int): Unit = {
+    repetition.add(0, count)
+    definition.add(maxDefinition, count)
+    nonNull += count
+  }
+
   def addAll(other: ColumnBuffer): Unit = {
     repetition.add(other.repetition, 0, other.levels)
     definition.add(other.definition, 0, other.levels)

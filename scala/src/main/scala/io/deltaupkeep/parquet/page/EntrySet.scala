@@ -10,13 +10,27 @@ private[parquet] final class EntrySet {
   def set(ids: Array[Int], count: Int, size: Int): Unit = {
     entries = size
     if (bits.length < words) bits = new Array[Long](2 * words)
-    java.util.Arrays.fill(bits, 0, words, 0L)
-    val to = bits
+    if (words == 1) bits(0) = bitsOf(ids, count)
+    else {
+      java.util.Arrays.fill(bits, 0, words, 0L)
+      val to = bits
+      var i = 0
+      while (i < count) {
+        to(ids(i) >>> 6) |= 1L << ids(i)
+        i += 1
+      }
+    }
+  }
+
+  /** Of ids below 64: in a register, because bits of one word in memory wait for each other. */
+  private def bitsOf(ids: Array[Int], count: Int): Long = {
+    var found = 0L
     var i = 0
     while (i < count) {
-      to(ids(i) >>> 6) |= 1L << ids(i)
+      found |= 1L << ids(i)
       i += 1
     }
+    found
   }
 
   /** Calls `run` with the start and the end of each run of neighbours, in their order. */
