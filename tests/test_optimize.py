@@ -315,6 +315,20 @@ def test_the_table_says_how_large_files_should_be(spark: SparkSession, table: Ta
             spark.sql(f"OPTIMIZE {t.sql_name}")
 
 
+def test_new_local_files_need_no_chmod_on_sparks_own_file_system(
+    spark: SparkSession, tmp_path: Path
+):
+    """Spark finds Hive's local file system. If its name is unknown, files start processes."""
+    jvm = spark._jvm
+    conf = jvm.org.apache.hadoop.conf.Configuration(False)
+    conf.setBoolean("fs.file.impl.disable.cache", True)
+    path = jvm.org.apache.hadoop.fs.Path(str(tmp_path / "new.parquet"))
+    output = jvm.io.deltaupkeep.OutputFiles.of(path, conf)
+    assert output.getClass().getName() == "io.deltaupkeep.LocalOutput"
+    output.create(0).close()
+    assert {file.name for file in tmp_path.iterdir()} == {"new.parquet", ".new.parquet.crc"}
+
+
 def test_the_engine_can_be_switched_off(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     with session_conf(spark, {"spark.deltaUpkeep.optimize.engine": "rows"}):

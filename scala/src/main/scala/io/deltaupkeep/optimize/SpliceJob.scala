@@ -8,13 +8,13 @@ import scala.collection.mutable
 import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
+import io.deltaupkeep.OutputFiles
 import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest, SpliceSettings}
 import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, SchemaBytes}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
-import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.{SparkContext, TaskContext}
@@ -254,7 +254,7 @@ private final case class SpliceWork(
     try {
       var stats = Option.empty[String]
       val outcome = splicerOf(task, inputs).run(
-        HadoopOutputFile.fromPath(file, conf.value),
+        OutputFiles.of(file, conf.value),
         footer => stats = statsOf.map(_(footer))
       )
       val result = resultOf(task, inputs, outcome)

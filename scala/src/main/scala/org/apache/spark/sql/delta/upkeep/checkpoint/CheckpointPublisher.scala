@@ -2,11 +2,12 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 
 import java.io.FileNotFoundException
 
+import io.deltaupkeep.OutputFiles
 import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
 import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
-import org.apache.parquet.hadoop.util.{HadoopInputFile, HadoopOutputFile}
+import org.apache.parquet.hadoop.util.HadoopInputFile
 
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
@@ -100,7 +101,7 @@ private[upkeep] final class CheckpointPublisher(
       adds: Long,
       temporary: TemporaryFiles
   ): FileStatus = {
-    def join(to: Path): Unit = RowGroupJoiner.join(rowGroups, HadoopOutputFile.fromPath(to, conf))
+    def join(to: Path): Unit = RowGroupJoiner.join(rowGroups, OutputFiles.of(to, conf))
     if (useRename) {
       val written = temporary.newPath()
       join(written)

@@ -6,13 +6,12 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.{OutputFiles, UpkeepException}
 import io.deltaupkeep.parquet.file.{EncodedRowGroup, RowGroupEncoder, RowGroupFile, RowShredder}
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.hadoop.util.HadoopOutputFile
 
 import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
@@ -130,7 +129,7 @@ private[upkeep] final class DriverParts(
     }
 
   private def newFile(path: Path): RowGroupFile =
-    new RowGroupFile(fileSchema, keyValues, HadoopOutputFile.fromPath(path, conf))
+    new RowGroupFile(fileSchema, keyValues, OutputFiles.of(path, conf))
 
   private def statusOf(path: Path): FileStatus = path.getFileSystem(conf).getFileStatus(path)
 
