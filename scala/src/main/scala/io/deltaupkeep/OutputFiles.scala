@@ -49,7 +49,7 @@ private final class LocalOutput(path: Path, conf: Configuration) extends OutputF
  * The local file system, with permissions set by Java. Hadoop without its native code runs `chmod` for each file that
  * it creates, which takes longer than a small file does.
  */
-private[deltaupkeep] class PosixFileSystem extends RawLocalFileSystem {
+private final class PosixFileSystem extends RawLocalFileSystem {
 
   override def setPermission(path: Path, permission: FsPermission): Unit =
     if (permission.getStickyBit) super.setPermission(path, permission)

@@ -2,15 +2,28 @@ package io.deltaupkeep
 
 import java.net.URI
 import java.nio.file.Files
+import java.nio.file.attribute.PosixFilePermissions
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs._
+import org.apache.hadoop.fs.permission.FsPermission
 
 /**
- * The local file system, which starts no processes. Hadoop without its native code also runs `readlink` twice for each
- * file that it renames: `readlink file:/path`, which never finds a link.
+ * The local file system, which starts no processes. Hadoop without its native code runs `chmod` for each file that it
+ * creates, and `readlink` twice for each that it renames: `readlink file:/path`, which never finds a link. It
+ * needs nothing of the project, whose jar another class loader may hold.
  */
-class ForklessRawFileSystem extends PosixFileSystem {
+class ForklessRawFileSystem extends RawLocalFileSystem {
+
+  override def setPermission(path: Path, permission: FsPermission): Unit =
+    if (permission.getStickyBit) super.setPermission(path, permission)
+    else {
+      Files.setPosixFilePermissions(
+        pathToFile(path).toPath,
+        PosixFilePermissions.fromString(permission.toString)
+      )
+      ()
+    }
 
   override def getFileLinkStatus(path: Path): FileStatus =
     if (Files.isSymbolicLink(pathToFile(path).toPath)) super.getFileLinkStatus(path) else getFileStatus(path)
