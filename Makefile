@@ -51,7 +51,7 @@ CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *Upkeep
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_cleanup.py \
 	test_maintain_and_health.py test_optimize.py test_platforms.py test_sql.py test_stored_types.py)
 # What takes long, and goes by no version.
-ON_MAIN_ALONE := every_version_inside_retention or orphans_are_what_vacuum
+ON_MAIN_ALONE := every_version_inside_retention or orphans_are_what_vacuum or what_delta_leaves_readable or oldest_java
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.
