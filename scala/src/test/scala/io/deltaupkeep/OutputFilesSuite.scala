@@ -1,6 +1,6 @@
 package io.deltaupkeep
 
-import java.nio.file.{Files}
+import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
 
 import scala.jdk.CollectionConverters._

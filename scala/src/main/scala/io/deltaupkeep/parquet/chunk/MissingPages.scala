@@ -22,43 +22,58 @@ private[parquet] final class MissingPages(
     pageRows: Int
 ) extends RowPages {
 
-  private lazy val numbers = new ColumnBuffer(column)
-  private lazy val constants = new ConstantPage(column, fill.at(0), math.min(count, pageRows.toLong).toInt)
-  private val isConstant = fill.isInstanceOf[Fill.Constant]
+  private val filled: MadePage = fill match {
+    case Fill.RowNumber(base) => new NumberedPage(column, base + startsAt)
+    case Fill.Constant(value) => new ConstantPage(column, value, math.min(count, pageRows.toLong).toInt)
+  }
 
-  override def page: PageData = if (isConstant) constants else numbers
+  override def page: PageData = filled.page
   var firstRow: Long = 0
   var rows: Long = 0
-  override def dictionary: Option[Values] = if (isConstant) constants.dictionary else None
+  override def dictionary: Option[Values] = filled.page.dictionary
   override def isWhole: Boolean = true
 
   override def next(): Boolean = {
     firstRow = rows
     rows = math.min(count, firstRow + pageRows)
     val taken = (rows - firstRow).toInt
-    if (isConstant) constants.fill(taken) else number(taken)
+    filled.fill(firstRow, taken)
     taken > 0
   }
+}
 
-  private def number(taken: Int): Unit = {
-    numbers.clear()
-    numbers.definedAll(taken)
-    numbers.plain.reserve(8 * taken)
-    val first = startsAt + firstRow
+/** A page that is made, not read. */
+private sealed trait MadePage {
+  def page: PageData
+
+  /** Fills the page anew, from a row of the row group on. */
+  def fill(firstRow: Long, rows: Int): Unit
+}
+
+/** A page of the numbers of its rows. */
+private final class NumberedPage(column: ColumnDescriptor, ofFirst: Long) extends MadePage {
+  override val page = new ColumnBuffer(column)
+
+  override def fill(firstRow: Long, rows: Int): Unit = {
+    page.clear()
+    page.definedAll(rows)
+    page.plain.reserve(8 * rows)
+    val number = ofFirst + firstRow
     var i = 0
-    while (i < taken) {
-      LittleEndian.putLong(numbers.plain.array, 8 * i, fill.at(first + i))
+    while (i < rows) {
+      LittleEndian.putLong(page.plain.array, 8 * i, number + i)
       i += 1
     }
-    numbers.plain.advance(8 * taken)
-    numbers.complete()
+    page.plain.advance(8 * rows)
+    page.complete()
     ()
   }
 }
 
 /** A page of one value: ids of a dictionary that has no other, so that nobody looks at the rows. */
 private final class ConstantPage(override val column: ColumnDescriptor, value: Long, mostRows: Int)
-    extends PageData {
+    extends PageData
+    with MadePage {
 
   private val entries = {
     val plain = new ByteSink()
@@ -74,8 +89,9 @@ private final class ConstantPage(override val column: ColumnDescriptor, value: L
   override def nonNull: Int = levels
   override def isDictionaryEncoded: Boolean = true
   override val dictionary: Option[Values] = Some(entries)
+  override def page: PageData = this
 
-  def fill(rows: Int): Unit = {
+  override def fill(firstRow: Long, rows: Int): Unit = {
     repetition.clear()
     definition.clear()
     repetition.add(0, rows)
