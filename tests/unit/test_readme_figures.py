@@ -8,7 +8,9 @@ from processes import ROOT
 
 MEASURED = (ROOT / "README.md").read_text().split("\n## Measured")[1].split("\n## ")[0]
 WARM, AFTER = "Compaction in warm sessions", "After 10 commits"
-SMALL, APPENDS = "OPTIMIZE 200 files", "worst of 400 appends"
+SMALL, FIRST = "OPTIMIZE 200 files", "in a fresh session"
+VECTORS, ROW_IDS, EVERYTHING = "in every file;", "with row ids |", "a widened type"
+APPENDS = "worst of 400 appends"
 PARTITIONED, CLEANUP = "OPTIMIZE 2,920", "CLEANUP LOG of 10,000"
 LARGE, LITTLE = "CHECKPOINT of 200,000", "CHECKPOINT of 2,000"
 
@@ -30,10 +32,10 @@ def rows(page: str, heading: str) -> list[dict[str, str]]:
             "optimize",
             WARM,
             {"case": "small"},
-            {"Delta Upkeep s": "0.8", "Delta s": "14.5", "delta-rs s": "1.8"},
+            {"Delta Upkeep s": "1.1", "Delta s": "22.7", "delta-rs s": "2.8"},
         ),
         (
-            SMALL,
+            FIRST,
             "optimize",
             "First OPTIMIZE",
             {"case": "first"},
@@ -44,7 +46,35 @@ def rows(page: str, heading: str) -> list[dict[str, str]]:
             "optimize",
             WARM,
             {"case": "partitioned"},
-            {"Delta Upkeep s": "3.6", "Delta s": "23.1", "delta-rs s": "3.0"},
+            {"Delta Upkeep s": "3.9", "Delta s": "36.7", "delta-rs s": "4.5"},
+        ),
+        (
+            VECTORS,
+            "optimize",
+            WARM,
+            {"case": "dv_all"},
+            {"Delta Upkeep s": "1.6", "Delta s": "24.7", "delta-rs s": "4.0"},
+        ),
+        (
+            VECTORS,
+            "optimize",
+            WARM,
+            {"case": "dv_some"},
+            {"Delta Upkeep s": "1.1", "Delta s": "23.3", "delta-rs s": "3.9"},
+        ),
+        (
+            ROW_IDS,
+            "optimize",
+            WARM,
+            {"case": "rowtrack"},
+            {"Delta Upkeep s": "2.0", "Delta s": "25.9"},
+        ),
+        (
+            EVERYTHING,
+            "optimize",
+            WARM,
+            {"case": "everything"},
+            {"Delta Upkeep s": "2.7", "Delta s": "26.6"},
         ),
         (
             LARGE,
