@@ -36,19 +36,19 @@ private[parquet] final class ChunkSplicer(
 
   /** Appends a chunk. */
   def append(input: RowPages, levels: LevelMap): Unit = {
-    val mapping = input.dictionary.filter(_ => page.values.usesDictionary).flatMap { entries =>
-      if (input.isWhole) page.values.idsOf(entries) else Some(Array.fill(entries.size)(ValueEncoder.Unmapped))
-    }
+    val mapping = input.dictionary.filter(_ => page.values.usesDictionary).map(new EntryMapping(_))
+    if (input.isWhole) mapping.foreach(page.values.mapAll)
     while (input.next()) {
       if (!input.isWhole) mapping.foreach(page.values.map(input.page, _))
       appendPage(input.page, levels, mapping)
     }
   }
 
-  private def appendPage(input: PageData, levels: LevelMap, mapping: Option[Array[Int]]): Unit = input match {
-    case stored: ChunkReader if isKept(stored, levels) => page.addStored(stored)
-    case _ => eachSlice(input, levels)(appendValues(input, mapping, _))
-  }
+  private def appendPage(input: PageData, levels: LevelMap, mapping: Option[EntryMapping]): Unit =
+    input match {
+      case stored: ChunkReader if isKept(stored, levels) => page.addStored(stored)
+      case _ => eachSlice(input, levels)(appendValues(input, mapping, _))
+    }
 
   /** Appends values that were never in a file. */
   def append(input: ColumnBuffer): Unit =
@@ -121,13 +121,13 @@ private[parquet] final class ChunkSplicer(
    *
    * @param mapping the output's ids for the entries of the input's dictionary
    */
-  private def appendValues(input: PageData, mapping: Option[Array[Int]], from: Int): Unit = {
+  private def appendValues(input: PageData, mapping: Option[EntryMapping], from: Int): Unit = {
     val values = page.values
     val end = slice.valueEnd
     if (end > from) mapping match {
       case _ if !input.isDictionaryEncoded => values.append(input.values, from, end)
-      case Some(ids) if values.usesDictionary =>
-        values.appendMapped(input.ids, ids, from, end, slice.plainBytes)
+      case Some(entries) if values.usesDictionary =>
+        values.appendMapped(input.ids, entries, from, end, slice.plainBytes)
       case _ => values.appendEntries(input.ids, input.plainValues, from, end)
     }
   }

@@ -51,34 +51,16 @@ private[chunk] final class ValueEncoder(
   /** Whether values become ids, as far as the dictionary holds them. */
   def usesDictionary: Boolean = use ne DictionaryUse.Ended
 
-  /** The ids of the values of another dictionary; none, and the end of this one, if they do not fit. */
-  def idsOf(entries: Values): Option[Array[Int]] = {
+  /** Finds the ids of all entries of another dictionary. If one does not fit, this dictionary ends. */
+  def mapAll(entries: EntryMapping): Unit = if (usesDictionary) {
     val before = dictionary.size
-    val found = new Array[Int](entries.size)
-    val isFull = !findIds(entries, 0, entries.size, found, 0)
-    if (isFull) endDictionary(before)
-    Option.unless(isFull)(found)
+    if (!entries.mapAll(dictionary)) endDictionary(before)
   }
 
-  /**
-   * Finds the ids of those entries of another dictionary that a page refers to. If one does not fit, this dictionary
-   * ends.
-   *
-   * @param mapping takes the ids, where it has none yet
-   */
-  def map(page: PageData, mapping: Array[Int]): Unit = if (usesDictionary && page.isDictionaryEncoded) {
-    val entries = page.plainValues
-    val source = page.ids
+  /** Finds the ids of those entries of another dictionary that a page refers to; as [[mapAll]]. */
+  def map(page: PageData, entries: EntryMapping): Unit = if (usesDictionary && page.isDictionaryEncoded) {
     val before = dictionary.size
-    var i = 0
-    while (i < page.nonNull && usesDictionary) {
-      val entry = source(i)
-      if (mapping(entry) == Unmapped) {
-        mapping(entry) = dictionary.idOf(entries.array, entries.start(entry), entries.start(entry + 1))
-        if (mapping(entry) == ValueDictionary.Full) endDictionary(before)
-      }
-      i += 1
-    }
+    if (!entries.map(page.ids, page.nonNull, dictionary)) endDictionary(before)
   }
 
   /** Appends PLAIN values. */
@@ -91,12 +73,12 @@ private[chunk] final class ValueEncoder(
   /**
    * Appends values of another dictionary by their ids there, while this one is in use.
    *
-   * @param mapping what [[idsOf]] said of that dictionary
+   * @param entries of that dictionary, of which [[map]] found all that are needed
    * @param bytes   that the values take in PLAIN encoding
    */
-  def appendMapped(source: Array[Int], mapping: Array[Int], from: Int, to: Int, bytes: Long): Unit = {
+  def appendMapped(source: Array[Int], entries: EntryMapping, from: Int, to: Int, bytes: Long): Unit = {
     ids.reserve(to - from)
-    val (target, base) = (ids.array, ids.size - from)
+    val (target, base, mapping) = (ids.array, ids.size - from, entries.ids)
     var i = from
     while (i < to) {
       target(base + i) = mapping(source(i))
@@ -223,9 +205,6 @@ private[chunk] final class ValueEncoder(
 }
 
 private object ValueEncoder {
-
-  /** In place of an id that was not looked up. */
-  val Unmapped: Int = -2
 
   /** What the dictionary of a chunk is to its pages. */
   private sealed trait DictionaryUse

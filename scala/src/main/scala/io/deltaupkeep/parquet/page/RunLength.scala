@@ -151,13 +151,15 @@ private[parquet] object RunLength {
       var bits = 0
       var i = from
       while (i < to) {
-        word |= (values(i) & 0xffffffffL) << bits
+        val value = values(i) & 0xffffffffL
+        word |= value << bits
         bits += width
-        if (bits >= 32) {
-          LittleEndian.putInt(bytes, at, word.toInt)
-          at += 4
-          word >>>= 32
-          bits -= 32
+        if (bits >= 64) {
+          LittleEndian.putLong(bytes, at, word)
+          at += 8
+          bits -= 64
+          // What of the value did not fit: no value has more than 32 bits, so a shift is below 64.
+          word = value >>> (width - bits)
         }
         i += 1
       }
