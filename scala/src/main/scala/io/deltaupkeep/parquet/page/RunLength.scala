@@ -142,30 +142,65 @@ private[parquet] object RunLength {
     if (to > from) {
       val groups = (to - from + 7) / 8
       out.putVarInt((groups << 1) | 1)
-      val length = groups * width
       // Whole words are written, so the last one may run past the end.
-      out.reserve(length + 8)
-      val bytes = out.array
-      var at = out.length
-      var word = 0L
-      var bits = 0
-      var i = from
-      while (i < to) {
-        val value = values(i) & 0xffffffffL
-        word |= value << bits
-        bits += width
-        if (bits >= 64) {
-          LittleEndian.putLong(bytes, at, word)
-          at += 8
-          bits -= 64
-          // What of the value did not fit: no value has more than 32 bits, so a shift is below 64.
-          word = value >>> (width - bits)
-        }
-        i += 1
-      }
-      LittleEndian.putLong(bytes, at, word)
-      val end = out.length + length
-      if (at + 8 < end) java.util.Arrays.fill(bytes, at + 8, end, 0.toByte)
-      out.advance(length)
+      out.reserve(groups * width + 16)
+      val whole = if (width < 16) (to - from) / 8 else 0
+      packNarrow(values, from, whole, width, out)
+      packRest(values, from + 8 * whole, to, (groups - whole) * width, width, out)
     }
+
+  /** Packs groups of eight values of less than 16 bits, each in two words. */
+  private def packNarrow(values: Array[Int], from: Int, groups: Int, width: Int, out: ByteSink): Unit = {
+    val bytes = out.array
+    var at = out.length
+    var i = from
+    val end = from + 8 * groups
+    while (i < end) {
+      val low = four(values, i, width)
+      val high = four(values, i + 4, width)
+      LittleEndian.putLong(bytes, at, low | (high << (4 * width)))
+      // In two steps, because a shift by 64, of values that take no bits, would be none.
+      LittleEndian.putLong(bytes, at + 8, (high >>> 1) >>> (63 - 4 * width))
+      at += width
+      i += 8
+    }
+    out.advance(groups * width)
+  }
+
+  private def four(values: Array[Int], i: Int, width: Int): Long =
+    values(i) | (values(i + 1).toLong << width) | (values(i + 2).toLong << (2 * width)) |
+      (values(i + 3).toLong << (3 * width))
+
+  /** Packs values of any width into `length` bytes. */
+  private def packRest(
+      values: Array[Int],
+      from: Int,
+      to: Int,
+      length: Int,
+      width: Int,
+      out: ByteSink
+  ): Unit = {
+    val bytes = out.array
+    var at = out.length
+    var word = 0L
+    var bits = 0
+    var i = from
+    while (i < to) {
+      val value = values(i) & 0xffffffffL
+      word |= value << bits
+      bits += width
+      if (bits >= 64) {
+        LittleEndian.putLong(bytes, at, word)
+        at += 8
+        bits -= 64
+        // What of the value did not fit: no value has more than 32 bits, so a shift is below 64.
+        word = value >>> (width - bits)
+      }
+      i += 1
+    }
+    LittleEndian.putLong(bytes, at, word)
+    val end = out.length + length
+    if (at + 8 < end) java.util.Arrays.fill(bytes, at + 8, end, 0.toByte)
+    out.advance(length)
+  }
 }

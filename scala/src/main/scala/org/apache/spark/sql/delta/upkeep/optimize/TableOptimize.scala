@@ -94,7 +94,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   /** Writes and commits the bins of a plan of this table's version. */
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
-    val transaction = table.table.startTransaction(Some(table.snapshot))
+    val transaction = table.table.startTransaction(Some(CommitBase.of(table.snapshot, selected)))
     val writer = new BinWriter(table, plan, selected.actionOf)
     val written = writer.write()
     try {

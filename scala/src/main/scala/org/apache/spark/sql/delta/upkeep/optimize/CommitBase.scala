@@ -1,0 +1,44 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import org.apache.spark.sql.delta.{RowId, Snapshot}
+import org.apache.spark.sql.delta.actions.DomainMetadata
+
+/**
+ * The version of a table that a commit of new files starts from.
+ *
+ * Where there are row ids, Delta asks it for their high water mark (protocol, 'Row IDs'), and replays the whole log in
+ * queries to find it, which can take longer than the compaction. The version's checksum has the mark too.
+ */
+private[optimize] object CommitBase {
+
+  /** The snapshot, with the mark from its checksum, unless files have ids beyond that. */
+  def of(snapshot: Snapshot, files: SelectedFiles): Snapshot = {
+    val known = for {
+      checksum <- snapshot.checksumOpt if RowId.isSupported(snapshot.protocol)
+      domains <- checksum.domainMetadata
+      base = new SnapshotOfChecksum(snapshot, domains)
+      mark <- RowId.extractHighWatermark(base) if mark >= highestId(files)
+    } yield base
+    known.getOrElse(snapshot)
+  }
+
+  private def highestId(files: SelectedFiles): Long =
+    files.files.foldLeft(-1L) { (highest, file) =>
+      val last = for (first <- files.actionOf(file).baseRowId; rows <- file.physicalRows)
+        yield first + rows - 1
+      math.max(highest, last.getOrElse(-1L))
+    }
+}
+
+/** The same version of the table, with the domain metadata of its checksum. Nothing is replayed for them. */
+private final class SnapshotOfChecksum(original: Snapshot, domains: Seq[DomainMetadata])
+    extends Snapshot(
+      original.path,
+      original.version,
+      original.logSegment,
+      original.deltaLog,
+      original.checksumOpt
+    ) {
+
+  override def domainMetadata: Seq[DomainMetadata] = domains
+}
