@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
@@ -89,8 +91,11 @@ class Seen:
 
     def check_filters(self, statement: str) -> None:
         """Count what filters find; a count that was wrong before may stay so, or come nearer."""
-        wanted = [f for f, _ in self.filters]
-        found = counts(self.table.frame(), wanted)
+        try:
+            found = counts(self.table.frame(), [f for f, _ in self.filters])
+        except (Py4JJavaError, PySparkException):
+            self.filters = [(f, truth) for f, truth in self.filters if self._worked(f)]
+            found = counts(self.table.frame(), [f for f, _ in self.filters])
         for (f, truth), now in zip(self.filters, found, strict=True):
             if now == truth:
                 continue
@@ -99,6 +104,18 @@ class Seen:
                 raise Broken(
                     f"{statement}: {f} finds {now} rows, not {truth}; before it found {before}"
                 )
+
+    def _worked(self, f: Filter) -> bool:
+        """Whether Spark could apply a filter before.
+
+        It cannot compare a decimal with one of more bytes than values take in a file that was
+        written before the column was widened.
+        """
+        try:
+            counts(self.table.frame(self.version), [f])
+        except (Py4JJavaError, PySparkException):
+            return False
+        return True
 
     def check_strangers(self, statement: str) -> None:
         """Compare the rows that others read now."""
