@@ -52,7 +52,7 @@ private[chunk] final class ValueEncoder(
   def usesDictionary: Boolean = use ne DictionaryUse.Ended
 
   /** Finds the ids of all entries of another dictionary. If one does not fit, this dictionary ends. */
-  def mapAll(entries: EntryMapping): Unit = if (usesDictionary) {
+  def mapAll(entries: EntryMapping): Unit = {
     val before = dictionary.size
     if (!entries.mapAll(dictionary)) endDictionary(before)
   }

@@ -13,7 +13,7 @@ import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SnapshotCopy}
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.util.ThreadUtils
 
@@ -162,13 +162,7 @@ private object CheckpointPublisher {
 
 /** The same version of the table, with the state that the checkpoint gives. Nothing is replayed. */
 private final class SnapshotOfCheckpoint(original: Snapshot, adds: Long, actions: Seq[Action])
-    extends Snapshot(
-      original.path,
-      original.version,
-      original.logSegment,
-      original.deltaLog,
-      original.checksumOpt
-    ) {
+    extends SnapshotCopy(original) {
 
   override def numOfFiles: Long = adds
 

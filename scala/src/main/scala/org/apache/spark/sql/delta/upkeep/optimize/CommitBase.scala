@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import org.apache.spark.sql.delta.{RowId, Snapshot}
 import org.apache.spark.sql.delta.actions.DomainMetadata
+import org.apache.spark.sql.delta.upkeep.table.SnapshotCopy
 
 /**
  * The version of a table that a commit of new files starts from.
@@ -32,13 +33,7 @@ private[optimize] object CommitBase {
 
 /** The same version of the table, with the domain metadata of its checksum. Nothing is replayed for them. */
 private final class SnapshotOfChecksum(original: Snapshot, domains: Seq[DomainMetadata])
-    extends Snapshot(
-      original.path,
-      original.version,
-      original.logSegment,
-      original.deltaLog,
-      original.checksumOpt
-    ) {
+    extends SnapshotCopy(original) {
 
   override def domainMetadata: Seq[DomainMetadata] = domains
 }
