@@ -408,38 +408,86 @@ def test_one_file_that_cannot_be_spliced_is_left_until_others_go_with_it(
     assert spark.sql(f"OPTIMIZE {dates}").first().bins == []
 
 
+PARTITIONS = {
+    "b": ("BOOLEAN", ["true", "false", "NULL"]),
+    "i": ("SMALLINT", ["-1", "7"]),
+    "l": ("BIGINT", ["5000000000"]),
+    "f": ("DOUBLE", ["-0.0D", "0.1D", "DOUBLE('NaN')"]),
+    "d": ("DATE", ["DATE'2026-01-01'", "DATE'0001-01-01'", "NULL"]),
+    "t": ("TIMESTAMP", ["TIMESTAMP'2026-01-01 12:00:00.123456'", "TIMESTAMP'1700-01-01 00:00:00'"]),
+    "n": ("TIMESTAMP_NTZ", ["TIMESTAMP_NTZ'2026-01-01 12:00:00'"]),
+    "s": ("STRING", ["'a b/c=%'", "'\u00fc'", "NULL"]),
+    "c": ("DECIMAL(9, 2)", ["-12.50"]),
+    "e": ("DECIMAL(30, 4)", ["123456789012345678901234.5678", "NULL"]),
+    "x": ("BINARY", ["X'616263'"]),
+}
+
+
+def rewritten(spark: SparkSession, table: Path, optimize: str) -> dict[str, tuple]:
+    """What OPTIMIZE stores, as pyarrow reads it without the log: types and rows by partition."""
+    before = set(table.rglob("*.parquet"))
+    spark.sql(optimize)
+    found = {}
+    for file in set(table.rglob("*.parquet")) - before:
+        rows = pq.ParquetFile(file).read()
+        partition = rows.slice(0, 1).drop_columns(["id"])
+        found[repr(partition.to_pylist())] = (
+            rows.schema.types,
+            repr(rows.sort_by("id").to_pylist()),
+        )
+    return found
+
+
+def insert_partitions(spark: SparkSession, name: str) -> None:
+    partitions = len(PARTITIONS["d"][1])
+    for i in range(partitions):
+        values = ", ".join(values[i % len(values)] for _, values in PARTITIONS.values())
+        spark.sql(f"INSERT INTO {name} VALUES ({i}, {values})")
+
+
 @pytest.mark.skipif(DELTA < (4, 4), reason="older Deltas store no partition columns")
-def test_partition_columns_stay_in_the_files_of_a_table_that_wants_them(
-    spark: SparkSession, tmp_path: Path
-):
-    path = tmp_path / "stored"
-    name = f"delta.`{path}`"
+def test_partition_columns_are_stored_as_delta_does(spark: SparkSession, tmp_path: Path):
     key = "delta.writePartitionColumnsToParquet"
-    spark.sql(
-        f"CREATE TABLE {name} (p DATE, id INT) USING delta PARTITIONED BY (p) "
-        f"TBLPROPERTIES ('{key}' = 'false')"
-    )
-
-    def insert(*ids: int) -> None:
-        for i in ids:
-            spark.sql(f"INSERT INTO {name} VALUES (DATE'2026-01-01', {i})")
-
-    insert(1, 2)
-    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{key}' = 'true')")
-    insert(3, 4)
-    bins = spark.sql(f"OPTIMIZE {name}").first().bins
-    assert {(b.inputFiles, b.tier, b.status) for b in bins} == {
-        (2, "splice", "committed"),
-        (2, "rows", "committed"),
+    columns = ", ".join(f"{name} {kind}" for name, (kind, _) in PARTITIONS.items())
+    ours, deltas = (tmp_path / engine for engine in ("ours", "deltas"))
+    for table in (ours, deltas):
+        name = f"delta.`{table}`"
+        spark.sql(
+            f"CREATE TABLE {name} (id INT, {columns}) USING delta "
+            f"PARTITIONED BY ({', '.join(PARTITIONS)}) TBLPROPERTIES ('{key}' = 'false')"
+        )
+        insert_partitions(spark, name)
+        # From here on they are stored: that is the default.
+        spark.sql(f"ALTER TABLE {name} UNSET TBLPROPERTIES ('{key}')")
+        insert_partitions(spark, name)
+    rows = spark.read.format("delta").load(str(ours)).orderBy("id")
+    before = rows.collect()
+    bins = spark.sql(f"OPTIMIZE delta.`{ours}` DRY RUN").first().bins
+    assert [(b.inputFiles, b.tier) for b in bins] == [(2, "splice")] * 3
+    stored = rewritten(spark, ours, f"OPTIMIZE delta.`{ours}` OPTIONS (verify = true)")
+    by_delta = {
+        "spark.deltaUpkeep.optimize.engine": "rows",
+        "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
     }
-    assert {b.reason for b in bins if b.tier == "rows"} == {
-        "partition columns are stored in the files, and a file lacks the column p"
-    }
-    assert sorted(row.id for row in spark.table(name).collect()) == [1, 2, 3, 4]
-    for file in spark.table(name).inputFiles():
-        rows = pq.ParquetFile(unquote(file.removeprefix("file://"))).read()
-        assert rows.column_names == ["id", "p"]
-        assert {day.isoformat() for day in rows["p"].to_pylist()} == {"2026-01-01"}
+    with session_conf(spark, by_delta):
+        assert rewritten(spark, deltas, f"OPTIMIZE delta.`{deltas}`") == stored
+    assert len(stored) == 3
+    assert {len(types) for types, _ in stored.values()} == {1 + len(PARTITIONS)}
+    rows = spark.read.format("delta").load(str(ours)).orderBy("id")
+    assert repr(rows.collect()) == repr(before)
+
+
+@pytest.mark.skipif(DELTA < (4, 4), reason="older Deltas store no partition columns")
+def test_partition_columns_are_left_out_if_the_table_says_so(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path}`"
+    spark.sql(f"CREATE TABLE {name} (p DATE, id INT) USING delta PARTITIONED BY (p)")
+    for i in (1, 2):
+        spark.sql(f"INSERT INTO {name} VALUES (DATE'2026-01-01', {i})")
+    wanted = "'delta.writePartitionColumnsToParquet' = 'false'"
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ({wanted})")
+    ((_, rows),) = rewritten(spark, tmp_path, f"OPTIMIZE {name}").values()
+    assert rows == "[{'id': 1}, {'id': 2}]"
 
 
 def make_variants(spark: SparkSession, path: Path, *properties: str) -> str:

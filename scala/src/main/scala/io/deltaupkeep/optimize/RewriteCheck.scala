@@ -1,6 +1,6 @@
 package io.deltaupkeep.optimize
 
-import io.deltaupkeep.parquet.footer.{FooterTotals, LeafTotals, SplicedTotals}
+import io.deltaupkeep.parquet.footer.{FooterTotals, LeafBounds, LeafTotals, SplicedTotals}
 
 import org.apache.spark.sql.types._
 
@@ -9,11 +9,17 @@ import org.apache.spark.sql.types._
  * the footer that was written. These numbers are known anyway. The check uses nothing of the code that
  * decides how files are spliced: it finds the columns itself, by the names in the table's schema. Pure.
  *
- * @param schema of the data columns, by their physical names
- * @param byId   whether a file may have another name for a column
- * @param filled columns beside them, which have a value in every row
+ * @param schema   of the data columns, by their physical names
+ * @param byId     whether a file may have another name for a column
+ * @param filled   columns beside them, which have a value in every row
+ * @param constant columns beside them, which have the same value in every row
  */
-final class RewriteCheck(schema: StructType, byId: Boolean, filled: Set[String] = Set.empty) {
+final class RewriteCheck(
+    schema: StructType,
+    byId: Boolean,
+    filled: Set[String] = Set.empty,
+    constant: Set[String] = Set.empty
+) {
   import RewriteCheck._
 
   /** The first difference between the new file of a bin and its inputs. */
@@ -24,6 +30,7 @@ final class RewriteCheck(schema: StructType, byId: Boolean, filled: Set[String] 
       rowDifference(log.rows, inputs.rows - inputs.dropped, output.rows).iterator ++ missingColumn(output).iterator ++
         output.leaves.iterator.flatMap {
           case (Seq(name), leaf) if filled(name) => unfilled(name, leaf).iterator
+          case (Seq(name), leaf) if constant(name) => several(name, leaf).iterator
           case (path, leaf) =>
             val place = placeOf(path)
             val input = inputOf(path, place, inputs)
@@ -35,7 +42,7 @@ final class RewriteCheck(schema: StructType, byId: Boolean, filled: Set[String] 
 
   private def missingColumn(output: FooterTotals): Option[Verdict] = {
     val written = output.leaves.keysIterator.map(_.head).toSet
-    (schema.fieldNames ++ filled).find(!written(_)).map(name =>
+    (schema.fieldNames ++ filled ++ constant).find(!written(_)).map(name =>
       Differs(s"The new file lacks the column $name.")
     )
   }
@@ -44,6 +51,17 @@ final class RewriteCheck(schema: StructType, byId: Boolean, filled: Set[String] 
     Option.when(!output.nulls.contains(0L)) {
       Differs(s"Rows of the new file have no value in column $name.")
     }
+
+  private def several(name: String, output: LeafTotals): Option[Verdict] = {
+    val isOne = output.bounds match {
+      case Some(LeafBounds.Numbers(least, greatest)) => least == greatest
+      case Some(LeafBounds.Texts(least, greatest)) => least.sameElements(greatest)
+      case None => true
+    }
+    Option.unless(isOne && output.nulls.forall(nulls => nulls == 0 || nulls == output.rows)) {
+      Differs(s"Rows of the new file have several values in the partition column $name.")
+    }
+  }
 
   private def placeOf(path: Seq[String]): Place = {
     def within(dataType: DataType, rest: Seq[String], fields: Seq[String], repeated: Boolean): Place =

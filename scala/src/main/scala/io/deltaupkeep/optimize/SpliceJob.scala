@@ -28,8 +28,15 @@ import org.apache.spark.util.SerializableConfiguration
  * @param inputs    in the order that their rows keep
  * @param directory where the new file goes
  * @param split     tells what is worth being spliced without inputs that are refused
+ * @param constants columns that have one value in all rows, whatever the files have: PLAIN, or None for null
  */
-final case class SpliceTask(index: Int, inputs: Seq[SpliceInput], directory: String, split: BinSplit)
+final case class SpliceTask(
+    index: Int,
+    inputs: Seq[SpliceInput],
+    directory: String,
+    split: BinSplit,
+    constants: Map[String, Option[Array[Byte]]] = Map.empty
+)
 
 /**
  * An input by its absolute URI; size in bytes, time in milliseconds since the epoch.
@@ -78,9 +85,8 @@ final case class SpliceTaskResult(
  *
  * @param description shown for the job on the console and in the UI
  * @param conf       settings to access the files
- * @param schema     of the table's data columns
+ * @param schema     of new files
  * @param keyValues  metadata of new files
- * @param required   columns that every file has to have
  * @param isReadable whether the footer of a file allows its pages to be used unchanged; otherwise the
  *                   reason
  * @param statsOf    makes the statistics of a new file from its footer, if they are collected
@@ -92,7 +98,6 @@ final class SpliceJob(
     settings: SpliceSettings,
     schema: MessageType,
     keyValues: Map[String, String],
-    required: Seq[String],
     isReadable: FileFacts => Option[String],
     statsOf: Option[ParquetMetadata => String]
 ) {
@@ -115,7 +120,6 @@ final class SpliceJob(
         settings,
         SchemaBytes.of(schema),
         keyValues,
-        required,
         isReadable,
         statsOf,
         write
@@ -177,7 +181,6 @@ private final case class SpliceWork(
     settings: SpliceSettings,
     schema: SchemaBytes,
     keyValues: Map[String, String],
-    required: Seq[String],
     isReadable: FileFacts => Option[String],
     statsOf: Option[ParquetMetadata => String],
     write: Boolean
@@ -199,7 +202,7 @@ private final case class SpliceWork(
       schema.schema,
       keyValues,
       isReadable,
-      required
+      task.constants
     )
     new FileSplicer(request, settings, conf.value)
   }

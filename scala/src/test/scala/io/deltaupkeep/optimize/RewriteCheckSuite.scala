@@ -269,6 +269,32 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
+  test("a partition column has one value in all rows") {
+    val check = new RewriteCheck(StructType.fromDDL("a INT"), byId = false, constant = Set("p"))
+    def verdict(ofP: (String, LeafTotals)*) = {
+      val output = footers(("a" -> leaf(0)) +: ofP: _*)
+      check(
+        new MergedStats(StructType.fromDDL("a INT")).of(Seq(unknown)),
+        SplicedTotals(footers("a" -> leaf(0)), output)
+      )
+    }
+    val bytes = (text: String) => text.getBytes(UTF_8)
+    val cases = Table(
+      ("nulls", "bounds", "same"),
+      (0L, None, true),
+      (10L, None, true),
+      (1L, None, false),
+      (0L, Some(LeafBounds.Numbers(7, 7)), true),
+      (0L, Some(LeafBounds.Numbers(7, 8)), false),
+      (0L, Some(LeafBounds.Texts(bytes("x"), bytes("x"))), true),
+      (0L, Some(LeafBounds.Texts(bytes("x"), bytes("y"))), false)
+    )
+    forAll(cases) { (nulls, bounds, same) =>
+      assert((verdict("p" -> leaf(nulls).copy(bounds = bounds)) == Same) == same)
+    }
+    assert(verdict() != Same)
+  }
+
   test("wide bounds of the log only have to enclose the values") {
     def log(tight: Boolean) =
       s"""{"numRecords":10,"minValues":{"a":1},"maxValues":{"a":9},"nullCount":{"a":0},"tightBounds":$tight}"""

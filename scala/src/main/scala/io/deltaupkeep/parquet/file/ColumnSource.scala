@@ -31,6 +31,9 @@ private[parquet] object ColumnSource {
   /** The file lacks the column altogether. */
   case object Absent extends ColumnSource
 
+  /** One value in every row, whatever the file has: `plain` in PLAIN encoding. */
+  final case class Constant(plain: Array[Byte]) extends ColumnSource
+
   /** What a column's values are to the output. */
   sealed trait Form
 

@@ -9,7 +9,11 @@ import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}
 import org.apache.parquet.schema.Type.Repetition
 
-/** Finds the columns of an output schema in a file, or says why the file cannot be spliced. Pure. */
+/**
+ * Finds the columns of an output schema in a file, or says why the file cannot be spliced. Pure.
+ *
+ * A constant column is not looked for: PLAIN, or None for null.
+ */
 private[parquet] object ColumnSources {
   import ColumnSource.Form
   import NestedTypes._
@@ -17,9 +21,15 @@ private[parquet] object ColumnSources {
   def of(
       output: MessageType,
       file: MessageType,
-      matching: FieldMatching
+      matching: FieldMatching,
+      constants: Map[String, Option[Array[Byte]]] = Map.empty
   ): Either[String, IndexedSeq[ColumnSource]] = {
-    val sources = output.getColumns.asScala.map(sourceOf(output, file, matching, _)).toIndexedSeq
+    val sources = output.getColumns.asScala.toIndexedSeq.map { column =>
+      constants.get(column.getPath.head) match {
+        case Some(value) => Right(value.fold[ColumnSource](ColumnSource.Absent)(ColumnSource.Constant))
+        case None => sourceOf(output, file, matching, column)
+      }
+    }
     val problem = ShreddedVariants.mismatch(output, file, matching)
     problem.orElse(sources.collectFirst { case Left(reason) => reason }) match {
       case Some(reason) => Left(reason)

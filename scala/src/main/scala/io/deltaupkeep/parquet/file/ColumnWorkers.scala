@@ -74,11 +74,14 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
         read(group, index, from, scratch) { stored =>
           to.appendShape(cut(from, stored, group, scratch), levels)
         }
+      case ColumnSource.Constant(plain) =>
+        val rows = MadePages.constant(to.column, plain, group.rows, settings.layout.pageRows)
+        to.append(rows, LevelMap.identity(to.column))
       case ColumnSource.Absent => part.fill match {
           case Some(fill) =>
-            val rows = group.storedRows
-            val missing = new MissingPages(to.column, fill, group.firstRow, rows, settings.layout.pageRows)
-            to.append(cut(to.column, missing, group, scratch), LevelMap.identity(to.column))
+            val (rows, pageRows) = (group.storedRows, settings.layout.pageRows)
+            val filled = MadePages.filled(to.column, fill, group.firstRow, rows, pageRows)
+            to.append(cut(to.column, filled, group, scratch), LevelMap.identity(to.column))
           case None => to.appendNulls(group.rows)
         }
     }

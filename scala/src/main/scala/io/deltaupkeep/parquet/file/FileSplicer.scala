@@ -18,14 +18,14 @@ import org.apache.hadoop.conf.Configuration
  * @param table      schema of the table's data columns, as its own writer would store them
  * @param keyValues  metadata of the new file
  * @param isReadable whether the footer of a file allows its pages to be taken as they are; else the reason
- * @param required   columns that no file may lack: nulls in their place would be wrong
+ * @param constants  columns that have one value in all rows, whatever the files have: PLAIN, or None for null
  */
 final case class SpliceRequest(
     inputs: Seq[InputRows],
     table: MessageType,
     keyValues: Map[String, String],
     isReadable: FileFacts => Option[String],
-    required: Seq[String] = Nil
+    constants: Map[String, Option[Array[Byte]]] = Map.empty
 )
 
 /**
@@ -36,7 +36,7 @@ final case class SpliceRequest(
  */
 final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: Configuration) {
 
-  private val planner = new SplicePlanner(request.table, settings, request.isReadable, request.required)
+  private val planner = new SplicePlanner(request.table, settings, request.isReadable, request.constants)
   private val summary = new SpliceSummary
   private val refused = mutable.Map.empty[Int, Refusal]
 

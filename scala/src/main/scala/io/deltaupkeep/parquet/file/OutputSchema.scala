@@ -14,26 +14,29 @@ import org.apache.parquet.schema.Type.Repetition
 /**
  * The schema of an output file: the columns of the table, stored as the first input stores them. A table may
  * store a timestamp as INT96 or INT64, a decimal as a number or as bytes, and a variant whole or shredded. Readers
- * accept either, and keeping the stored form avoids decoding. What it lacks is stored as the table's writer would, but
- * for INT96.
+ * accept either, and keeping the stored form avoids decoding. What it lacks is stored as the table's writer would.
  */
 private[parquet] object OutputSchema {
 
-  def adopt(table: MessageType, firstFile: MessageType, matching: FieldMatching): MessageType =
-    new MessageType(table.getName, adoptFields(table, firstFile, matching).asJava)
+  /** @param own columns that stay as the table's writer stores them */
+  def adopt(
+      table: MessageType,
+      firstFile: MessageType,
+      matching: FieldMatching,
+      own: Set[String] = Set.empty
+  ): MessageType =
+    new MessageType(table.getName, adoptFields(table, firstFile, matching, own).asJava)
 
-  private def adoptFields(table: GroupType, file: GroupType, matching: FieldMatching): Seq[Type] =
+  private def adoptFields(
+      table: GroupType,
+      file: GroupType,
+      matching: FieldMatching,
+      own: Set[String] = Set.empty
+  ): Seq[Type] =
     table.getFields.asScala.toSeq.map { field =>
-      matching.find(table, field, file).fold(withoutInt96(field))(adoptField(field, _, matching))
+      val stored = matching.find(table, field, file).filterNot(_ => own(field.getName))
+      stored.fold(field)(adoptField(field, _, matching))
     }
-
-  /** INT96 is kept, and not begun with: it has no bounds, and some readers know no times before 1677 and after 2262 in it. */
-  private def withoutInt96(field: Type): Type =
-    if (!field.isPrimitive) {
-      val group = field.asGroupType
-      group.withNewFields(group.getFields.asScala.map(withoutInt96).asJava)
-    } else if (field.asPrimitiveType.getPrimitiveTypeName != INT96) field
-    else likeField(field, Types.primitive(INT64, field.getRepetition).as(Micros.getLogicalTypeAnnotation))
 
   private def adoptField(field: Type, file: Type, matching: FieldMatching): Type = {
     val repetition =

@@ -63,6 +63,12 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
     rowCount += other.rowCount
   }
 
+  /** What the only row has in a column outside structs, in PLAIN encoding; None for null. */
+  def onlyValue(name: String): Option[Array[Byte]] = {
+    require(rowCount == 1)
+    columns.find(_.column.getPath.sameElements(Array(name))).filter(_.nonNull == 1).map(_.plain.toArray)
+  }
+
   def clear(): Unit = {
     columns.foreach(_.clear())
     rowCount = 0

@@ -15,13 +15,13 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  * @param table      schema of the table's data columns, as its own writer would store them
  * @param isReadable whether the footer of a file allows its pages to be used unchanged; otherwise
  *                   the reason
- * @param required   columns that no file may lack
+ * @param constants  columns that have one value in all rows, whatever the files have: PLAIN, or None for null
  */
 private[parquet] final class SplicePlanner(
     table: MessageType,
     settings: SpliceSettings,
     isReadable: FileFacts => Option[String],
-    required: Seq[String] = Nil
+    constants: Map[String, Option[Array[Byte]]] = Map.empty
 ) {
   private val matching = FieldMatching(settings.matchById)
   private val groups = new RowGroupPlanner(settings)
@@ -35,7 +35,6 @@ private[parquet] final class SplicePlanner(
     val before = schema
     val refusal = isReadable(file)
       .orElse(defect(file))
-      .orElse(missing(file))
       .orElse(mismatch(file))
       .orElse(sharedName)
       .orElse(tooLarge(file))
@@ -63,16 +62,11 @@ private[parquet] final class SplicePlanner(
   private def isInt96(column: ColumnDescriptor): Boolean =
     column.getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.INT96
 
-  private def missing(file: OpenFile): Option[String] =
-    table.getFields.asScala
-      .find(field => required.contains(field.getName) && matching.find(table, field, file.schema).isEmpty)
-      .map(field =>
-        s"partition columns are stored in the files, and a file lacks the column ${field.getName}"
-      )
-
   private def mismatch(file: OpenFile): Option[String] = {
     if (schema.isEmpty)
-      schema = Some(if (settings.keepsForms) OutputSchema.adopt(table, file.schema, matching) else table)
+      schema = Some(
+        if (settings.keepsForms) OutputSchema.adopt(table, file.schema, matching, constants.keySet) else table
+      )
     sources(file).left.toOption
   }
 
@@ -91,7 +85,7 @@ private[parquet] final class SplicePlanner(
 
   private def sources(file: OpenFile): Either[String, IndexedSeq[ColumnSource]] = {
     if (!lastSchema.exists(last => (last eq file.schema) || last == file.schema)) {
-      lastSources = ColumnSources.of(output, file.schema, matching)
+      lastSources = ColumnSources.of(output, file.schema, matching, constants)
       lastSchema = Some(file.schema)
     }
     lastSources

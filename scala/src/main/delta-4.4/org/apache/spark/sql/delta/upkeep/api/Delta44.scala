@@ -1,7 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.api
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.delta.{CheckpointProvider, LazyCompleteCheckpointProvider, Snapshot}
+import org.apache.spark.sql.delta.{CheckpointProvider, DeltaConfigs, LazyCompleteCheckpointProvider, Snapshot}
+import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.delta.stats.StatsCollector
 
 /** Since 4.4 a checkpoint need not be a set of files. */
@@ -14,6 +15,9 @@ private[api] object Delta44 extends DeltaSince41 {
 
   override def checkpointActions(session: SparkSession, snapshot: Snapshot): Option[DataFrame] =
     snapshot.checkpointProvider.loadActionsForStateReconstruction(session, snapshot.deltaLog)
+
+  override def storesPartitions(metadata: Metadata): Boolean =
+    DeltaConfigs.WRITE_PARTITION_COLUMNS_TO_PARQUET.fromMetaData(metadata).getOrElse(true)
 
   override def statsCollector(snapshot: Snapshot, rebaseMode: String, longest: Int): StatsCollector =
     StatsCollector(

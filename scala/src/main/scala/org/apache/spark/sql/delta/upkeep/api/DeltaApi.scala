@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   TransactionExecutionObserver
 }
-import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
+import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay, Metadata}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 import org.apache.spark.sql.delta.hooks.{AutoCompactRequest, PostCommitHook}
@@ -125,6 +125,9 @@ private[upkeep] trait DeltaApi {
 
   /** Delta's reconciliation of actions that are given commit by commit. */
   def replay(snapshot: Snapshot): InMemoryLogReplay
+
+  /** Whether the table's properties have Delta's writer store partition columns in files. That is their default since 4.4. */
+  def storesPartitions(metadata: Metadata): Boolean = false
 
   /**
    * What makes the statistics of a file from its footer, also in a task.

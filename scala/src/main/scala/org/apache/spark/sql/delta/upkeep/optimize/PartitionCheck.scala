@@ -1,8 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import org.apache.spark.sql.catalyst.expressions.{Cast, EqualNullSafe, Literal}
+import org.apache.spark.sql.catalyst.expressions.{EqualNullSafe, Literal}
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.types.{DataType, StringType, StructType}
+import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
  * Checks again before a commit that the inputs are of one partition: a new file has one value of each
@@ -23,11 +23,8 @@ private[upkeep] final class PartitionCheck(partitions: StructType, timeZone: Str
   private def isSame(a: String, b: String, dataType: DataType): Boolean =
     EqualNullSafe(value(a, dataType), value(b, dataType)).eval() == true
 
-  /** An empty text is a null (protocol, 'Partition Value Serialization'). */
-  private def value(text: String, dataType: DataType): Literal = {
-    val stored = Literal.create(Option(text).filter(_.nonEmpty).orNull, StringType)
-    Literal.create(Cast(stored, dataType, Some(timeZone), ansiEnabled = false).eval(), dataType)
-  }
+  private def value(text: String, dataType: DataType): Literal =
+    Literal.create(Partitions.valueOf(text, dataType, timeZone), dataType)
 
   private def shown(text: String): String = if (text == null) "NULL" else s"'$text'"
 }

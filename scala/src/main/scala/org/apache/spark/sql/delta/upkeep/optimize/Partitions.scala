@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.catalog.ExternalCatalogUtils
 import org.apache.spark.sql.catalyst.expressions.{Cast, Literal}
 import org.apache.spark.sql.delta.{DeltaConfigs, NoMapping}
 import org.apache.spark.sql.delta.actions.{AddFile, Metadata}
-import org.apache.spark.sql.types.{DataType, StringType, TimestampType}
+import org.apache.spark.sql.types.{DataType, StringType, StructField, TimestampType}
 
 /**
  * The partitions of a table's files. Values have the types that Delta's reader gives them, so that two
@@ -33,6 +33,10 @@ private[upkeep] final class Partitions(metadata: Metadata) {
   def spelled(file: AddFile): Map[String, String] =
     columns.map(column => column.name -> file.partitionValues.getOrElse(column.name, null)).toMap
 
+  /** The value of a column, as Delta's file index reads it in a time zone. */
+  def valueOf(file: AddFile, column: StructField, timeZone: String): Any =
+    Partitions.valueOf(file.partitionValues.getOrElse(column.name, null), column.dataType, timeZone)
+
   /** Where Delta's writer would put a file, below the table's directory. */
   def directoryOf(file: AddFile): String = {
     val values = spelled(file)
@@ -43,6 +47,10 @@ private[upkeep] final class Partitions(metadata: Metadata) {
 }
 
 private object Partitions {
+
+  /** An empty text is a null (protocol, 'Partition Value Serialization'). */
+  def valueOf(text: String, dataType: DataType, timeZone: String): Any =
+    Option(text).filter(_.nonEmpty).map(stored => cast(Literal(stored), dataType, timeZone)).orNull
 
   /** Length of the random directory that Delta's writer uses in place of the partition's, if it does. */
   def randomPrefixLength(metadata: Metadata): Option[Int] = {

@@ -7,20 +7,16 @@ import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.fs.Path
-import org.apache.hadoop.mapreduce.Job
 import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.hadoop.{ParquetOutputFormat, ParquetWriter}
 import org.apache.parquet.hadoop.metadata.{CompressionCodecName, ParquetMetadata}
-import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.{DeltaColumnMapping, IcebergCompat, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.util.{DeltaFileOperations, JsonUtils, Utils}
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetOptions, ParquetReadSupport}
 import org.apache.spark.sql.internal.SQLConf
@@ -36,23 +32,26 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   private val root = snapshot.deltaLog.dataPath
   private val metadata = snapshot.metadata
   private val sqlConf = session.sessionState.conf
+  private val timeZone = sqlConf.sessionLocalTimeZone
   private val hadoopConf =
     session.sessionState.newHadoopConfWithOptions(metadata.configuration ++ snapshot.deltaLog.options)
   private val dataSchema: StructType = physicalSchema(snapshot.dataSchema)
   private val tracked = new TrackedRows(snapshot)
+  private val partitions = new Partitions(metadata)
 
   /** Partition columns that the table wants in its files, where Delta's writer puts them last. */
   private val storedPartitions: Seq[StructField] =
     if (storesPartitions) physicalSchema(metadata.schema).filter(f => isPartition(f.name)) else Nil
   private val fileSchema: StructType = StructType(dataSchema ++ storedPartitions ++ tracked.columns)
+  private val writing = new FileWriting(session, snapshot, fileSchema, hadoopConf)
   private val mergedStats = new MergedStats(dataSchema)
-  private val partitions = new Partitions(metadata)
 
   /** Compares new files with their inputs. */
   val check: RewriteCheck = new RewriteCheck(
     dataSchema,
     byId = metadata.columnMappingMode == IdMapping,
-    filled = tracked.columns.map(_.name).toSet
+    filled = tracked.columns.map(_.name).toSet,
+    constant = storedPartitions.map(_.name).toSet
   )
 
   /** Delta's writer makes every column nullable too. */
@@ -62,37 +61,24 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   private def isPartition(physicalName: String): Boolean =
     metadata.physicalPartitionSchema.fieldNames.contains(physicalName)
 
-  /** Not every Delta has a name for these properties and features. */
+  /** Not every Delta has a name for this feature. */
   private def storesPartitions: Boolean =
-    metadata.configuration.get("delta.writePartitionColumnsToParquet").exists(
-      !_.equalsIgnoreCase("false")
-    ) ||
-      snapshot.protocol.readerAndWriterFeatureNames.contains("materializePartitionColumns") ||
-      IcebergCompat.isAnyEnabled(metadata)
+    DeltaApi.current.storesPartitions(metadata) || IcebergCompat.isAnyEnabled(metadata) ||
+      snapshot.protocol.readerAndWriterFeatureNames.contains("materializePartitionColumns")
 
   def job(description: String, bins: Int): SpliceJob = new SpliceJob(
     session.sparkContext,
     description,
     hadoopConf,
     settings(bins),
-    parquetSchema,
+    writing.schema,
     Map(
       SPARK_VERSION_METADATA_KEY -> SPARK_VERSION_SHORT,
       ParquetReadSupport.SPARK_METADATA_KEY -> fileSchema.json
     ),
-    storedPartitions.map(_.name),
     new SparkCalendar(rebaseModes).problemOf,
     statsOf
   )
-
-  /** As Delta's own writer has it, with the ids of fields that readers of Iceberg need. */
-  private def parquetSchema: MessageType = {
-    val job = Job.getInstance(hadoopConf)
-    val format = snapshot.deltaLog.fileFormat(snapshot.protocol, metadata)
-    format.prepareWrite(session, job, Map.empty, fileSchema)
-    val conf = job.getConfiguration
-    SparkApi.schemaOf(new ParquetOutputFormat[InternalRow]().getWriteSupport(conf), conf)
-  }
 
   /** How dates and timestamps are read from files that do not name a version of Spark. */
   private def rebaseModes: Set[String] = {
@@ -106,7 +92,13 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
   }
 
   def task(index: Int, files: Seq[AddFile], split: BinSplit): SpliceTask =
-    SpliceTask(index, files.map(inputOf), new Path(root, directoryOf(files.head)).toString, split)
+    SpliceTask(
+      index,
+      files.map(inputOf),
+      new Path(root, directoryOf(files.head)).toString,
+      split,
+      writing.plain(storedPartitions.map(c => c.name -> partitions.valueOf(files.head, c, timeZone)).toMap)
+    )
 
   /** What the log says about the rows of a bin. */
   def statsOf(inputs: Seq[AddFile]): MergedStats.Result =
