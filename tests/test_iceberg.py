@@ -18,6 +18,7 @@ from pyiceberg.table.metadata import TableMetadataV2
 from pyiceberg.typedef import Record
 from pyspark.sql import SparkSession
 
+from processes import DELTA
 from sessions import as_arrow, session_conf
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
@@ -90,6 +91,37 @@ def test_new_files_are_as_iceberg_needs_them(spark: SparkSession, tmp_path: Path
     (add,) = (json.loads(line)["add"] for line in log.read_text().splitlines() if '"add"' in line)
     assert add["tags"].get("ICEBERG_COMPAT_VERSION") == ("2" if has_lists else None)
     assert before == as_arrow(spark.sql(f"SELECT * FROM {name} ORDER BY id")).to_pylist()
+
+
+@pytest.mark.skipif(DELTA < (4, 3), reason="older Deltas know no version 3")
+def test_rows_keep_their_ids_where_iceberg_looks_for_them(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path}/t`"
+    spark.sql(
+        f"CREATE TABLE {name} ({FLAT}, {NESTED}) USING delta TBLPROPERTIES ("
+        "'delta.columnMapping.mode' = 'name', 'delta.enableIcebergCompatV3' = 'true', "
+        "'delta.enableDeletionVectors' = 'true')"
+    )
+    for i in (0, 10, 20):
+        values = (f"({FLAT_VALUES.format(i + k)}, {NESTED_VALUES.format(i + k)})" for k in range(3))
+        spark.sql(f"INSERT INTO {name} VALUES {', '.join(values)}")
+    spark.sql(f"DELETE FROM {name} WHERE id IN (1, 20)")
+    query = f"SELECT id, _metadata.row_id, _metadata.row_commit_version, * FROM {name} ORDER BY id"
+    before = as_arrow(spark.sql(query)).to_pylist()
+
+    row = spark.sql(f"OPTIMIZE {name}").first()
+    assert {b.tier for b in row.bins} == {"splice"}
+    (file,) = files_of(spark, name)
+    ids = {2147483540: "row_id", 2147483539: "row_commit_version"}  # Iceberg, 'Reserved Field IDs'
+    schema = iceberg_schema(file)
+    reserved = [schema.find_field(number).name for number in ids]
+    rows = pq.read_table(file, columns=[schema.find_field(1).name, *reserved]).to_pylist()
+    stored = sorted(tuple(row.values()) for row in rows)
+    assert stored == [tuple(row[key] for key in ("id", *ids.values())) for row in before]
+    assert len(stored) == 7
+    log = tmp_path / "t/_delta_log" / f"{row.version:020}.json"
+    (add,) = (json.loads(line)["add"] for line in log.read_text().splitlines() if '"add"' in line)
+    assert add["tags"]["ICEBERG_COMPAT_VERSION"] == "3"
+    assert before == as_arrow(spark.sql(query)).to_pylist()
 
 
 def test_older_files_are_stored_as_iceberg_has_them(spark: SparkSession, tmp_path: Path):

@@ -13,12 +13,11 @@ private[upkeep] object SpliceEligibility {
   /** Why the files of a table have to be rewritten row by row, or None. */
   def rowsReason(session: SparkSession, snapshot: Snapshot): Option[String] = {
     val conf = session.sessionState.conf
-    val metadata = snapshot.metadata
     Seq(
       (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
       TrackedRows.isIncomplete(snapshot) -> "the table names no columns for row ids",
-      IcebergCompat.getEnabledVersion(metadata).exists(_ > 2) ->
-        "Iceberg compatibility above version 2 asks for files of Delta's writer"
+      IcebergCompat.getEnabledVersion(snapshot.metadata).exists(_ > 3) ->
+        "Iceberg compatibility above version 3 asks for files of Delta's writer"
     ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
   }
 
