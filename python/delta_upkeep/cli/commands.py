@@ -66,9 +66,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_health(commands)
     optimize = _add_statement(commands, "optimize", one_table.optimize, "compact small files")
-    optimize.add_argument("--where", metavar="PREDICATE", help="only in partitions that meet it")
+    optimize.add_argument("--where", metavar="PREDICATE", help="only partitions that match")
     optimize.add_argument("--zorder", metavar="COLUMN,...", help="sort rows along a Z-curve")
-    optimize.add_argument("--full", action="store_true", help="recluster every file")
+    optimize.add_argument(
+        "--full", action="store_true", help="recluster every file of a clustered table"
+    )
     _add_statement(commands, "checkpoint", one_table.checkpoint, "write a checkpoint")
     cleanup = _add_statement(
         commands, "cleanup", one_table.cleanup, "delete expired files of the log"
@@ -91,10 +93,13 @@ def _add_run(commands: _Commands) -> None:
     parser.add_argument("--config", metavar="FILE", type=Path, required=True, help="a TOML file")
     parser.add_argument("--dry-run", action="store_true", help="plan only, and change nothing")
     parser.add_argument(
-        "--resume", metavar="SUMMARY", type=Path, help="skip tables that this summary has as done"
+        "--resume",
+        metavar="SUMMARY",
+        type=Path,
+        help="skip tables that need nothing more, by this summary",
     )
     parser.add_argument(
-        "--summary", metavar="FILE", type=Path, help="write the summary here, not to run.summary"
+        "--summary", metavar="FILE", type=Path, help="write the summary to this file instead"
     )
     parser.add_argument("--json", action="store_true", help="print the summary on standard output")
     parser.set_defaults(command=run)
@@ -108,7 +113,9 @@ def _add_health(commands: _Commands) -> None:
         "check a table and suggest fixes",
         "--html orders.html",
     )
-    health.add_argument("--html", metavar="FILE", type=Path, help="also write a page")
+    health.add_argument(
+        "--html", metavar="FILE", type=Path, help="also write the report as an HTML page"
+    )
 
 
 def _add_statement(

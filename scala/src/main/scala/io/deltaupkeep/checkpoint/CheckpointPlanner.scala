@@ -64,10 +64,10 @@ object CheckpointPlanner {
 
   /** Why a checkpoint has to be built in full, whatever the last one is like, or None. */
   def whyFull(layout: CheckpointLayout, found: FoundCheckpoints): Option[String] =
-    found.damaged.headOption.map(first => s"one of this version is damaged, and replaced: ${first.why}")
+    found.damaged.headOption.map(first => s"the checkpoint of this version is damaged and is replaced: ${first.why}")
       .orElse(Option.when(layout.mode == Mode.Full)("asked for"))
       .orElse(Option.when(layout.policy == Policy.Classic && layout.partSize.nonEmpty) {
-        "parts that several drivers write fit together only so"
+        "a checkpoint in parts is always built from the whole state"
       })
 
   /** The plan that writes nothing; `pointer` is the version that `_last_checkpoint` names. */

@@ -43,7 +43,7 @@ final class LogDeleter(
    *
    * @throws io.deltaupkeep.UpkeepException `LOG_FILE_NOT_DELETED` where a file cannot be deleted, after some
    *                                        tries; others that were being deleted just then may be gone.
-   *                                        `LOG_DIRECTORY_IS_LINK` before anything is
+   *                                        `LOG_DIRECTORY_IS_LINK` before anything is deleted
    */
   def delete(phases: Seq[IndexedSeq[LogFile]]): Deletions = {
     requireNoLinks(phases.iterator.flatten.map(_.directory).toSet - LogDirectory.Root)

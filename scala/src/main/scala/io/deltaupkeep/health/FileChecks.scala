@@ -142,7 +142,7 @@ private[health] object FileChecks {
     val (severity, value, message) = facts.orphans match {
       case Orphans.NotLookedFor(reason) => (Severity.Ok, None, s"Not looked for: $reason.")
       case Orphans.Found(FileTotal(0, _)) =>
-        (Severity.Ok, Some(0d), "Every file in the directory belongs to a version inside the retention.")
+        (Severity.Ok, Some(0d), "No orphaned files were found.")
       case Orphans.Found(FileTotal(files, bytes)) =>
         val text =
           s"No version inside retention names ${CountText.of(files, "file")} of ${ByteText.of(bytes)}."

@@ -2,7 +2,7 @@ package io.deltaupkeep.optimize
 
 import io.deltaupkeep.parquet.file.Refusal
 
-/** With which others a file of a bin is worth being rewritten. */
+/** What makes it worth rewriting a file of a bin. */
 sealed trait RewriteNeed
 
 object RewriteNeed {

@@ -23,7 +23,7 @@ object Tier {
     override def name: String = "splice"
   }
 
-  /** As splice, but some column is in an encoding that has to be decoded, value by value. */
+  /** As splice, but values of some column are decoded or converted, one by one. */
   final case class Transcode(reason: String) extends Tier {
     override def name: String = "transcode"
   }

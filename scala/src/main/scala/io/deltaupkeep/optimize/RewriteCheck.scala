@@ -59,7 +59,7 @@ final class RewriteCheck(
       case None => true
     }
     Option.unless(isOne && output.nulls.forall(nulls => nulls == 0 || nulls == output.rows)) {
-      Differs(s"Rows of the new file have several values in the partition column $name.")
+      Differs(s"Partition column $name has several values in the new file.")
     }
   }
 
@@ -104,7 +104,7 @@ final class RewriteCheck(
     def differs(what: String, before: Long, after: Long) =
       Option.when(after > before || after < least(before)) {
         Differs(
-          s"Of column ${path.mkString(".")} the inputs hold $before $what by their footers, the new file $after."
+          s"Column ${path.mkString(".")} has $before $what by the footers of the inputs, and $after in the new file."
         )
       }
     if (place.isRepeated)
@@ -148,8 +148,8 @@ final class RewriteCheck(
         after <- output.nulls if before != after
       } yield
         if (column.path.size == 1 && nullsOf(input, inputs).contains(after))
-          InputsDisagree(s"the log counts ${before} nulls in column $name, and the footers $after")
-        else Differs(s"Of column $name the inputs hold $before nulls by the log, the new file $after.")
+          InputsDisagree(s"the log and the footers disagree on column $name: $before and $after nulls")
+        else Differs(s"Column $name has $before nulls by the log, and $after in the new file.")
     nulls.orElse {
       for {
         min <- column.stats.min
@@ -157,7 +157,7 @@ final class RewriteCheck(
         written <- output.bounds
         if !LogBounds.agree(column.dataType, min, max, written, column.isTight)
       } yield Differs(
-        s"Of column $name the inputs hold values from $min to $max by the log, and the new file does not."
+        s"Column $name has values from $min to $max by the log, and others in the new file."
       )
     }
   }

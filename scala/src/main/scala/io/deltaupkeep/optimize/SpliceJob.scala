@@ -54,7 +54,7 @@ final case class SpliceInput(
 /** Which rows of a file are deleted; a task reads it. */
 trait DeletedRows extends Serializable {
 
-  /** Of memory that it takes at most. */
+  /** The most memory that it takes. */
   def bytes: Long
 
   def read(conf: Configuration): RowSelection
@@ -106,8 +106,8 @@ final class SpliceJob(
   def preview(tasks: Seq[SpliceTask]): Seq[SpliceTaskResult] = run(tasks, write = false).toSeq
 
   /**
-   * Runs the job and returns results as they arrive. Throws if a task has failed in all its attempts. Closed before
-   * the last result was taken, it removes the files of all others.
+   * Runs the job and returns results as they arrive. Throws if a task has failed in all its attempts. If it is
+   * closed early, it removes the files of all results that were not taken.
    */
   def run(tasks: Seq[SpliceTask]): ClosableIterator[SpliceTaskResult] = run(tasks, write = true)
 
@@ -188,7 +188,7 @@ private final case class SpliceWork(
 
   def run(task: SpliceTask): SpliceTaskResult =
     if (write) {
-      // Or a file would be written for nothing, in every run that finds the same inputs again.
+      // Inputs on which the others depend are looked at first. Otherwise each run would write a file for nothing.
       val known = task.split.pivots.flatMap(input => preview(task, Seq(input)).refused)
       splice(task, known.toMap)
     } else preview(task, task.inputs.indices)
@@ -220,8 +220,8 @@ private final case class SpliceWork(
   }
 
   /**
-   * Splices the inputs that are not refused. Starts again when the pages of one refuse it, with one input less; a few
-   * times, for where several refuse, most may.
+   * Splices the inputs that are not refused. If the pages of one cannot be spliced, starts again without it. After a few
+   * starts it refuses the rest, because they are probably alike.
    */
   @tailrec
   private def splice(task: SpliceTask, refused: Map[Int, Refusal], starts: Int = 1): SpliceTaskResult = {
@@ -238,7 +238,7 @@ private final case class SpliceWork(
 
   private def alike(inputs: Seq[Int], result: SpliceTaskResult): Map[Int, Refusal] = {
     val (_, last) = result.refused.maxBy(_._1)
-    inputs.map(_ -> Refusal(s"${last.reason}; so it was in other files of its bin")).toMap
+    inputs.map(_ -> Refusal(s"other files of its bin were refused: ${last.reason}")).toMap
   }
 
   /**

@@ -177,7 +177,7 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
     named(file)
   }
 
-  test("a file that looks odd is refused with the reason, in a preview too where its footer says so") {
+  test("a malformed file is refused with the reason, in a preview too where its footer says so") {
     def footer(change: FileMetaData => Unit)(file: Path): InputFile = {
       write(file, 0 until 6)
       withFooter(file)(change)
@@ -223,7 +223,7 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
         def assertRefused(refused: Map[Int, Refusal]) = {
           assert(refused.keySet == Set(1) && refused(1).isMalformed)
           val why = refused(1).reason
-          assert(why.contains(s"${directory.resolve("odd")} looks odd: ") && why.contains(reason), why)
+          assert(why.contains(s"${directory.resolve("odd")} is malformed: ") && why.contains(reason), why)
         }
         splice(inputs, directory.resolve("out")) match {
           case done: SpliceOutcome.Done if inFooter =>

@@ -68,7 +68,7 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         unknown,
         footers("a" -> leaf(0)),
         footers("a" -> leaf(10)),
-        "column a the inputs hold 0 nulls"
+        "Column a has 0 nulls"
       ),
       (
         "the same by the log alone",
@@ -92,7 +92,7 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         unknown,
         footers("a" -> leaf(0)),
         footers("a" -> leaf(0), "b" -> leaf(4)),
-        "column b the inputs hold 10 nulls"
+        "Column b has 10 nulls"
       ),
       (
         "a column that some lack",
@@ -116,7 +116,7 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         unknown,
         footers("s/x" -> leaf(2), "s/y" -> leaf(3)),
         footers("s/x" -> leaf(2), "s/y" -> leaf(2)),
-        "column s.y"
+        "Column s.y"
       ),
       (
         "values of a list",

@@ -12,7 +12,7 @@ private[parquet] sealed abstract class NotSpliceable(message: String) extends Ru
 /** A page, or metadata, that violates the format. */
 private[parquet] final class MalformedPage(what: String)
     extends NotSpliceable(s"It is not valid Parquet: $what") {
-  override def reason(file: String): String = s"$file looks odd: $what"
+  override def reason(file: String): String = s"$file is malformed: $what"
 }
 
 /** A value that the type of the new file's column cannot hold. */

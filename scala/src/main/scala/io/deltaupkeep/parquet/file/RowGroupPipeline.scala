@@ -58,7 +58,7 @@ private[parquet] final class RowGroupPipeline(
   }
 
   private def refuse(part: RowGroup): Unit = UnreadableInput.naming(part.file.name) {
-    throw new TooLarge("a row group takes more when its pages are encoded again", heldBytes)
+    throw new TooLarge("a row group takes too much memory once its pages are encoded again", heldBytes)
   }
 
   private def write(started: State.InWork, done: Iterator[ColumnWorkers.Done]): Unit = {

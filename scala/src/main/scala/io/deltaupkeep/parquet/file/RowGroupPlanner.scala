@@ -9,7 +9,7 @@ private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
   def rows: Long = parts.iterator.map(_.rows).sum
   def isAlone: Boolean = parts.size == 1
 
-  /** The same rows in two row groups; None for a single part. */
+  /** The same rows in two row groups; there are at least two parts. */
   def halves: (PlannedRowGroup, PlannedRowGroup) = {
     val (first, second) = parts.splitAt(parts.size / 2)
     (PlannedRowGroup(first), PlannedRowGroup(second))

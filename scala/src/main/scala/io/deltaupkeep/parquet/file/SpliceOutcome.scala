@@ -15,7 +15,7 @@ object ChunkTier {
   /** Page by page, values untouched. */
   case object Splice extends ChunkTier { override val name: String = "splice" }
 
-  /** Value by value, for encodings other than PLAIN and dictionary. */
+  /** Value by value: other encodings than PLAIN and dictionary, or another stored type. */
   case object Transcode extends ChunkTier { override val name: String = "transcode" }
 }
 

@@ -106,7 +106,7 @@ private[parquet] final class SplicePlanner(
       case None if held.iterator.map(_.bytesToRead).sum > settings.heldRowGroupBytes =>
         val largest = held.maxBy(_.bytesToRead)
         Some(
-          s"a row group of ${ByteText.of(group.compressedBytes)} cannot be copied, and not be held, because " +
+          s"a row group of ${ByteText.of(group.compressedBytes)} can be neither copied nor held in memory, because " +
             s"column ${largest.name} ${largest.whyNotCopied}"
         )
       case None => None

@@ -61,7 +61,7 @@ class RewriteMismatchSuite extends AnyFunSuite {
     withoutVerify {
       val (table, files) = newTable("mismatch-bounds")
       readAs(files(0), files(1))
-      assertRefused(table, files, "column a the inputs hold values from 1 to 3 by the log")
+      assertRefused(table, files, "Column a has values from 1 to 3 by the log")
       assertOptimized(table, verified = false)
     }
   }

@@ -57,7 +57,7 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
     // Statistics stored as a struct are not read back.
     else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
       obstacleOfLayout(checkpointSchema)
-    else Some("checkpoints of the table have no statistics as JSON")
+    else Some("checkpoints of the table store no statistics as JSON")
 
   protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String]
 
@@ -92,8 +92,8 @@ private[upkeep] object LastCheckpoint {
     (of(handle, handle.snapshot.checkpointProvider), policy) match {
       case (Some(v2: LastV2Checkpoint), Policy.V2) => Right(v2)
       case (Some(classic: LastClassicCheckpoint), Policy.Classic) => Right(classic)
-      case (Some(_), _) => Left("the last checkpoint is one of another policy")
-      case (None, _) => Left("there is no checkpoint before it")
+      case (Some(_), _) => Left("the last checkpoint has another policy")
+      case (None, _) => Left("there is no earlier checkpoint")
     }
 
   /** A checkpoint by its files; None if there are none. */

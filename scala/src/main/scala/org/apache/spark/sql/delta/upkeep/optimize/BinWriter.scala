@@ -108,7 +108,7 @@ private[upkeep] final class BinWriter(
     checked(written(bin, done, result, stats), done, stats)
   }
 
-  /** Holds a spliced bin against what the log tells of its inputs. */
+  /** Compares a spliced bin with what the log says about its inputs. */
   private def checked(
       written: Written,
       done: SpliceOutcome.Done,

@@ -15,9 +15,9 @@ private[upkeep] object SpliceEligibility {
     val conf = session.sessionState.conf
     Seq(
       (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
-      TrackedRows.isIncomplete(snapshot) -> "the table names no columns for row ids",
+      TrackedRows.isIncomplete(snapshot) -> "the table tracks rows and names no columns for their ids",
       IcebergCompat.getEnabledVersion(snapshot.metadata).exists(_ > 3) ->
-        "Iceberg compatibility above version 3 asks for files of Delta's writer"
+        "only Delta writes files for Iceberg compatibility above version 3"
     ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
   }
 
