@@ -120,6 +120,16 @@ def test_a_pass_maintains_what_is_chosen_and_then_nothing(fleet: Fleet):
     assert set(statuses(again).values()) == {"not due"}
 
 
+def test_a_dry_run_leaves_the_summary_of_a_run_that_was_killed(fleet: Fleet):
+    summary = fleet.directory / "summary.json"
+    summary.write_text("of a run that was killed")
+    config = ALL.replace("concurrency = 2", f'concurrency = 2, summary = "{summary}"')
+    fleet.run(config, "--dry-run")
+    assert summary.read_text() == "of a run that was killed"
+    fleet.run(config, "--dry-run", "--summary", str(summary))
+    assert json.loads(summary.read_text())["dryRun"] is True
+
+
 def test_a_dry_run_says_so_and_changes_nothing(fleet: Fleet):
     dry = fleet.run(ALL, "--dry-run")
     assert (dry["dryRun"], set(statuses(dry).values())) == (True, {"planned"})

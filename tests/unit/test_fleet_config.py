@@ -78,7 +78,10 @@ def test_dotted_settings_are_settings():
         ({"run": {"time_budget": "2 days"}}, r"run\.time_budget cannot be '2 days'\. Use a dur"),
         ({"run": {"byte_budget": 1.5}}, r"run\.byte_budget cannot be 1\.5\. Use a size"),
         ({"run": 3}, "run cannot be 3. Use a TOML table"),
-        ({"options": {"a": [1]}}, r"options cannot be \{'a': \[1\]\}"),
+        ({"options": {"a": [1]}}, r"options: The option 'a' cannot be a list"),
+        ({"options": 3}, r"options cannot be 3\. Use"),
+        ({"spark": "x"}, r"spark cannot be 'x'\. Use"),
+        ({"run": {"time_budget": {"hours": 2}}}, r"run\.time_budget cannot be a table\. Use"),
         ({"overrides": {"match": "a"}}, r"Write \[\[overrides\]\]"),
         ({"overrides": [{"options": {}}]}, r"overrides\[0\]\.match is missing\. Add patterns"),
         ({"overrides": [{"match": "a"}]}, r"overrides\[0\]\.options is missing"),
@@ -88,6 +91,13 @@ def test_dotted_settings_are_settings():
 def test_what_cannot_be_followed_is_told_with_its_key(values: dict[str, Any], message: str):
     with pytest.raises(ConfigError, match=message):
         config(**values)
+
+
+def test_secrets_are_not_shown():
+    spark = {"spark.hadoop.fs.s3a.secret.key": "s3cr3t", "spark.executor.cores": [2]}
+    with pytest.raises(ConfigError, match=r"'spark\.executor\.cores' cannot be a list") as error:
+        config(spark=spark)
+    assert "s3cr3t" not in str(error.value)
 
 
 def test_a_file_that_is_none(tmp_path: Path):

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.jvm import JvmTable
 from delta_upkeep._table.names import is_path
-from delta_upkeep.cli.session import session
+from delta_upkeep.cli.session import StartError, session
 from delta_upkeep.health import HealthReport
 
 Command = Callable[[Namespace], int]
@@ -72,6 +72,10 @@ def _statement(arguments: Namespace, statement: Callable[[Gateway], DataFrame]) 
 
 
 def _options(arguments: Namespace) -> dict[str, str]:
+    names = [name.lower() for name, _ in arguments.options]
+    for name in names:
+        if names.count(name) > 1:
+            raise StartError(f"--option {name} is given twice. Give it once.")
     return dict(arguments.options)
 
 

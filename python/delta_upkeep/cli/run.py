@@ -24,7 +24,9 @@ _FIRST_EXIT_CODE_OF_SIGNALS = 128
 def run(arguments: Namespace) -> int:
     """Run one pass and return its exit code."""
     config = FleetConfig.load(arguments.config)
-    config = replace(config, summary=arguments.summary or config.summary)
+    # A dry run leaves the summary of a run that was killed, which the next run resumes.
+    configured = None if arguments.dry_run else config.summary
+    config = replace(config, summary=arguments.summary or configured)
     earlier = complete_in(arguments.resume) if arguments.resume else ()
     _check_place(config.summary)
     if config.spark and is_set_up():

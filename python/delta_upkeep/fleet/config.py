@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Union
 
-from delta_upkeep._table.options import OptionValue, option_texts
-from delta_upkeep.fleet.keys import ConfigError, Key, KeyTable, of_type
-from delta_upkeep.fleet.patterns import NamePattern, PathPattern, PatternError, pattern_of
+from delta_upkeep._table.options import option_texts
+from delta_upkeep.fleet.keys import ConfigError, InvalidValue, Key, KeyTable, of_type
+from delta_upkeep.fleet.patterns import NamePattern, PathPattern, pattern_of
 from delta_upkeep.fleet.quantities import duration_of, size_of
 
 if sys.version_info >= (3, 11):
@@ -124,16 +124,23 @@ def _file(value: str) -> Path:
     return Path(value).expanduser()
 
 
-def _options(value: Mapping[str, OptionValue]) -> Mapping[str, str]:
-    return option_texts(value)
+def _options(value: Any) -> Mapping[str, str]:
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    try:
+        return option_texts(value)
+    except TypeError as e:
+        raise InvalidValue(str(e)) from e
 
 
-def _settings(value: Mapping[str, Any]) -> Mapping[str, str]:
+def _settings(value: Any) -> Mapping[str, str]:
     """Read Spark's settings. To TOML, dotted keys without quotes are nested tables."""
-    texts = option_texts(dict(_flat("", value)))
+    if not isinstance(value, dict):
+        raise TypeError(value)
+    texts = _options(dict(_flat("", value)))
     for key in texts:
         if not key.startswith("spark."):
-            raise PatternError(f"'{key}' is not a Spark setting. Write 'spark.{key}'.")
+            raise InvalidValue(f"'{key}' is not a Spark setting. Write 'spark.{key}'.")
     return texts
 
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from delta_upkeep.fleet.patterns import PatternError
-
 T = TypeVar("T")
 
 
 class ConfigError(ValueError):
     """An invalid configuration: the problem, the cause and the fix."""
+
+
+class InvalidValue(ValueError):
+    """A value that its own message explains, without the value itself."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +49,13 @@ class KeyTable:
         value = self.values[key.name]
         try:
             return key.read(value)
-        except PatternError as e:
+        except InvalidValue as e:
             raise ConfigError(f"{self.path}{key.name}: {e}") from e
         except (TypeError, ValueError) as e:
+            # A table may hold secrets.
+            shown = "a table" if isinstance(value, dict) else repr(value)
             raise ConfigError(
-                f"{self.path}{key.name} cannot be {value!r}. Use {key.expected}."
+                f"{self.path}{key.name} cannot be {shown}. Use {key.expected}."
             ) from e
 
     def need(self, key: Key[T]) -> T:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from delta_upkeep._table.names import MalformedName, Part, is_path, parts_of, quoted
+from delta_upkeep.fleet.keys import InvalidValue
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:)(?://([^/]*))?(/.*)")
 
 
-class PatternError(ValueError):
+class PatternError(InvalidValue):
     """An invalid pattern."""
 
 
