@@ -9,12 +9,20 @@ import org.apache.parquet.format.{FileMetaData, Util}
 /** Makes files say of themselves what other writers say. */
 object Footers {
 
+  def read(file: Path): FileMetaData = {
+    val bytes = Files.readAllBytes(file)
+    val start = startOf(bytes)
+    Util.readFileMetaData(new ByteArrayInputStream(bytes, start, bytes.length - 8 - start))
+  }
+
+  private def startOf(bytes: Array[Byte]): Int =
+    bytes.length - 8 - ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8)
+
   /** Changes the footer of a file in place. */
   def change(file: Path)(by: FileMetaData => Unit): Unit = {
     val bytes = Files.readAllBytes(file)
-    val length = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8)
-    val start = bytes.length - 8 - length
-    val metadata = Util.readFileMetaData(new ByteArrayInputStream(bytes, start, length))
+    val start = startOf(bytes)
+    val metadata = read(file)
     by(metadata)
     val footer = new ByteArrayOutputStream
     Util.writeFileMetaData(metadata, footer)

@@ -96,4 +96,55 @@ class CopiedBoundsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       assert(bounded(createdBy) == (columns -> columns))
     }
   }
+
+  test("bounds without a number of nulls get one, or stay behind") {
+    val optional = MessageTypeParser.parseMessageType("message m { required int32 r; optional int32 n; }")
+    val cases = Table(
+      ("with page indexes", "nulls by the footer"),
+      (true, Map("r" -> Some(0L), "n" -> Some(33L))),
+      (false, Map("r" -> Some(0L), "n" -> None))
+    )
+    forAll(cases) { (hasIndexes, nulls) =>
+      val directory = Files.createTempDirectory("nulls")
+      try {
+        val writer =
+          ExampleParquetWriter.builder(LocalFiles.output(directory.resolve("in"))).withType(optional).build()
+        try (1 to 100).foreach { n =>
+            val row = new SimpleGroupFactory(optional).newGroup().append("r", n)
+            writer.write(if (n % 3 == 0) row else row.append("n", n))
+          }
+        finally writer.close()
+        Footers.change(directory.resolve("in")) { footer =>
+          footer.getRow_groups.asScala.flatMap(_.getColumns.asScala).foreach { chunk =>
+            chunk.getMeta_data.getStatistics.unsetNull_count()
+            if (!hasIndexes) {
+              chunk.unsetColumn_index_offset()
+              chunk.unsetColumn_index_length()
+            }
+          }
+        }
+        val input = Seq(InputRows(LocalFiles.input(directory.resolve("in"))))
+        val settings = SmallSpliceSettings().copy(copyFromBytes = 1)
+        new FileSplicer(
+          SpliceRequest(input, optional, Map.empty, _ => None),
+          settings,
+          new Configuration(false)
+        )
+          .run(LocalFiles.output(directory.resolve("out"))) match {
+          case done: SpliceOutcome.Done => assert(done.tallies.keySet == Set(ChunkTier.Copy))
+          case refused: SpliceOutcome.Refused => fail(refused.reason)
+        }
+        val written =
+          Footers.read(directory.resolve("out")).getRow_groups.asScala.flatMap(_.getColumns.asScala)
+        val statistics = written.map { chunk =>
+          chunk.getMeta_data.getPath_in_schema.get(0) -> Option(chunk.getMeta_data.getStatistics)
+        }.toMap
+        assert(statistics.map { case (name, s) =>
+          name -> s.filter(_.isSetNull_count).map(_.getNull_count)
+        } == nulls)
+        assert(statistics.map { case (name, s) => name -> s.exists(_.isSetMin_value) } ==
+          nulls.map { case (name, count) => name -> count.nonEmpty })
+      } finally Files.walk(directory).iterator.asScala.toSeq.reverse.foreach(Files.delete)
+    }
+  }
 }

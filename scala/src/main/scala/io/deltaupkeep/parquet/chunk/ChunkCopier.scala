@@ -2,6 +2,7 @@ package io.deltaupkeep.parquet.chunk
 
 import java.io.ByteArrayInputStream
 
+import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.parquet.bytes.{CompactReader, FileBytes, MalformedPage, Slice, UnreadableInput}
@@ -20,8 +21,8 @@ import org.apache.parquet.io.SeekableInputStream
 
 /**
  * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds are not copied if their
- * writer leaves values out of them, because readers would trust them under the new writer's name. Checksums
- * of pages are copied and not verified, so damage can be found as before.
+ * writer leaves values out of them, because readers would trust them under the new writer's name, and not if the
+ * number of nulls is unknown. Checksums of pages are copied and not verified, so damage can be found as before.
  */
 private[parquet] object ChunkCopier {
 
@@ -43,13 +44,14 @@ private[parquet] object ChunkCopier {
     val stream = FileBytes.asInputFile(bytes, step).newStream()
     def read[T](part: => T): T = UnreadableInput.naming(name)(part)
     read(checkDictionary(stream, chunk))
+    val index = read(columnIndex(bytes, chunk))
     val keepsBounds = writtenBy.boundsAll(chunk.getPrimitiveType)
     to.appendColumnChunk(
       column,
       stream,
-      if (keepsBounds) chunk else withoutBounds(chunk),
+      withStatistics(chunk, keepsBounds, nullsOf(column, chunk, index)),
       read(bloomFilter(bytes, chunk)).orNull,
-      (if (keepsBounds) read(columnIndex(bytes, chunk)) else None).orNull,
+      index.filter(_ => keepsBounds).orNull,
       read(offsetIndex(bytes, chunk)).orNull
     )
   }
@@ -62,9 +64,29 @@ private[parquet] object ChunkCopier {
       ()
     }
 
-  private def withoutBounds(chunk: ColumnChunkMetaData): ColumnChunkMetaData = {
+  /** Some writers leave out the number if it is 0, and the statistics of others lack it. */
+  private def nullsOf(
+      column: ColumnDescriptor,
+      chunk: ColumnChunkMetaData,
+      index: Option[ColumnIndex]
+  ): Option[Long] = {
+    def ofPages = index.flatMap(pages => Option(pages.getNullCounts)).map(_.asScala.map(_.longValue))
+    if (chunk.getStatistics.isNumNullsSet) Some(chunk.getStatistics.getNumNulls)
+    else if (column.getMaxDefinitionLevel == 0) Some(0L)
+    else ofPages.filter(counts => counts.nonEmpty && counts.forall(_ >= 0)).map(_.sum)
+  }
+
+  /** parquet-java would write bounds without a number of nulls as if there were -1 of them. */
+  private def withStatistics(
+      chunk: ColumnChunkMetaData,
+      keepsBounds: Boolean,
+      nulls: Option[Long]
+  ): ColumnChunkMetaData = {
+    val known: Statistics[_] = chunk.getStatistics
     val statistics = Statistics.getBuilderForReading(chunk.getPrimitiveType)
-    if (chunk.getStatistics.isNumNullsSet) statistics.withNumNulls(chunk.getStatistics.getNumNulls)
+    nulls.foreach(statistics.withNumNulls)
+    if (keepsBounds && nulls.nonEmpty && known.hasNonNullValue)
+      statistics.withMin(known.getMinBytes).withMax(known.getMaxBytes)
     ColumnChunkMetaData.get(
       chunk.getPath,
       chunk.getPrimitiveType,
