@@ -2,6 +2,7 @@ package io.deltaupkeep.parquet
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, FileNotFoundException}
 import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
@@ -26,7 +27,7 @@ import org.apache.parquet.format.{FileMetaData, Util}
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.example.ExampleParquetWriter
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{InputFile, SeekableInputStream}
+import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -175,6 +176,46 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
     out.write(end)
     Files.write(file, out.toByteArray)
     named(file)
+  }
+
+  test("every input is closed, whatever becomes of the splice") {
+    withDirectory { directory =>
+      val open = new AtomicInteger
+      val opened = new AtomicInteger
+      def counted(file: InputFile) = new InputFile {
+        override def getLength: Long = file.getLength
+        override def toString: String = file.toString
+        override def newStream(): SeekableInputStream = {
+          val stream = file.newStream()
+          open.incrementAndGet()
+          opened.incrementAndGet()
+          new DelegatingSeekableInputStream(stream) {
+            private val closed = new AtomicBoolean
+            override def getPos: Long = stream.getPos
+            override def seek(to: Long): Unit = stream.seek(to)
+            override def close(): Unit = if (closed.compareAndSet(false, true)) {
+              open.decrementAndGet()
+              stream.close()
+            }
+          }
+        }
+      }
+      val good = (1 to 40).map(i => write(directory.resolve(s"good$i"), 0 until 10))
+      val ranged =
+        settings.copy(heldFileBytes = 0, rowGroupBytes = 4 * good.head.getLength, copyFromBytes = 1 << 20)
+      Seq(good, continued(directory.resolve("bad")) +: good).foreach { inputs =>
+        val request =
+          SpliceRequest(inputs.map(file => InputRows(counted(file))), schema, Map.empty, _ => None)
+        new FileSplicer(request, ranged, new Configuration(false)).run(
+          LocalFiles.output(directory.resolve("out"))
+        ) match {
+          case SpliceOutcome.Refused(refused) => assert(refused.keySet == Set(0) && inputs.size == 41)
+          case _: SpliceOutcome.Done => assert(inputs.size == 40)
+        }
+        Files.deleteIfExists(directory.resolve("out"))
+        assert(open.get == 0 && opened.get > 1)
+      }
+    }
   }
 
   test("a malformed file is refused with the reason, in a preview too where its footer says so") {

@@ -1,8 +1,9 @@
 package io.deltaupkeep.parquet.file
 
-import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
+import java.util.concurrent.{Callable, ExecutionException, Executors, Future, TimeUnit}
 
 import scala.collection.mutable
+import scala.util.Try
 
 import io.deltaupkeep.DaemonThreads
 import io.deltaupkeep.parquet.bytes.UnreadableInput
@@ -72,7 +73,15 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
 
   override def close(): Unit = {
     pool.shutdownNow()
-    rowGroupsInUse.keysIterator.foreach(_.bytes.close())
+    try pool.awaitTermination(1, TimeUnit.MINUTES)
+    catch { case _: InterruptedException => Thread.currentThread.interrupt() }
+    val fetched = fetching.iterator.map(_._2).filter(_.isDone).flatMap(done => Try(done.get()).toOption)
+    val opened = rowGroupsInUse.keysIterator ++ fetched.flatMap(_.toOption)
+    val failures = opened.flatMap(file => Try(file.bytes.close()).failed.toOption).toSeq
+    failures.headOption.foreach { first =>
+      failures.tail.foreach(first.addSuppressed)
+      throw first
+    }
   }
 }
 
