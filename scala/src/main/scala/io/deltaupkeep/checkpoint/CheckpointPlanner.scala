@@ -64,7 +64,9 @@ object CheckpointPlanner {
 
   /** Why a checkpoint has to be built in full, whatever the last one is like, or None. */
   def whyFull(layout: CheckpointLayout, found: FoundCheckpoints): Option[String] =
-    found.damaged.headOption.map(first => s"the checkpoint of this version is damaged and is replaced: ${first.why}")
+    found.damaged.headOption.map(first =>
+      s"the checkpoint of this version is damaged and is replaced: ${first.why}"
+    )
       .orElse(Option.when(layout.mode == Mode.Full)("asked for"))
       .orElse(Option.when(layout.policy == Policy.Classic && layout.partSize.nonEmpty) {
         "a checkpoint in parts is always built from the whole state"

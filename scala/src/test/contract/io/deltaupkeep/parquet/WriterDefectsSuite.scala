@@ -89,7 +89,8 @@ class WriterDefectsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (Some("parquet-mr version 1.2.8 (build 1234)"), true),
       (Some("parquet-mr"), true),
       (Some("impala version 1.2.0 (build 1234)"), false),
-      (Some("???"), true),
+      (Some("Polars"), false),
+      (Some(""), true),
       (None, true)
     )
     forAll(cases) { (createdBy, isRefused) =>

@@ -72,6 +72,13 @@ class RunLengthProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
+  test("a run of the number that stands for mixed values is of that number") {
+    val run = Array[Byte](8, -1, -1, -1, -1)
+    val out = Array.fill(4)(7)
+    assert(RunLength.decode(run, 0, run.length, 32, 4, out) == RunLength.Mixed)
+    assert(out.forall(_ == -1))
+  }
+
   test("an empty run is an error, because readers do not agree on what follows it") {
     val run = Array[Byte](2 * 4, 1)
     Seq(Array[Byte](0, 1), Array[Byte](1)).foreach { empty =>

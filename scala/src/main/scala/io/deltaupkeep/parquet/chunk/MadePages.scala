@@ -9,11 +9,10 @@ import org.apache.parquet.column.ColumnDescriptor
 /**
  * The pages of a column that is made, not read. It is outside structs and lists, and has a value in every row.
  *
- * @param count    rows of the row group
- * @param pageRows of a page at most
+ * @param count rows of the row group
+ * @param most  rows of a page
  */
-private[parquet] final class MadePages private (filled: MadePage, count: Long, pageRows: Int)
-    extends RowPages {
+private[parquet] final class MadePages private (filled: MadePage, count: Long, most: Int) extends RowPages {
 
   override def page: PageData = filled.page
   var firstRow: Long = 0
@@ -23,7 +22,7 @@ private[parquet] final class MadePages private (filled: MadePage, count: Long, p
 
   override def next(): Boolean = {
     firstRow = rows
-    rows = math.min(count, firstRow + pageRows)
+    rows = math.min(count, firstRow + most)
     val taken = (rows - firstRow).toInt
     filled.fill(firstRow, taken)
     taken > 0

@@ -116,6 +116,6 @@ private[parquet] final case class PlannedChunk(
 
 private[parquet] object PlannedChunk {
 
-  /** The limit of an array, and of what parquet-java copies. */
-  val MostBytes: Long = Int.MaxValue.toLong
+  /** The limit of an array; parquet-java copies a few bytes more. */
+  val MostBytes: Long = Int.MaxValue - 16L
 }

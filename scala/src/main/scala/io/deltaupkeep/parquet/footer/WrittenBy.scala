@@ -23,8 +23,9 @@ private[parquet] final class WrittenBy(createdBy: String) {
   private val version =
     application.filter(_.hasSemanticVersion).flatMap(app => Option(app.getSemanticVersion))
 
+  /** Or a program that does not name itself. */
   private def isParquetJavaBefore(fix: SemanticVersion): Boolean =
-    name.forall(_ == ParquetJava) && version.forall(_.compareTo(fix) < 0)
+    name.fold(createdBy.isEmpty || isParquetJava)(_ == ParquetJava) && version.forall(_.compareTo(fix) < 0)
 
   private def is(program: String, since: SemanticVersion): Boolean =
     name.contains(program) && version.exists(_.compareTo(since) >= 0)

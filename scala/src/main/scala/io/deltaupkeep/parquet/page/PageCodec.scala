@@ -1,10 +1,10 @@
 package io.deltaupkeep.parquet.page
 
-import java.io.ByteArrayOutputStream
+import java.io.{ByteArrayOutputStream, IOException}
 
 import io.deltaupkeep.parquet.bytes.MalformedPage
 
-import com.github.luben.zstd.{Zstd, ZstdCompressCtx}
+import com.github.luben.zstd.{Zstd, ZstdCompressCtx, ZstdException}
 import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.hadoop.CodecFactory
 import org.apache.parquet.hadoop.codec.ZstandardCodec
@@ -32,8 +32,26 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
   private var factoryUsed = false
   private var compressed = new Array[Byte](PageCodec.InitialBuffer)
 
-  /** Fills `out` with the `size` bytes that `count` bytes of `in` hold. */
+  /**
+   * Fills `out` with the `size` bytes that `count` bytes of `in` hold.
+   *
+   * @throws io.deltaupkeep.parquet.bytes.MalformedPage if they hold something else
+   */
   def decompress(
+      codec: CompressionCodecName,
+      in: Array[Byte],
+      from: Int,
+      count: Int,
+      out: Array[Byte],
+      outFrom: Int,
+      size: Int
+  ): Unit =
+    try expand(codec, in, from, count, out, outFrom, size)
+    catch {
+      case e @ (_: IOException | _: ZstdException) => throw new MalformedPage(String.valueOf(e.getMessage))
+    }
+
+  private def expand(
       codec: CompressionCodecName,
       in: Array[Byte],
       from: Int,
@@ -52,9 +70,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
       Snappy.uncompress(in, from, count, out, outFrom)
       ()
     case CompressionCodecName.ZSTD =>
-      val actual = Zstd.decompressByteArray(out, outFrom, size, in, from, count)
-      if (Zstd.isError(actual)) throw new MalformedPage(Zstd.getErrorName(actual))
-      requireSize(actual, size)
+      requireSize(Zstd.decompressByteArray(out, outFrom, size, in, from, count), size)
     case other =>
       factoryUsed = true
       val page =

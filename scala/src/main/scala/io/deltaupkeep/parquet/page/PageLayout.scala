@@ -18,9 +18,12 @@ object PageLayout {
 
   /** What parquet-java's own settings say. */
   def of(conf: Configuration): PageLayout = PageLayout(
-    conf.getInt(
-      ParquetOutputFormat.PAGE_ROW_COUNT_LIMIT,
-      ParquetProperties.DEFAULT_PAGE_ROW_COUNT_LIMIT
+    math.max(
+      1,
+      conf.getInt(
+        ParquetOutputFormat.PAGE_ROW_COUNT_LIMIT,
+        ParquetProperties.DEFAULT_PAGE_ROW_COUNT_LIMIT
+      )
     ),
     conf.getInt(ParquetOutputFormat.PAGE_SIZE, ParquetProperties.DEFAULT_PAGE_SIZE),
     if (conf.getBoolean(ParquetOutputFormat.ENABLE_DICTIONARY, true))

@@ -53,7 +53,7 @@ private[parquet] object RunLength {
             at += 1
             i += 1
           }
-          if (run == count) constant = value
+          if (run == count && value != Mixed) constant = value
           else java.util.Arrays.fill(out, done, done + run, value)
           done += run
         } else {

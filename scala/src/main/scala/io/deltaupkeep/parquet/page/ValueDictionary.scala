@@ -128,8 +128,9 @@ private[parquet] object ValueDictionary {
   /** The golden ratio in 64 bits: neighbours are spread over the table (Fibonacci hashing). */
   private val Multiplier = 0x9e3779b97f4a7c15L
 
+  /** Doubles of whole numbers differ in their upper bits alone, which a product does not move down. */
   private def mix(value: Long): Int = {
-    val product = value * Multiplier
+    val product = (value ^ (value >>> 32)) * Multiplier
     (product ^ (product >>> 32)).toInt
   }
 }
