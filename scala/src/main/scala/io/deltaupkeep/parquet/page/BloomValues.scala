@@ -9,7 +9,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
  * Collects the hashes of a chunk's values, for a Bloom filter sized by their number (Parquet format, 'Bloom
- * Filter'). Takes eight bytes per value, so only columns whose inputs have a filter get one.
+ * Filter'). Takes eight bytes per distinct value, until the filter would be as large as it may be: about 13 MB for one
+ * of 1 MiB. Only columns whose inputs have a filter get one.
  *
  * @param maxBytes       of the filter (parquet-java: `parquet.bloom.filter.max.bytes`)
  * @param falsePositives as a share of the values that are not in the chunk
@@ -24,11 +25,24 @@ private[parquet] final class BloomValues(
   private val shape = ValueShape.of(primitive)
   private var hashes = new Array[Long](1 << 10)
   private var count = 0
+  private var largest = Option.empty[BloomFilter]
 
   private def add(source: Array[Byte], from: Int, to: Int): Unit = {
-    if (count == hashes.length) hashes = java.util.Arrays.copyOf(hashes, 2 * count)
-    hashes(count) = hashOf(source, from, to)
-    count += 1
+    val hash = hashOf(source, from, to)
+    if (count == hashes.length) makeRoom()
+    if (largest.isEmpty) {
+      hashes(count) = hash
+      count += 1
+    } else largest.get.insertHash(hash)
+  }
+
+  private def makeRoom(): Unit = {
+    count = distinctHashes()
+    if (bytesFor(count) >= maxBytes) {
+      largest = Some(filter())
+      count = 0
+      hashes = new Array[Long](1)
+    } else if (count > hashes.length / 2) hashes = java.util.Arrays.copyOf(hashes, 2 * hashes.length)
   }
 
   /** Adds PLAIN values of `length` bytes. */
@@ -46,14 +60,20 @@ private[parquet] final class BloomValues(
       add(dictionary.array, dictionary.start(id), dictionary.start(id + 1))
     )
 
-  def result(): BloomFilter = {
-    val distinct = distinctHashes()
-    val bits =
-      BlockSplitBloomFilter.optimalNumOfBits(math.max(1, distinct).toLong, falsePositives)
-    val filter = new BlockSplitBloomFilter(math.min(bits / 8, maxBytes), maxBytes)
-    (0 until distinct).foreach(i => filter.insertHash(hashes(i)))
+  def result(): BloomFilter = largest.getOrElse {
+    count = distinctHashes()
+    filter()
+  }
+
+  /** Of the hashes, which are distinct. */
+  private def filter(): BloomFilter = {
+    val filter = new BlockSplitBloomFilter(math.min(bytesFor(count), maxBytes), maxBytes)
+    (0 until count).foreach(i => filter.insertHash(hashes(i)))
     filter
   }
+
+  private def bytesFor(distinct: Int): Int =
+    BlockSplitBloomFilter.optimalNumOfBits(math.max(1, distinct).toLong, falsePositives) / 8
 
   /** Moves the distinct hashes to the front and returns their number. */
   private def distinctHashes(): Int = {
