@@ -1,6 +1,7 @@
 """OPTIMIZE: fewer files, the same rows, and a row that says what was done."""
 
 import json
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -406,6 +407,119 @@ def test_one_file_that_cannot_be_spliced_is_left_until_others_go_with_it(
     assert (row.version, bins_of(row)) == (version + 2, {(2, "rows", True, "committed")})
     assert sorted(row.id for row in spark.table(dates).collect()) == [1, 2, 3, 4]
     assert spark.sql(f"OPTIMIZE {dates}").first().bins == []
+
+
+def test_a_default_that_files_lack_stays_what_readers_see(spark: SparkSession, tmp_path: Path):
+    name = f"defaults_{uuid.uuid4().hex[:8]}"
+    spark.sql(f"CREATE TABLE {name} (id INT) USING parquet LOCATION '{tmp_path}/t'")
+    try:
+        for i in (1, 2):
+            spark.sql(f"INSERT INTO {name} VALUES ({i})")
+        spark.sql(f"ALTER TABLE {name} ADD COLUMN c INT DEFAULT 42")
+        spark.sql(f"CONVERT TO DELTA {name} NO STATISTICS")
+        (bin,) = spark.sql(f"OPTIMIZE {name}").first().bins
+        assert (bin.tier, bin.inputFiles, bin.status) == ("rows", 2, "committed")
+        assert bin.reason == "column c has a default that readers take, and a file lacks it"
+        assert sorted(map(tuple, spark.table(name).collect())) == [(1, 42), (2, 42)]
+    finally:
+        spark.sql(f"DROP TABLE {name}")
+
+
+NULL_STRUCTS = "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"
+
+
+@pytest.mark.parametrize("legacy", ["true", "false"])
+def test_a_struct_without_its_fields_stays_what_readers_see(
+    spark: SparkSession, tmp_path: Path, legacy: str
+):
+    with session_conf(spark, {NULL_STRUCTS: legacy}):
+        name = f"delta.`{tmp_path}/t`"
+        spark.sql(
+            f"CREATE TABLE {name} (id INT, s STRUCT<a: INT, t: STRUCT<x: INT>>) USING delta "
+            "TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+        )
+        for i in (1, 2):
+            struct = f"named_struct('a', {i}, 't', named_struct('x', {i}))"
+            spark.sql(f"INSERT INTO {name} VALUES ({i}, {struct}), ({i + 10}, NULL)")
+        for change in (
+            "ADD COLUMN s.b INT",
+            "ADD COLUMN s.t.y INT",
+            "DROP COLUMN s.a",
+            "DROP COLUMN s.t.x",
+        ):
+            spark.sql(f"ALTER TABLE {name} {change}")
+        before = spark.sql(
+            f"SELECT id, s, s IS NULL, s.t IS NULL FROM {name} ORDER BY id"
+        ).collect()
+        assert [bin.status for bin in spark.sql(f"OPTIMIZE {name}").first().bins] == ["committed"]
+        after = spark.sql(f"SELECT id, s, s IS NULL, s.t IS NULL FROM {name} ORDER BY id").collect()
+        assert after == before and len(before) == 4
+
+
+KINDS = {
+    "d": "DECIMAL(10, 2)",
+    "e": "DECIMAL(38, 10)",
+    "t": "TIMESTAMP",
+    "n": "TIMESTAMP_NTZ",
+    "y": "DATE",
+    "f": "FLOAT",
+    "g": "DOUBLE",
+    "s": "STRING",
+    "i": "SMALLINT",
+    "o": "STRUCT<d: DECIMAL(5, 1), n: TIMESTAMP_NTZ>",
+}
+VALUES = """id, id / 3 - 2, CAST(id AS DECIMAL(2)) * 123456789012345678.0123BD, timestamp_micros(id * 1234567891234 - 99),
+    CAST(timestamp_micros(-id * 7777777777) AS TIMESTAMP_NTZ), date_add(DATE'1969-12-01', int(id) * 40), id / 7, id / 11,
+    repeat(string(id), 20), id, named_struct('d', id / 9, 'n', CAST(timestamp_micros(id) AS TIMESTAMP_NTZ))"""
+
+
+def stats_of(spark: SparkSession, table: Path) -> dict:
+    """The statistics of the newest version's only file."""
+    log = (
+        table
+        / "_delta_log"
+        / f"{spark.sql(f'DESCRIBE HISTORY delta.`{table}`').first().version:020}.json"
+    )
+    (add,) = (json.loads(line)["add"] for line in log.read_text().splitlines() if '"add"' in line)
+    return json.loads(add["stats"], parse_float=str)
+
+
+@pytest.mark.parametrize("timestamps", ["INT96", "TIMESTAMP_MICROS"])
+@pytest.mark.parametrize("change", ["deleted rows", "no statistics before"])
+def test_new_files_have_the_statistics_that_delta_collects(
+    spark: SparkSession, tmp_path: Path, timestamps: str, change: str
+):
+    found = []
+    for engine in ("auto", "rows"):
+        path = tmp_path / engine
+        name = f"delta.`{path}`"
+        columns = ", ".join(f"{column} {kind}" for column, kind in KINDS.items())
+        spark.sql(
+            f"CREATE TABLE {name} (id BIGINT, {columns}) USING delta "
+            "TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+        )
+        if change == "no statistics before":
+            spark.sql(
+                f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '0')"
+            )
+        with session_conf(spark, {"spark.sql.parquet.outputTimestampType": timestamps}):
+            for start in (0, 10, 20):
+                spark.sql(f"INSERT INTO {name} SELECT {VALUES} FROM range({start}, {start + 10})")
+        if change == "deleted rows":
+            spark.sql(f"DELETE FROM {name} WHERE id IN (0, 12, 29)")
+        else:
+            spark.sql(
+                f"ALTER TABLE {name} UNSET TBLPROPERTIES ('delta.dataSkippingNumIndexedCols')"
+            )
+        with session_conf(spark, {"spark.deltaUpkeep.optimize.engine": engine}):
+            row = spark.sql(f"OPTIMIZE {name}").first()
+        assert [bin.tier == "rows" for bin in row.bins] == [engine == "rows"]
+        found.append(stats_of(spark, path))
+    ours, deltas = found
+    ours.pop("tightBounds", None)
+    deltas.pop("tightBounds", None)
+    assert ours == deltas
+    assert len(ours["minValues"]) == len(ours["maxValues"]) == 1 + len(KINDS)
 
 
 PARTITIONS = {

@@ -65,7 +65,7 @@ class SplicePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val (same, required, other) = ("optional int64 n;", "required int64 n;", "optional int64 other;")
     val tooLong = "column s.n takes 3.0 GiB of a row group, more than 2 GiB"
     def tooLarge(why: String) =
-      s"a row group of 900.0 MiB cannot be copied, and not be held, because column s.n $why"
+      s"a row group of 900.0 MiB can be neither copied nor held in memory, because column s.n $why"
     val cases = Table[String, Long, Long, Boolean, Option[String]](
       ("column in the file", "bytes", "uncompressed", "page index", "reason"),
       (same, 900 * mb, gb, false, None),

@@ -22,12 +22,13 @@ private[parquet] object ColumnSources {
       output: MessageType,
       file: MessageType,
       matching: FieldMatching,
-      constants: Map[String, Option[Array[Byte]]] = Map.empty
+      constants: Map[String, Option[Array[Byte]]] = Map.empty,
+      lacking: LackingFields = LackingFields()
   ): Either[String, IndexedSeq[ColumnSource]] = {
     val sources = output.getColumns.asScala.toIndexedSeq.map { column =>
       constants.get(column.getPath.head) match {
         case Some(value) => Right(value.fold[ColumnSource](ColumnSource.Absent)(ColumnSource.Constant))
-        case None => sourceOf(output, file, matching, column)
+        case None => sourceOf(output, file, matching, lacking, column)
       }
     }
     val problem = ShreddedVariants.mismatch(output, file, matching)
@@ -41,6 +42,7 @@ private[parquet] object ColumnSources {
       output: MessageType,
       file: MessageType,
       matching: FieldMatching,
+      lacking: LackingFields,
       column: ColumnDescriptor
   ): Either[String, ColumnSource] = {
     val wanted = fieldsOf(output, column.getPath.toSeq)
@@ -51,10 +53,26 @@ private[parquet] object ColumnSources {
       case None if found.size == wanted.size => Right(present(file, wanted, found, column))
       case None if !wanted(found.size).isRepetition(Repetition.OPTIONAL) =>
         Left(s"column $name is required, and a file lacks it")
+      case None if found.isEmpty && lacking.defaults(name) =>
+        Left(s"column $name has a default that readers take, and a file lacks it")
       case None if found.isEmpty => Right(ColumnSource.Absent)
+      case None
+          if lacking.nullStructs && !hasField(
+            wanted(found.size - 1).asGroupType,
+            found.last.asGroupType,
+            matching
+          ) =>
+        Left(s"column $name is in a struct that has none of its fields in a file, which Spark takes as null")
       case None => Right(shaped(file, wanted, found))
     }
   }
+
+  private def hasField(table: GroupType, file: GroupType, matching: FieldMatching): Boolean =
+    table.getFields.asScala.exists { field =>
+      matching.find(table, field, file).exists { found =>
+        field.isPrimitive || found.isPrimitive || hasField(field.asGroupType, found.asGroupType, matching)
+      }
+    }
 
   /** The fields along a path, from the top. */
   private def fieldsOf(schema: MessageType, path: Seq[String]): IndexedSeq[Type] =

@@ -85,7 +85,7 @@ private[parquet] final class SplicePlanner(
 
   private def sources(file: OpenFile): Either[String, IndexedSeq[ColumnSource]] = {
     if (!lastSchema.exists(last => (last eq file.schema) || last == file.schema)) {
-      lastSources = ColumnSources.of(output, file.schema, matching, constants)
+      lastSources = ColumnSources.of(output, file.schema, matching, constants, settings.lacking)
       lastSchema = Some(file.schema)
     }
     lastSources

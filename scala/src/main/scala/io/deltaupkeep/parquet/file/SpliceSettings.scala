@@ -5,6 +5,14 @@ import io.deltaupkeep.parquet.page.PageLayout
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
+ * How readers see fields that a file lacks. A splice makes nulls of them.
+ *
+ * @param defaults    columns for which they take another value
+ * @param nullStructs whether they take a struct as null if the file has none of its fields
+ */
+final case class LackingFields(defaults: Set[String] = Set.empty, nullStructs: Boolean = false)
+
+/**
  * How files are spliced.
  *
  * @param rowGroupBytes    target uncompressed size of row groups of the output (`parquet.block.size`)
@@ -25,6 +33,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  *                         table's own writer stores them
  * @param shiftsForeignInt96 whether readers shift the INT96 timestamps of files that parquet-java did not
  *                           write
+ * @param lacking          how readers see what a file lacks
  */
 final case class SpliceSettings(
     rowGroupBytes: Long,
@@ -39,7 +48,8 @@ final case class SpliceSettings(
     maxPadding: Int,
     matchById: Boolean,
     keepsForms: Boolean,
-    shiftsForeignInt96: Boolean
+    shiftsForeignInt96: Boolean,
+    lacking: LackingFields = LackingFields()
 ) {
 
   /** Largest number of compressed bytes that the pages of an output row group take until it is written. */

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.file.SpliceSettings
+import io.deltaupkeep.parquet.file.{LackingFields, SpliceSettings}
 import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
 
@@ -13,6 +13,7 @@ import org.apache.parquet.hadoop.metadata.{CompressionCodecName, ParquetMetadata
 
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.delta.{DeltaColumnMapping, IcebergCompat, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
@@ -189,8 +190,18 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
         hadoopConf.getInt(ParquetOutputFormat.MAX_PADDING_BYTES, ParquetWriter.MAX_PADDING_SIZE_DEFAULT),
       matchById = metadata.columnMappingMode == IdMapping,
       keepsForms = !IcebergCompat.isAnyEnabled(metadata),
-      shiftsForeignInt96 = sqlConf.isParquetINT96TimestampConversion
+      shiftsForeignInt96 = sqlConf.isParquetINT96TimestampConversion,
+      lacking = LackingFields(
+        dataSchema.fields.filter(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY)).map(_.name).toSet,
+        readsNullStructs
+      )
     )
+  }
+
+  /** Spark always did before 4.1, which has a setting for it. */
+  private def readsNullStructs: Boolean = {
+    val key = "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"
+    !session.conf.isModifiable(key) || sqlConf.getConfString(key).toBoolean
   }
 
   /**
