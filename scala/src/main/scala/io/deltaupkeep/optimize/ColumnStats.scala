@@ -26,7 +26,6 @@ private[optimize] final class ColumnStats(
   private var files = 0
   private var filesWithNullCount = 0
   private var filesWithValues = 0
-  private var bounds = 0
   private var boundsOfValues = 0
   private var isOrdered = order.nonEmpty
   private var nulls = 0L
@@ -42,7 +41,6 @@ private[optimize] final class ColumnStats(
   def add(rows: Long, min: JsonNode, max: JsonNode, nullCount: JsonNode): Unit = {
     files += 1
     val known = (if (isKnown(min)) 1 else 0) + (if (isKnown(max)) 1 else 0)
-    bounds += known
     if (isKnown(nullCount)) {
       filesWithNullCount += 1
       nulls += nullCount.longValue
@@ -55,10 +53,9 @@ private[optimize] final class ColumnStats(
     }
   }
 
-  /** The merged statistics; None if only some of the files have statistics of the column. */
+  /** The merged statistics; None if some of the files have no statistics of the column. */
   def result: Option[ColumnStats.Of] =
-    if (filesWithNullCount < files)
-      Option.when(filesWithNullCount == 0 && bounds == 0)(ColumnStats.unknown)
+    if (filesWithNullCount < files) None
     else if (boundsOfValues == 0) Some(ColumnStats.Of(None, None, Some(nulls)))
     else
       Option.when(boundsOfValues == 2 * filesWithValues && isOrdered && !isRestated) {
@@ -78,8 +75,6 @@ private[optimize] object ColumnStats {
 
   /** What is known of a column. */
   final case class Of(min: Option[JsonNode], max: Option[JsonNode], nullCount: Option[Long])
-
-  val unknown: Of = Of(None, None, None)
 }
 
 /** A value as the log spells it, ordered by its type. */

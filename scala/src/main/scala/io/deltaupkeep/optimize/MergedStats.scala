@@ -9,10 +9,10 @@ import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode}
 import com.fasterxml.jackson.databind.cfg.JsonNodeFeature
 import com.fasterxml.jackson.databind.json.JsonMapper
-import com.fasterxml.jackson.databind.node.{JsonNodeFactory, ObjectNode}
-import io.deltaupkeep.parquet.footer.LeafTotals
+import com.fasterxml.jackson.databind.node.{DecimalNode, JsonNodeFactory, ObjectNode}
+import io.deltaupkeep.parquet.footer.{LeafBounds, LeafTotals}
 
-import org.apache.spark.sql.types.{DataType, StructType, TimestampType}
+import org.apache.spark.sql.types.{DataType, DecimalType, StructType, TimestampNTZType, TimestampType}
 
 /**
  * The statistics in the footer of a new file.
@@ -119,7 +119,7 @@ object MergedStats {
     /**
      * The statistics as JSON.
      *
-     * @param fromFooter statistics from the footer of the new file, used if only some inputs have statistics of a
+     * @param fromFooter statistics from the footer of the new file, used if some inputs have no statistics of a
      *                   column, and for all columns if rows were deleted: what the inputs have may be of such rows
      */
     def json(fromFooter: => Option[FooterStats]): Option[String] = {
@@ -164,13 +164,29 @@ object MergedStats {
         val nullCount = at(node, NullCount +: column.path).map(_.longValue)
         val isBounded = leaf.exists(_.bounds.nonEmpty)
         def bound(kind: String) = at(node, kind +: column.path).filter(_ => isBounded)
-        val instants = leaf.flatMap(_.facts).flatMap(_.instants)
-          .filter(_ => nullCount.nonEmpty && column.dataType == TimestampType)
-        instants.flatMap { case (first, last) =>
-          for (min <- textOf(first); max <- textOf(last))
-            yield ColumnStats.Of(Some(min), Some(max), nullCount)
-        }.getOrElse(ColumnStats.Of(bound(Min), bound(Max), nullCount))
+        leaf.filter(_ => nullCount.nonEmpty).flatMap(ownBounds(column.dataType, _)) match {
+          case Some((min, max)) => ColumnStats.Of(Some(min), Some(max), nullCount)
+          case None => ColumnStats.Of(bound(Min), bound(Max), nullCount)
+        }
       }
+
+    /** Of types that Delta's collector leaves out. */
+    private def ownBounds(dataType: DataType, leaf: LeafTotals): Option[(JsonNode, JsonNode)] = {
+      def times(format: DateTimeFormatter) = {
+        val micros = leaf.bounds.collect { case LeafBounds.Numbers(min, max) => (min.toLong, max.toLong) }
+        for {
+          (first, last) <- micros.orElse(leaf.facts.flatMap(_.instants))
+          min <- textOf(first, format)
+          max <- textOf(last, format)
+        } yield (min, max)
+      }
+      (dataType, leaf.bounds) match {
+        case (TimestampType, _) => times(InstantFormat)
+        case (TimestampNTZType, _) => times(LocalFormat)
+        case (_: DecimalType, Some(LeafBounds.Numbers(min, max))) => Some((numberOf(min), numberOf(max)))
+        case _ => None
+      }
+    }
 
     /** If the inputs have such a number: not every column of a table has statistics. */
     private def nullCollections(column: ColumnStats): Option[Long] =
@@ -181,14 +197,17 @@ object MergedStats {
   }
 
   /** Cut to milliseconds, as the log has them. */
-  private def textOf(micros: Long): Option[JsonNode] = {
-    val instant = Instant.ofEpochMilli(Math.floorDiv(micros, 1000L)).atOffset(ZoneOffset.UTC)
-    Option.when(instant.getYear >= 1 && instant.getYear <= 9999) {
-      JsonNodeFactory.instance.textNode(InstantFormat.format(instant))
+  private def textOf(micros: Long, format: DateTimeFormatter): Option[JsonNode] = {
+    val time = Instant.ofEpochMilli(Math.floorDiv(micros, 1000L)).atOffset(ZoneOffset.UTC)
+    Option.when(time.getYear >= 1 && time.getYear <= 9999) {
+      JsonNodeFactory.instance.textNode(format.format(time))
     }
   }
 
+  private def numberOf(value: BigDecimal): JsonNode = DecimalNode.valueOf(value.bigDecimal)
+
   private val InstantFormat = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSXXX")
+  private val LocalFormat = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS")
 
   private def at(node: JsonNode, path: Seq[String]): Option[JsonNode] =
     path.foldLeft(Option(node))((found, name) => found.flatMap(n => Option(n.get(name)))).filterNot(_.isNull)

@@ -109,6 +109,53 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     same(merged.json(None), """{"numRecords":16,"tightBounds":true}""")
   }
 
+  test("statistics that no input has come from the footer") {
+    val none = """{"numRecords":5}"""
+    val found = stats("0", "7", nulls = 3)
+    same(merged("INT", Some(found), none, none), found)
+    same(merged("INT", Some("{}"), none, none), """{"numRecords":10}""")
+  }
+
+  test("bounds that Delta's collector leaves out are those of the column chunks") {
+    val micros = 1700000000123456L
+    val cases = Table(
+      ("type", "least", "greatest", "min", "max"),
+      ("DECIMAL(10,2)", BigDecimal("-1.50"), BigDecimal("2.00"), "-1.50", "2.00"),
+      (
+        "DECIMAL(38,10)",
+        BigDecimal("0E-10"),
+        BigDecimal("1234567890123456789012345678.0123456789"),
+        "0E-10",
+        "1234567890123456789012345678.0123456789"
+      ),
+      (
+        "TIMESTAMP",
+        BigDecimal(-1),
+        BigDecimal(micros),
+        "\"1969-12-31T23:59:59.999Z\"",
+        "\"2023-11-14T22:13:20.123Z\""
+      ),
+      (
+        "TIMESTAMP_NTZ",
+        BigDecimal(-1),
+        BigDecimal(micros),
+        "\"1969-12-31T23:59:59.999\"",
+        "\"2023-11-14T22:13:20.123\""
+      )
+    )
+    forAll(cases) { (kind, least, greatest, min, max) =>
+      val leaf = bounded.copy(bounds = Some(LeafBounds.Numbers(least, greatest)))
+      def json(footer: String) = new MergedStats(StructType.fromDDL(s"c $kind"))
+        .of(Seq("""{"numRecords":10,"nullCount":{"c":1}}"""), deleted = 1).json(Some(of(footer, leaf)))
+      same(
+        json("""{"numRecords":9,"nullCount":{"c":1}}"""),
+        s"""{"numRecords":9,"minValues":{"c":$min},"maxValues":{"c":$max},"nullCount":{"c":1},"tightBounds":true}"""
+      )
+      // A column without statistics gets none.
+      same(json("""{"numRecords":9}"""), """{"numRecords":9,"tightBounds":true}""")
+    }
+  }
+
   test("what a footer has no place for is taken from the pages") {
     def json(kind: String, path: Seq[String], facts: Option[ChunkFacts], input: String, footer: String) =
       new MergedStats(StructType.fromDDL(s"c $kind")).of(Seq(input), deleted = 1)
@@ -138,8 +185,8 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("bounds are tight if all are") {
     val tight = """{"numRecords":1,"tightBounds":true}"""
     val wide = """{"numRecords":1,"tightBounds":false}"""
-    same(merged("INT", noFooter, tight, """{"numRecords":1}"""), """{"numRecords":2,"tightBounds":true}""")
-    same(merged("INT", noFooter, tight, wide), """{"numRecords":2,"tightBounds":false}""")
+    same(merged("INT", None, tight, """{"numRecords":1}"""), """{"numRecords":2,"tightBounds":true}""")
+    same(merged("INT", None, tight, wide), """{"numRecords":2,"tightBounds":false}""")
   }
 
   test("nothing is known where nobody knows anything") {
