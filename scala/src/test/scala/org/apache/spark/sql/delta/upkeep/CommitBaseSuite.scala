@@ -6,6 +6,7 @@ import io.deltaupkeep.optimize.{Layout, OptimizeSettings}
 
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
@@ -21,11 +22,15 @@ class CommitBaseSuite extends AnyFunSuite {
     newTable(s"commitBase-$name", 4, "delta.enableRowTracking" -> "true")
 
   /** Whether Delta replayed the log for the compaction. */
-  private def replays(path: String): Boolean = {
+  private def replays(path: String, where: String*): Boolean = {
     DeltaLog.clearCache()
     val target = DeltaTarget.byPath(spark, "TEST", path, Map.empty)
     val handle = DeltaHandle.open(spark, "TEST", target, Intent.Reorganize)
-    val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, Nil), settings)
+    val optimize = TableOptimize(
+      handle,
+      OptimizeRequest(Layout.Compact, where.map(CatalystSqlParser.parseExpression)),
+      settings
+    )
     assert(optimize.runOnce(optimize.plan).versions.size == 1)
     handle.snapshot.stateReconstructionTriggered
   }
@@ -72,6 +77,16 @@ class CommitBaseSuite extends AnyFunSuite {
     val before = rowIds(path)
     Files.deleteIfExists(checksum(path))
     assert(replays(path))
+    assertIds(path, before)
+  }
+
+  test("ids of files that are not selected count too") {
+    val path = table("others")
+    val before = rowIds(path)
+    assume(hasMark(path, 3))
+    // The ids of the rows of p = 0 are 0 and 2.
+    setMark(path, 2)
+    assert(replays(path, "p = 0"))
     assertIds(path, before)
   }
 

@@ -15,21 +15,35 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
  */
 private[upkeep] object ActiveFiles {
 
-  /** The files that the predicate on partition columns selects. */
-  def of(handle: DeltaHandle, predicate: Seq[Expression]): Seq[AddFile] = {
+  /**
+   * The files that the predicate on partition columns selects.
+   *
+   * @param ofAll is given all files of the table, if they are read
+   */
+  def of(
+      handle: DeltaHandle,
+      predicate: Seq[Expression],
+      ofAll: Seq[AddFile] => Unit = _ => ()
+  ): Seq[AddFile] = {
     import org.apache.spark.sql.delta.implicits._
     val snapshot = handle.snapshot
     def selected(files: Dataset[AddFile]): Seq[AddFile] =
       DeltaLog.filterFileList(snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
         .collect().toSeq
-    def queried = withFittingTasks(handle)(selected(snapshot.allFiles))
+    def queried = {
+      val files = withFittingTasks(handle)(selected(snapshot.allFiles))
+      if (predicate.isEmpty) ofAll(files)
+      files
+    }
     if (!isForDriver(handle)) queried
     else {
       val files = new FileReplay(handle).files()
       // If a checksum counts other files, Delta's own replay decides.
       if (!snapshot.checksumOpt.forall(_.numFiles == files.size)) queried
-      else if (predicate.isEmpty) files
-      else selected(handle.session.createDataset(files))
+      else {
+        ofAll(files)
+        if (predicate.isEmpty) files else selected(handle.session.createDataset(files))
+      }
     }
   }
 

@@ -12,23 +12,16 @@ import org.apache.spark.sql.delta.upkeep.table.SnapshotCopy
  */
 private[optimize] object CommitBase {
 
-  /** The snapshot, with the mark from its checksum, unless files have ids beyond that. */
+  /** The snapshot, with the mark from its checksum, unless files have ids beyond that or not all files are known. */
   def of(snapshot: Snapshot, files: SelectedFiles): Snapshot = {
     val known = for {
       checksum <- snapshot.checksumOpt if RowId.isSupported(snapshot.protocol)
       domains <- checksum.domainMetadata
       base = new SnapshotOfChecksum(snapshot, domains)
-      mark <- RowId.extractHighWatermark(base) if mark >= highestId(files)
+      mark <- RowId.extractHighWatermark(base) if files.highestRowId.exists(_ <= mark)
     } yield base
     known.getOrElse(snapshot)
   }
-
-  private def highestId(files: SelectedFiles): Long =
-    files.files.foldLeft(-1L) { (highest, file) =>
-      val last = for (first <- files.actionOf(file).baseRowId; rows <- file.physicalRows)
-        yield first + rows - 1
-      math.max(highest, last.getOrElse(-1L))
-    }
 }
 
 /** The same version of the table, with the domain metadata of its checksum. Nothing is replayed for them. */

@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.optimize.{DataFile, MergedStats}
 
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.RowId
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -18,8 +19,27 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
   private[upkeep] val ids = new FileIds(handle.snapshot)
   private val partitions = new Partitions(handle.snapshot.metadata)
 
-  private lazy val byId: Map[DataFile.Id, AddFile] =
-    ActiveFiles.of(handle, predicate).iterator.map(add => ids.idOf(add) -> add).toMap
+  private var highest = Option.empty[Long]
+
+  private lazy val byId: Map[DataFile.Id, AddFile] = {
+    val selected = ActiveFiles.of(
+      handle,
+      predicate,
+      all => if (RowId.isSupported(handle.snapshot.protocol)) highest = Some(highestOf(all))
+    )
+    selected.iterator.map(add => ids.idOf(add) -> add).toMap
+  }
+
+  /** The highest id of a row in any file of the table; -1 without any. None if only some of the files were read. */
+  private[upkeep] def highestRowId: Option[Long] = {
+    byId
+    highest
+  }
+
+  private def highestOf(files: Seq[AddFile]): Long = files.foldLeft(-1L) { (highest, add) =>
+    val last = for (first <- add.baseRowId; rows <- MergedStats.numRecords(add.stats)) yield first + rows - 1
+    math.max(highest, last.getOrElse(Long.MaxValue))
+  }
 
   lazy val files: Seq[DataFile] = byId.values.map(dataFile).toSeq
 
