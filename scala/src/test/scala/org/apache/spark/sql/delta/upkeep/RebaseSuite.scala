@@ -127,6 +127,18 @@ class RebaseSuite extends AnyFunSuite {
       .forall(_ == false))
   }
 
+  for (
+    (what, change) <- Seq(
+      "a property of the user" -> "ALTER TABLE {t} SET TBLPROPERTIES ('team' = 'x', 'delta.checkpointInterval' = '7')",
+      "a new column" -> "ALTER TABLE {t} ADD COLUMN more INT"
+    )
+  ) test(s"$what loses no bin") {
+    val path = table(what.replace(' ', '-'))
+    val outcome = optimizeWhile(path, change, "DELETE FROM {t} WHERE id = 4")
+    assert(outcome.lost.isEmpty && outcome.committed.map(_.lateRows) == Seq(1L))
+    assert(ids(path) == without(4) && orphans(path).isEmpty)
+  }
+
   test("large row groups that come before small ones keep their rows") {
     val path = newTable("rebase-order", 0, "delta.enableDeletionVectors" -> "true")
     // Of 800 rows and of 10; a row group from 1 KiB on stays alone, and comes first.
