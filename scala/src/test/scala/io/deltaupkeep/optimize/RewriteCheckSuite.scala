@@ -140,7 +140,7 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         unknown,
         footers("m/map/key" -> leaf(0, 30), "m/map/value" -> leaf(1, 30)),
         footers("m/key_value/key" -> leaf(0, 30), "m/key_value/value" -> leaf(2, 30)),
-        "column m.key_value.value"
+        "Column m.key_value.value"
       ),
       (
         "nothing known",
@@ -164,7 +164,7 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val log = """{"numRecords":10,"nullCount":{"a":4}}"""
     assert(
       verdict("a INT", log, footers("a" -> leaf(3)), footers("a" -> leaf(3))) ==
-        InputsDisagree("the log counts 4 nulls in column a, and the footers 3")
+        InputsDisagree("the log and the footers disagree on column a: 4 and 3 nulls")
     )
   }
 

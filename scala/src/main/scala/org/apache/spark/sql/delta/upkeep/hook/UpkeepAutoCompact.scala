@@ -65,7 +65,7 @@ private[upkeep] case object UpkeepAutoCompact extends CommitHook with Logging {
   private def compact(table: DeltaHandle, predicate: Seq[Expression]): Unit = {
     val conf = table.session.sessionState.conf
     val target = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MAX_FILE_SIZE)
-    val settings = OptimizeDefaults.of(table).copy(
+    val settings = OptimizeDefaults.ofSession(table.session).copy(
       targetFileSize = target,
       minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2)
     )

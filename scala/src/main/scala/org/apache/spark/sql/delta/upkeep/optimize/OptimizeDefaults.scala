@@ -4,6 +4,7 @@ import io.deltaupkeep.{UpkeepConf, UpkeepErrors}
 import io.deltaupkeep.optimize.OptimizeSettings
 
 import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -16,15 +17,20 @@ object OptimizeDefaults {
   private val BatchSize = "spark.databricks.delta.optimize.batchSize"
 
   def of(table: DeltaHandle): OptimizeSettings = {
-    val conf = table.session.sessionState.conf
+    val settings = ofSession(table.session)
     val property = table.snapshot.metadata.configuration.get(TargetFileSizeProperty).map { text =>
       val entry = OptimizeSettings.TargetFileSize
       entry.read(text).getOrElse {
         throw UpkeepErrors.invalidOption("OPTIMIZE", TargetFileSizeProperty, text, entry.expected)
       }
     }
+    property.fold(settings)(target => settings.copy(targetFileSize = target))
+  }
+
+  def ofSession(session: SparkSession): OptimizeSettings = {
+    val conf = session.sessionState.conf
     OptimizeSettings(
-      property.getOrElse(conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE)),
+      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE),
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MIN_FILE_SIZE),
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO),
       maxBytesPerCommit = Option(conf.getConfString(BatchSize, null))
