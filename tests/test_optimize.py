@@ -468,9 +468,11 @@ KINDS = {
     "i": "SMALLINT",
     "o": "STRUCT<d: DECIMAL(5, 1), n: TIMESTAMP_NTZ>",
 }
-VALUES = """id, id / 3 - 2, CAST(id AS DECIMAL(2)) * 123456789012345678.0123BD, timestamp_micros(id * 1234567891234 - 99),
-    CAST(timestamp_micros(-id * 7777777777) AS TIMESTAMP_NTZ), date_add(DATE'1969-12-01', int(id) * 40), id / 7, id / 11,
-    repeat(string(id), 20), id, named_struct('d', id / 9, 'n', CAST(timestamp_micros(id) AS TIMESTAMP_NTZ))"""
+VALUES = """id, id / 3 - 2, CAST(id AS DECIMAL(2)) * 123456789012345678.0123BD,
+    timestamp_micros(id * 1234567891234 - 99),
+    CAST(timestamp_micros(-id * 7777777777) AS TIMESTAMP_NTZ),
+    date_add(DATE'1969-12-01', int(id) * 40), id / 7, id / 11, repeat(string(id), 20), id,
+    named_struct('d', id / 9, 'n', CAST(timestamp_micros(id) AS TIMESTAMP_NTZ))"""
 
 
 def stats_of(spark: SparkSession, table: Path) -> dict:
