@@ -125,7 +125,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
         val plan = planOf(table, default.copy(mode = mode), files = log(files: _*), damage = damage)
         assert(!plan.isEmpty && plan.build.mode == "full")
         assert(plan.damaged == goes.map(DamagedCheckpoint(_, "cut off")))
-        assert(plan.reason.contains("damaged, and replaced: cut off"))
+        assert(plan.reason.contains("damaged and is replaced: cut off"))
       }
     }
   }

@@ -104,7 +104,7 @@ class DamagedCheckpointSuite extends AnyFunSuite {
       hurt(path)
       val again = (options +: Seq(s"mode = '$mode'")).filter(_.nonEmpty).mkString("OPTIONS (", ", ", ")")
       val (built, reason) = checkpoint(path, again)
-      assert(built == "full" && reason.contains("damaged, and replaced"), reason)
+      assert(built == "full" && reason.contains("damaged and is replaced"), reason)
       info(reason)
       assert(checkpoint(path, again)._1 == "none")
       assert(idsFromCheckpoint(path) == Seq(1, 2, 3))
@@ -137,7 +137,7 @@ class DamagedCheckpointSuite extends AnyFunSuite {
       Files.delete(fileOf(path))
       val (mode, reason) = checkpoint(path)
       assert(
-        mode == "full" && (reason.contains("damaged") || reason.contains("no checkpoint before")),
+        mode == "full" && (reason.contains("damaged") || reason.contains("no earlier checkpoint")),
         reason
       )
       assert(idsFromCheckpoint(path) == Seq(1, 2, 3, 100))
