@@ -90,7 +90,7 @@ CHECKS = {
     "checksum files with the number of data files": lacks_counts,
     "`UpkeepTable` in a session of Spark Connect": lacks_connect,
     "deleting many files in one request": lacks_class("BulkDelete"),
-    "telling an object store how a file is read": lacks_class("Options$OpenFileOptions"),
+    "telling an object store how each file is read": lacks_class("Options$OpenFileOptions"),
 }
 
 
