@@ -165,8 +165,10 @@ def test_reorg_purges_dropped_columns(spark: SparkSession, table: TableFactory):
     assert row.metrics.numFilesRemoved == files
     assert {b.tier for b in row.bins} <= {"copy", "splice"}
     assert t.ids() == [1, 2, 3]
+    # Delta 4.4 stores the partition column too.
+    columns = 1 if DELTA < (4, 4) else 2
     for add in t.added():
-        assert len(pq.read_schema(t.path / unquote(add["path"]))) == 1
+        assert len(pq.read_schema(t.path / unquote(add["path"]))) == columns
     assert spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first().version is None
 
 
