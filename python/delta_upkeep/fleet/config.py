@@ -124,19 +124,15 @@ def _file(value: str) -> Path:
     return Path(value).expanduser()
 
 
-def _options(value: Any) -> Mapping[str, str]:
-    if not isinstance(value, dict):
-        raise TypeError(value)
+def _options(value: Mapping[str, Any]) -> Mapping[str, str]:
     try:
         return option_texts(value)
     except TypeError as e:
         raise InvalidValue(str(e)) from e
 
 
-def _settings(value: Any) -> Mapping[str, str]:
+def _settings(value: Mapping[str, Any]) -> Mapping[str, str]:
     """Read Spark's settings. To TOML, dotted keys without quotes are nested tables."""
-    if not isinstance(value, dict):
-        raise TypeError(value)
     texts = _options(dict(_flat("", value)))
     for key in texts:
         if not key.startswith("spark."):

@@ -44,14 +44,15 @@ private[parquet] object ChunkCopier {
     val stream = FileBytes.asInputFile(bytes, step).newStream()
     def read[T](part: => T): T = UnreadableInput.naming(name)(part)
     read(checkDictionary(stream, chunk))
-    val index = read(columnIndex(bytes, chunk))
+    lazy val index = read(columnIndex(bytes, chunk))
     val keepsBounds = writtenBy.boundsAll(chunk.getPrimitiveType)
     to.appendColumnChunk(
       column,
       stream,
-      withStatistics(chunk, keepsBounds, nullsOf(column, chunk, index)),
+      if (keepsBounds && chunk.getStatistics.isNumNullsSet) chunk
+      else withStatistics(chunk, keepsBounds, nullsOf(column, chunk, index)),
       read(bloomFilter(bytes, chunk)).orNull,
-      index.filter(_ => keepsBounds).orNull,
+      (if (keepsBounds) index else None).orNull,
       read(offsetIndex(bytes, chunk)).orNull
     )
   }
@@ -68,7 +69,7 @@ private[parquet] object ChunkCopier {
   private def nullsOf(
       column: ColumnDescriptor,
       chunk: ColumnChunkMetaData,
-      index: Option[ColumnIndex]
+      index: => Option[ColumnIndex]
   ): Option[Long] = {
     def ofPages = index.flatMap(pages => Option(pages.getNullCounts)).map(_.asScala.map(_.longValue))
     if (chunk.getStatistics.isNumNullsSet) Some(chunk.getStatistics.getNumNulls)

@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.file
 
-import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future, TimeUnit}
+import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future}
 
 import io.deltaupkeep.DaemonThreads
 import io.deltaupkeep.parquet.bytes.{MalformedPage, UnreadableInput}
@@ -123,10 +123,8 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     group.selection.fold(pages)(new CutPages(column, pages, _, group.firstRow, scratch.cut))
 
   override def close(): Unit = {
-    pool.shutdownNow()
     // What they hold counts until they have ended.
-    try pool.awaitTermination(1, TimeUnit.MINUTES)
-    catch { case _: InterruptedException => Thread.currentThread.interrupt() }
+    DaemonThreads.stop(pool)
     // A thread that still runs keeps its scratch buffers, which are freed with it.
     Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
   }

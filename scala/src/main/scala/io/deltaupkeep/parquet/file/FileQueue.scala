@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.file
 
-import java.util.concurrent.{Callable, ExecutionException, Executors, Future, TimeUnit}
+import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
 
 import scala.collection.mutable
 import scala.util.Try
@@ -72,9 +72,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
   }
 
   override def close(): Unit = {
-    pool.shutdownNow()
-    try pool.awaitTermination(1, TimeUnit.MINUTES)
-    catch { case _: InterruptedException => Thread.currentThread.interrupt() }
+    DaemonThreads.stop(pool)
     val fetched = fetching.iterator.map(_._2).filter(_.isDone).flatMap(done => Try(done.get()).toOption)
     val opened = rowGroupsInUse.keysIterator ++ fetched.flatMap(_.toOption)
     val failures = opened.flatMap(file => Try(file.bytes.close()).failed.toOption).toSeq

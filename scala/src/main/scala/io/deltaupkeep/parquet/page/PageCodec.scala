@@ -46,37 +46,27 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
       outFrom: Int,
       size: Int
   ): Unit =
-    try expand(codec, in, from, count, out, outFrom, size)
+    try codec match {
+        case _ if size == 0 => ()
+        case CompressionCodecName.UNCOMPRESSED =>
+          requireSize(count.toLong, size)
+          System.arraycopy(in, from, out, outFrom, size)
+        case CompressionCodecName.SNAPPY =>
+          // Snappy writes as many bytes as the data says, so a wrong header has to be found first.
+          requireSize(Snappy.uncompressedLength(in, from, count).toLong, size)
+          Snappy.uncompress(in, from, count, out, outFrom)
+          ()
+        case CompressionCodecName.ZSTD =>
+          requireSize(Zstd.decompressByteArray(out, outFrom, size, in, from, count), size)
+        case other =>
+          factoryUsed = true
+          val page =
+            factory.getDecompressor(other).decompress(BytesInput.from(in, from, count), size).toInputStream
+          requireSize(page.readNBytes(out, outFrom, size).toLong, size)
+      }
     catch {
       case e @ (_: IOException | _: ZstdException) => throw new MalformedPage(String.valueOf(e.getMessage))
     }
-
-  private def expand(
-      codec: CompressionCodecName,
-      in: Array[Byte],
-      from: Int,
-      count: Int,
-      out: Array[Byte],
-      outFrom: Int,
-      size: Int
-  ): Unit = codec match {
-    case _ if size == 0 => ()
-    case CompressionCodecName.UNCOMPRESSED =>
-      requireSize(count.toLong, size)
-      System.arraycopy(in, from, out, outFrom, size)
-    case CompressionCodecName.SNAPPY =>
-      // Snappy writes as many bytes as the data says, so a wrong header has to be found first.
-      requireSize(Snappy.uncompressedLength(in, from, count).toLong, size)
-      Snappy.uncompress(in, from, count, out, outFrom)
-      ()
-    case CompressionCodecName.ZSTD =>
-      requireSize(Zstd.decompressByteArray(out, outFrom, size, in, from, count), size)
-    case other =>
-      factoryUsed = true
-      val page =
-        factory.getDecompressor(other).decompress(BytesInput.from(in, from, count), size).toInputStream
-      requireSize(page.readNBytes(out, outFrom, size).toLong, size)
-  }
 
   private def requireSize(actual: Long, size: Int): Unit =
     if (actual != size) throw new MalformedPage(s"$actual bytes where the header says $size")
