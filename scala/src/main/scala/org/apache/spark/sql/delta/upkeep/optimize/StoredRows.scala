@@ -1,10 +1,11 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.{RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
-import org.apache.spark.sql.delta.upkeep.table.Plans
+import org.apache.spark.sql.delta.upkeep.table.{Plans, SessionCopy}
+import org.apache.spark.sql.internal.SQLConf
 
 /** The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. */
 private[upkeep] object StoredRows {
@@ -17,10 +18,15 @@ private[upkeep] object StoredRows {
    */
   private val Plain = Map("parquet.hadoop.vectored.io.enabled" -> "false")
 
+  /** Delta resolves names without case, so a file may spell a column in another way than the table does. */
+  private def withoutCase(session: SparkSession): SparkSession =
+    if (!session.sessionState.conf.caseSensitiveAnalysis) session
+    else SessionCopy.of(session)(_.setConf(SQLConf.CASE_SENSITIVE, false))
+
   def of(snapshot: Snapshot, files: Seq[AddFile], action: Option[String] = None): DataFrame = {
     val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
     val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
-      files.copy(options = files.options ++ Plain)(files.sparkSession)
+      files.copy(options = files.options ++ Plain)(withoutCase(files.sparkSession))
     }
     RowTracking.preserveRowTrackingColumns(Plans.run(stored.sparkSession, plan), snapshot)
   }
