@@ -43,12 +43,23 @@ object UpkeepConf {
     .buildConf("spark.deltaUpkeep.optimize.verify")
     .doc(
       "Whether OPTIMIZE and auto-compaction compare the rows of the new files with those of their inputs " +
-        "before each commit, both as Spark reads them. If they differ, nothing is committed and the error is " +
+        "before each commit, both as Spark reads them. Bins that differ are not committed, and the error is " +
         "REWRITE_MISMATCH."
     )
     .version("0.1.0")
     .booleanConf
     .createWithDefault(false)
+
+  val OptimizeSpotCheck = SQLConf
+    .buildConf("spark.deltaUpkeep.optimize.spotCheck")
+    .doc(
+      "How many input files of each new file are spot-checked, besides one of each kind: Spark reads a few rows of " +
+        "the input and of the new file and compares them, in the task that wrote it. -1 turns this off."
+    )
+    .version("0.1.0")
+    .intConf
+    .checkValue(_ >= -1, "must be at least -1")
+    .createWithDefault(1)
 
   val CheckpointMode = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.mode")

@@ -1,5 +1,7 @@
 package io.deltaupkeep
 
+import io.deltaupkeep.optimize.OddBin
+
 import org.apache.spark.sql.AnalysisException
 
 /**
@@ -419,15 +421,20 @@ object UpkeepErrors {
     "What OPTIMIZE committed before is complete, and DESCRIBE HISTORY lists it."
 
   /** `difference` is a sentence. */
-  def rewriteMismatch(table: String, difference: String): UpkeepException = error(
-    "REWRITE_MISMATCH",
-    SqlState.Internal,
-    s"OPTIMIZE stopped before it committed new files to $table: they do not hold what their inputs hold.",
-    s"$difference The files were removed and the table's content is unchanged. $CommittedStays",
-    "Please report this message. Until it is fixed, set spark.deltaUpkeep.optimize.engine = rows to rewrite " +
-      "the files as Delta does.",
-    Map("table" -> table, "difference" -> difference)
-  )
+  def rewriteMismatch(table: String, odd: Seq[OddBin]): UpkeepException = {
+    val first = odd.head
+    error(
+      "REWRITE_MISMATCH",
+      SqlState.Internal,
+      s"OPTIMIZE left ${CountText.of(odd.size, "bin")} of $table alone: the contents of the new files would differ " +
+        "from the inputs.",
+      s"${CountText.of(first.bin.files.size, "file")} from ${first.bin.files.head.path} on " +
+        s"${first.bin.partition.text}: ${first.difference} The new files were removed; the other bins are committed.",
+      "Please report this message. Until it is fixed, set spark.deltaUpkeep.optimize.engine = rows to rewrite " +
+        "the files as Delta does.",
+      Map("table" -> table, "bins" -> odd.size.toString, "difference" -> first.difference)
+    )
+  }
 
   def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
     "OPTIMIZE_CONFLICT",

@@ -7,13 +7,15 @@ package io.deltaupkeep.optimize
  * @param rowGroups  counted where footers were read
  * @param work       by tier: one bin may hold chunks that are copied and others that are spliced
  * @param lateRows   of the new file that other writers deleted meanwhile: a deletion vector hides them
+ * @param doubt      why all rows of inputs and new file were read and compared, although nobody asked for it
  */
 final case class RewrittenBin(
     bin: Bin,
     addedSizes: Seq[Long],
     rowGroups: Option[RowGroupCounts],
     work: Seq[TierWork],
-    lateRows: Long = 0
+    lateRows: Long = 0,
+    doubt: Option[String] = None
 )
 
 /** Row groups of the inputs and of the new file. */

@@ -192,7 +192,8 @@ object OptimizeResult {
     val late = Option.when(rewritten.lateRows > 0) {
       s"; deleted meanwhile: ${CountText.of(rewritten.lateRows, "row")}"
     }
-    rewritten.bin.tier.reason + late.getOrElse("")
+    val doubt = rewritten.doubt.map(why => s"; all rows were compared and are the same. $why")
+    rewritten.bin.tier.reason + late.getOrElse("") + doubt.getOrElse("")
   }
 
   private def binResult(rewritten: RewrittenBin, status: String): BinResult = {

@@ -72,12 +72,14 @@ final case class SplicedFile(name: String, size: Long, modificationTime: Long, s
  *
  * @param refused inputs that cannot be spliced, by their positions
  * @param done    what became of the others, if they are worth being spliced without those
+ * @param finding what is wrong with the file
  */
 final case class SpliceTaskResult(
     index: Int,
     refused: Map[Int, Refusal],
     done: Option[SpliceOutcome.Done],
-    file: Option[SplicedFile]
+    file: Option[SplicedFile],
+    finding: Option[Finding] = None
 )
 
 /**
@@ -90,6 +92,7 @@ final case class SpliceTaskResult(
  * @param isReadable whether the footer of a file allows its pages to be used unchanged; otherwise the
  *                   reason
  * @param statsOf    makes the statistics of a new file from its footer, if they are collected
+ * @param spotCheck  looks at each new file
  */
 final class SpliceJob(
     context: SparkContext,
@@ -99,7 +102,8 @@ final class SpliceJob(
     schema: MessageType,
     keyValues: Map[String, String],
     isReadable: FileFacts => Option[String],
-    statsOf: Option[ParquetMetadata => String]
+    statsOf: Option[ParquetMetadata => String],
+    spotCheck: Option[SpotCheck]
 ) {
 
   /** What each task would do, from the footers alone. */
@@ -122,6 +126,7 @@ final class SpliceJob(
         keyValues,
         isReadable,
         statsOf,
+        spotCheck,
         write
       )
       val broadcast = context.broadcast(work)
@@ -183,6 +188,7 @@ private final case class SpliceWork(
     keyValues: Map[String, String],
     isReadable: FileFacts => Option[String],
     statsOf: Option[ParquetMetadata => String],
+    spotCheck: Option[SpotCheck],
     write: Boolean
 ) {
 
@@ -263,15 +269,31 @@ private final case class SpliceWork(
       val result = resultOf(task, inputs, outcome)
       val written = result.done.filter(_.rows > 0).map { done =>
         val status = fileSystem.getFileStatus(file)
-        val read = inputs.filterNot(result.refused.contains).map(task.inputs(_).size).sum
+        val read = remaining(task, inputs, result).map(_.size).sum
         JobProgress.count(read, status.getLen, done.rows)
         SplicedFile(file.getName, status.getLen, status.getModificationTime, stats)
       }
+      val finding = for {
+        check <- spotCheck
+        done <- result.done
+        spliced <- written
+        found <- check.findingIn(asInput(file, spliced), remaining(task, inputs, result), done, conf.value)
+      } yield found
       TaskAttempts.stopIfKilled(TaskContext.get())
       kept = written.nonEmpty
-      result.copy(file = written)
+      result.copy(file = written, finding = finding)
     } finally if (!kept) { fileSystem.delete(file, false); () }
   }
+
+  private def asInput(file: Path, spliced: SplicedFile): SpliceInput =
+    SpliceInput(file.toUri.toString, spliced.size, spliced.modificationTime)
+
+  private def remaining(
+      task: SpliceTask,
+      inputs: Seq[Int],
+      result: SpliceTaskResult
+  ): IndexedSeq[SpliceInput] =
+    inputs.iterator.filterNot(result.refused.contains).map(task.inputs(_)).toIndexedSeq
 
   private def inputRows(input: SpliceInput): InputRows = InputRows(
     inputFile(input),

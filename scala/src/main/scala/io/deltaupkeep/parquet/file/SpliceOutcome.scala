@@ -40,6 +40,7 @@ object SpliceOutcome {
    * @param tallies         the work by tier; none in a preview
    * @param totals          the totals of the footers; none in a preview, and none if there are no rows
    * @param refused         inputs that are not part of all that, by their positions
+   * @param kinds           an input of each kind, by its position among those that are not refused
    */
   final case class Done(
       rows: Long,
@@ -50,7 +51,8 @@ object SpliceOutcome {
       reason: String,
       tallies: Map[ChunkTier, TierTally],
       totals: Option[SplicedTotals],
-      refused: Map[Int, Refusal] = Map.empty
+      refused: Map[Int, Refusal] = Map.empty,
+      kinds: Seq[Int] = Nil
   ) extends SpliceOutcome
 
   /**

@@ -21,6 +21,7 @@ private[parquet] final class SpliceSummary {
   private var groupsBefore = 0
   private var groupsAfter = 0
   private var rows = 0L
+  private val kinds = mutable.LinkedHashMap.empty[Any, Int]
   private val ordinals = mutable.Map.empty[String, Int]
   private val placed = mutable.ArrayBuffer.empty[PlacedRows]
   private val facts = mutable.Map.empty[Seq[String], Option[ChunkFacts]]
@@ -29,6 +30,7 @@ private[parquet] final class SpliceSummary {
   def addInput(file: OpenFile): Unit = {
     inputs.add(file)
     groupsBefore += file.storedRowGroups.size
+    kinds.getOrElseUpdate(file.kind, ordinals.size)
     ordinals(file.name) = ordinals.size
   }
 
@@ -79,7 +81,8 @@ private[parquet] final class SpliceSummary {
       why,
       tallies.toMap,
       totals,
-      refused
+      refused,
+      kinds.values.toVector
     )
   }
 

@@ -65,6 +65,12 @@ private[parquet] final class OpenFile(
   /** Those with rows that stay. */
   val rowGroups: IndexedSeq[RowGroup] = storedRowGroups.filter(_.rows > 0)
 
+  /** Equal for files that the engine and readers treat alike. */
+  def kind: Any = {
+    val stored = footer.rowGroups.flatMap(_.chunks.map(chunk => (chunk.path, chunk.codec, chunk.encodings)))
+    (schema, writtenBy, rowGroups.exists(_.isCut), stored.toSet)
+  }
+
   def chunks: Iterator[ChunkMeta] = footer.rowGroups.iterator.flatMap(_.chunks)
 
   /** The whole footer, as parquet-java reads it. */

@@ -7,6 +7,7 @@ import io.deltaupkeep.{UnsteadyFileSystem, UpkeepException}
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 
 /** A new file that does not hold what its inputs hold is not committed, and goes. */
@@ -38,16 +39,20 @@ class RewriteMismatchSuite extends AnyFunSuite {
     assert(spark.sql(s"DESCRIBE HISTORY $table LIMIT 1").head().getAs[Long]("version") == 3)
   }
 
-  private def assertOptimized(table: String, verified: Boolean): Assertion = {
+  /** The reasons of the bins. */
+  private def assertOptimized(table: String, verified: Boolean): Seq[String] = {
     val row = spark.sql(s"OPTIMIZE $table").head()
     assert(row.getAs[Boolean]("verified") == verified && row.getAs[Long]("version") == 4)
     assert(spark.sql(s"SELECT a FROM $table").collect().map(_.getInt(0)).toSet == Set(1, 2, 3))
+    row.getSeq[Row](row.fieldIndex("bins")).map(_.getAs[String]("reason"))
   }
 
-  private def withoutVerify(body: => Assertion): Assertion = {
+  private def withoutVerify(body: => Any): Unit = {
     spark.conf.set("spark.deltaUpkeep.optimize.verify", "false")
-    try body
-    finally spark.conf.set("spark.deltaUpkeep.optimize.verify", "true")
+    try {
+      body
+      ()
+    } finally spark.conf.set("spark.deltaUpkeep.optimize.verify", "true")
   }
 
   test("a value within the bounds is found by reading the rows") {
@@ -66,17 +71,48 @@ class RewriteMismatchSuite extends AnyFunSuite {
     }
   }
 
-  test("rows that the log counts and the new file lacks are found in every tier") {
+  test("a value within the bounds is found by a spot check") {
     withoutVerify {
-      val (table, files) = newTable("mismatch-rows")
-      val commit = LocalPath.of(files.head.getParent, "_delta_log", f"${2}%020d.json")
-      val text = Files.readString(commit)
-      Files.writeString(commit, text.replace("\\\"numRecords\\\":1", "\\\"numRecords\\\":2"))
-      DeltaLog.clearCache()
-      assertRefused(table, files, "4 rows by the log")
-      spark.conf.set("spark.deltaUpkeep.optimize.engine", "rows")
-      try assertRefused(table, files, "4 rows by the log")
-      finally spark.conf.unset("spark.deltaUpkeep.optimize.engine")
+      TestSession.withConf("spark.deltaUpkeep.optimize.spotCheck" -> "100") {
+        val (table, files) = newTable("mismatch-spot")
+        readAs(files(1), files(0))
+        assertRefused(
+          table,
+          files,
+          s"than row 0 of unsteady:${files(1)}. As Spark reads them, rows differ in a"
+        )
+      }
+    }
+  }
+
+  test("the other bins are committed") {
+    val path = new File(root, "mismatch-one-bin").toString
+    val table = s"delta.`unsteady://$path`"
+    spark.sql(s"CREATE TABLE $table (a INT, p INT) USING delta PARTITIONED BY (p)")
+    (1 to 6).foreach(i => spark.sql(s"INSERT INTO $table VALUES ($i, ${i % 2})"))
+    val odd = dataFiles(new File(path, "p=1").toString)
+    readAs(odd(1), odd(0))
+    val failure = intercept[UpkeepException](spark.sql(s"OPTIMIZE $table"))
+    assert(failure.getMessage.contains(s"left 1 bin of delta.") && failure.getMessage.contains("p=1"))
+    assert(dataFiles(new File(path, "p=1").toString) == odd)
+    assert(spark.read.format("delta").load(s"unsteady://$path").inputFiles.length == 4)
+    assert(spark.sql(s"SELECT a FROM $table").collect().map(_.getInt(0)).toSet == (1 to 6).toSet)
+  }
+
+  Seq("auto", "rows").foreach { engine =>
+    test(s"a wrong number of rows in the log is settled by reading all rows, engine $engine") {
+      withoutVerify {
+        TestSession.withConf("spark.deltaUpkeep.optimize.engine" -> engine) {
+          val (table, files) = newTable(s"mismatch-rows-$engine")
+          val commit = LocalPath.of(files.head.getParent, "_delta_log", f"${2}%020d.json")
+          val text = Files.readString(commit)
+          Files.writeString(commit, text.replace("\\\"numRecords\\\":1", "\\\"numRecords\\\":2"))
+          DeltaLog.clearCache()
+          val reasons = assertOptimized(table, verified = false)
+          assert(reasons.forall(_.contains("4 rows by the log")))
+          assert(spark.sql(s"SELECT count(*) FROM $table").head().getLong(0) == 3)
+        }
+      }
     }
   }
 }

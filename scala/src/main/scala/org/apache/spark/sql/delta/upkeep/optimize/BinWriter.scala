@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.mutable
 
-import io.deltaupkeep.{CountText, UpkeepErrors}
+import io.deltaupkeep.CountText
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
 import io.deltaupkeep.parquet.footer.LeafTotals
@@ -41,11 +41,13 @@ private[upkeep] final case class Written(
  * row, in one job each.
  *
  * @param actionOf Delta's action for a file
+ * @param odd      is told the bins whose new files would differ from their inputs
  */
 private[upkeep] final class BinWriter(
     handle: DeltaHandle,
     plan: OptimizePlan,
-    actionOf: DataFile => AddFile
+    actionOf: DataFile => AddFile,
+    odd: OddBins
 ) {
   private val session = handle.session
   private val splicer = new BinSplicer(handle, plan, actionOf)
@@ -53,6 +55,9 @@ private[upkeep] final class BinWriter(
     handle.snapshot.metadata.physicalPartitionSchema,
     session.sessionState.conf.sessionLocalTimeZone
   )
+
+  private val comparison = new RowComparison(handle)
+  private val rowsCheck = new RowsCheck(splicer.rewriter.statsOfTexts)
 
   private val leftAlone = mutable.ArrayBuffer.empty[Bin]
 
@@ -79,7 +84,7 @@ private[upkeep] final class BinWriter(
       leftAlone ++= parts.left
       parts.spliced.flatMap { case (bin, done) =>
         accept(bin, done, result, stats(result.index)) match {
-          case Right(written) => Some(written)
+          case Right(written) => written
           case Left(disagreeing) =>
             refused += disagreeing
             None
@@ -94,7 +99,7 @@ private[upkeep] final class BinWriter(
   }
 
   /**
-   * The spliced part of a bin as it is written and checked, or as it has to be written row by row.
+   * The spliced part of a bin as it is written and checked, none if it is odd, or as it has to be written row by row.
    *
    * @param ofAll what the log says about the rows of the whole bin
    */
@@ -103,47 +108,55 @@ private[upkeep] final class BinWriter(
       done: SpliceOutcome.Done,
       result: SpliceTaskResult,
       ofAll: MergedStats.Result
-  ): Either[Bin, Written] = {
+  ): Either[Bin, Option[Written]] = {
     val stats = if (result.refused.isEmpty) ofAll else splicer.rewriter.statsOf(bin.files.map(actionOf))
-    checked(written(bin, done, result, stats), done, stats)
+    checked(written(bin, done, result, stats), done, stats, result.finding)
   }
 
-  /** Compares a spliced bin with what the log says about its inputs. */
+  /** Compares a spliced bin with what the log says about its inputs, and asks what a spot check found. */
   private def checked(
       written: Written,
       done: SpliceOutcome.Done,
-      stats: MergedStats.Result
-  ): Either[Bin, Written] = {
+      stats: MergedStats.Result,
+      finding: Option[Finding]
+  ): Either[Bin, Option[Written]] = {
     val verdict = done.totals match {
       case Some(totals) => splicer.rewriter.check(stats, totals)
       case None => RewriteCheck.ofNoRows(stats)
     }
-    verdict match {
-      case RewriteCheck.Same => Right(ofOnePartition(written))
-      case RewriteCheck.InputsDisagree(reason) =>
-        written.remove(handle)
-        Left(written.bin.bin.copy(tier = Tier.Rows(reason)))
-      case RewriteCheck.Differs(difference) => mismatch(written, difference)
+    (verdict, finding) match {
+      case (RewriteCheck.InputsDisagree(reason), _) => byRows(written, reason)
+      case (RewriteCheck.Differs(difference), _) =>
+        // What the log or a footer says of the inputs is wrong, so the new file needs numbers that are made of its rows.
+        settled(written, difference).fold[Either[Bin, Option[Written]]](Right(None)) { same =>
+          byRows(same, s"the log and the footers of its files disagree: $difference")
+        }
+      case (RewriteCheck.Same, Some(Finding.OfBounds(reason))) => byRows(written, reason)
+      case (RewriteCheck.Same, Some(Finding.OfRows(difference))) => Right(settled(written, difference))
+      case (RewriteCheck.Same, None) => Right(ofOnePartition(written))
     }
   }
 
-  private def ofOnePartition(written: Written): Written =
-    partitions.difference(written.inputs.map(actionOf)).fold(written)(mismatch(written, _))
-
-  private def mismatch(written: Written, difference: String): Nothing = {
+  private def byRows(written: Written, reason: String): Either[Bin, Nothing] = {
     written.remove(handle)
-    throw UpkeepErrors.rewriteMismatch(handle.name, difference)
+    Left(written.bin.bin.copy(tier = Tier.Rows(reason)))
   }
 
-  /** The number of rows of a bin without deleted ones, if the log has it. */
-  private def rowsOf(bin: Bin): Option[Long] =
-    Option.when(bin.files.forall(_.physicalRows.nonEmpty)) {
-      bin.files.flatMap(_.physicalRows).sum - bin.files.map(_.deletedRows).sum
+  private def ofOnePartition(written: Written): Option[Written] =
+    partitions.difference(written.inputs.map(actionOf)).fold(Option(written))(isOdd(written, _))
+
+  /** Reads all rows where numbers disagree. If the rows are the same, the numbers were wrong. */
+  private def settled(written: Written, difference: String): Option[Written] =
+    comparison.differences(written.inputs.map(actionOf), written.adds) match {
+      case Nil =>
+        ofOnePartition(written).map(same => same.copy(bin = same.bin.copy(doubt = Some(difference))))
+      case columns => isOdd(written, s"$difference ${RowComparison.told(columns)}")
     }
 
-  private def rowsOf(adds: Seq[AddFile]): Option[Long] = {
-    val counts = adds.map(add => MergedStats.numRecords(add.stats))
-    Option.when(counts.forall(_.nonEmpty))(counts.flatten.sum)
+  private def isOdd(written: Written, difference: String): None.type = {
+    written.remove(handle)
+    odd.add(written.bin.bin, difference)
+    None
   }
 
   private def written(
@@ -184,15 +197,23 @@ private[upkeep] final class BinWriter(
         val adds = inPlaceOf(actionOf(bin.files.head), rows.rewrite(bin, bin.files.map(actionOf)))
         val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
         val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
-        RewriteCheck.rowDifference(rowsOf(bin), rowsOf(adds)).foreach(mismatch(written, _))
         rewritten.add(written)
         written
       }
     }
     // Written bins are returned first, so that the caller knows them when the failure is thrown.
-    (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.map { result =>
-      rewritten.remove(result.get)
-      result.get
+    (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.flatMap { result =>
+      val written = result.get
+      val settled = rowsDifference(written).fold(Option(written))(this.settled(written, _))
+      rewritten.remove(written)
+      settled
     }
   }
+
+  private def rowsDifference(written: Written): Option[String] =
+    rowsCheck.difference(
+      written.inputs.map(actionOf(_).stats),
+      written.inputs.map(_.deletedRows).sum,
+      written.adds.map(_.stats)
+    )
 }

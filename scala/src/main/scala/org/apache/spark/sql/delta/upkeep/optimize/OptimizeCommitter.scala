@@ -3,8 +3,10 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import java.io.IOException
 import java.util.ConcurrentModificationException
 
+import scala.annotation.tailrec
+
 import io.deltaupkeep.UpkeepErrors
-import io.deltaupkeep.optimize.{CommitOutcome, OptimizeSettings}
+import io.deltaupkeep.optimize.{CommitOutcome, OddBins, OptimizeSettings}
 
 import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
 import org.apache.spark.sql.delta.actions.Action
@@ -15,12 +17,14 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  *
  * @param selected  the files of which the plan was made
  * @param operation as the history shows it
+ * @param odd       is told the bins whose rows differ from those of their inputs
  */
 private[upkeep] final class OptimizeCommitter(
     handle: DeltaHandle,
     selected: SelectedFiles,
     operation: DeltaOperations.Operation,
-    settings: OptimizeSettings
+    settings: OptimizeSettings,
+    odd: OddBins
 ) {
   import OptimizeCommitter._
 
@@ -31,8 +35,7 @@ private[upkeep] final class OptimizeCommitter(
    * committed. No file is deleted before the log shows that no commit names it.
    *
    * @param transaction in which the first batch is committed
-   * @throws io.deltaupkeep.UpkeepException `OPTIMIZE_CONFLICT` if every attempt met a conflict,
-   *                                        `REWRITE_MISMATCH` if a new file differs from its inputs
+   * @throws io.deltaupkeep.UpkeepException `OPTIMIZE_CONFLICT` if every attempt met a conflict
    */
   def commit(written: Iterator[Written], transaction: OptimisticTransaction): CommitOutcome =
     Iterator
@@ -45,6 +48,7 @@ private[upkeep] final class OptimizeCommitter(
       }
       .foldLeft(CommitOutcome.nothingToDo)(_ ++ _)
 
+  @tailrec
   private def nextBatch(written: Iterator[Written]): Seq[Written] = {
     val batch = Vector.newBuilder[Written]
     var bytes = 0L
@@ -54,24 +58,39 @@ private[upkeep] final class OptimizeCommitter(
         batch += next
         bytes += next.bin.bin.sizeInBytes
       }
-      if (settings.verify) verify(batch.result().map(Rebased.unchanged(_, selected)))
     } catch {
       // An interrupt too.
       case failure: Throwable =>
         removeFiles(batch.result())
         throw failure
     }
-    batch.result()
+    val verified = verify(batch.result().map(Rebased.unchanged(_, selected))).map(_.written)
+    if (verified.isEmpty && written.hasNext) nextBatch(written) else verified
   }
 
-  private def verify(bins: Seq[Rebased]): Unit = if (bins.nonEmpty) {
-    val differing = new RowComparison(handle).differences(bins.flatMap(_.removed), bins.flatMap(_.adds))
-    if (differing.nonEmpty)
-      throw UpkeepErrors.rewriteMismatch(
-        handle.name,
-        s"As Spark reads them, rows differ in ${differing.mkString(", ")}."
-      )
-  }
+  /** The bins whose rows are those of their inputs. The new files of others are removed, and of all if it fails. */
+  private def verify(bins: Seq[Rebased]): Seq[Rebased] =
+    if (!settings.verify || bins.isEmpty || differences(bins).isEmpty) bins
+    else
+      bins.filter { bin =>
+        val differing = differences(Seq(bin))
+        if (differing.nonEmpty) {
+          bin.removeVector(handle)
+          removeFiles(Seq(bin.written))
+          odd.add(bin.written.bin.bin, RowComparison.told(differing))
+        }
+        differing.isEmpty
+      }
+
+  private def differences(bins: Seq[Rebased]): Seq[String] =
+    try new RowComparison(handle).differences(bins.flatMap(_.removed), bins.flatMap(_.adds))
+    catch {
+      // An interrupt too.
+      case failure: Throwable =>
+        bins.foreach(_.removeVector(handle))
+        removeFiles(bins.map(_.written))
+        throw failure
+    }
 
   private def commit(
       transaction: OptimisticTransaction,
@@ -115,13 +134,13 @@ private[upkeep] final class OptimizeCommitter(
       attempt: Int
   ): (Seq[Rebased], Seq[Written]) = {
     val (surviving, lost) = new Rebase(handle, selected, next, carries(attempt))(bins)
-    try if (settings.verify) verify(surviving.filter(_.lateRows > 0))
+    val (late, asRead) = surviving.partition(_.lateRows > 0)
+    try (asRead ++ verify(late), lost)
     catch {
       case failure: Throwable =>
         surviving.foreach(_.removeVector(handle))
         throw failure
     }
-    (surviving, lost)
   }
 
   /** A REORG is asked to leave no deleted rows. */

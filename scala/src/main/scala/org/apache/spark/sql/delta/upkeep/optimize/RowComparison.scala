@@ -91,6 +91,9 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
 
 private[upkeep] object RowComparison {
 
+  /** Says in a sentence in which columns rows differ. */
+  def told(columns: Seq[String]): String = s"As Spark reads them, rows differ in ${columns.mkString(", ")}."
+
   /** Stands for whole rows among the names of columns. */
   val Rows: String = "(rows)"
 }

@@ -18,6 +18,7 @@ import org.apache.spark.sql.delta.{DeltaColumnMapping, IcebergCompat, IdMapping,
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
+import org.apache.spark.sql.delta.upkeep.spark.ParquetReading
 import org.apache.spark.sql.delta.util.{DeltaFileOperations, JsonUtils, Utils}
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetOptions, ParquetReadSupport}
 import org.apache.spark.sql.internal.SQLConf
@@ -78,8 +79,22 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       ParquetReadSupport.SPARK_METADATA_KEY -> fileSchema.json
     ),
     new SparkCalendar(rebaseModes).problemOf,
-    statsOf
+    statsOf,
+    spotCheck
   )
+
+  /** Partition columns that are stored have the value that the log has, whatever the inputs have. */
+  private def spotCheck: Option[SpotCheck] = {
+    val inputs = sqlConf.getConf(UpkeepConf.OptimizeSpotCheck)
+    Option.when(inputs >= 0) {
+      val schema = StructType(dataSchema ++ tracked.columns)
+      new SparkSpotCheck(
+        ParquetReading.of(schema, sqlConf, byId = metadata.columnMappingMode == IdMapping),
+        inputs,
+        sqlConf.getConf(UpkeepConf.OptimizeBytesInFlight) / 4
+      )
+    }
+  }
 
   /** How dates and timestamps are read from files that do not name a version of Spark. */
   private def rebaseModes: Set[String] = {
@@ -100,6 +115,9 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       split,
       writing.plain(storedPartitions.map(c => c.name -> partitions.valueOf(files.head, c, timeZone)).toMap)
     )
+
+  /** What the log says of files by their statistics. */
+  def statsOfTexts(stats: Seq[String]): MergedStats.Result = mergedStats.of(stats)
 
   /** What the log says about the rows of a bin. */
   def statsOf(inputs: Seq[AddFile]): MergedStats.Result =

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
+import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.optimize._
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
@@ -95,11 +96,13 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   /** Writes and commits the bins of a plan of this table's version. */
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
     val transaction = table.table.startTransaction(Some(CommitBase.of(table.snapshot, selected)))
-    val writer = new BinWriter(table, plan, selected.actionOf)
+    val odd = new OddBins
+    val writer = new BinWriter(table, plan, selected.actionOf, odd)
     val written = writer.write()
     try {
       val committed =
-        new OptimizeCommitter(table, selected, operation, settings).commit(written, transaction)
+        new OptimizeCommitter(table, selected, operation, settings, odd).commit(written, transaction)
+      if (odd.all.nonEmpty) throw UpkeepErrors.rewriteMismatch(table.name, odd.all)
       committed.copy(left = writer.left)
     } finally written.close()
   }

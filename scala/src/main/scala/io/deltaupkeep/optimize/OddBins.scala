@@ -1,0 +1,24 @@
+package io.deltaupkeep.optimize
+
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+
+/**
+ * A bin whose new file would differ from its inputs. It stays as it is, and the others go on.
+ *
+ * @param difference the first one, as sentences
+ */
+final case class OddBin(bin: Bin, difference: String)
+
+/** The odd bins of a run. Thread-safe. */
+final class OddBins {
+  private val found = new ConcurrentLinkedQueue[OddBin]
+
+  def add(bin: Bin, difference: String): Unit = {
+    found.add(OddBin(bin, difference))
+    ()
+  }
+
+  def all: Seq[OddBin] = found.asScala.toVector
+}

@@ -1,0 +1,215 @@
+package org.apache.spark.sql.delta.upkeep.spark
+
+import java.util.{Collections, PrimitiveIterator}
+import java.util.stream.IntStream
+
+import scala.jdk.CollectionConverters._
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.ParquetReadOptions
+import org.apache.parquet.column.page.PageReadStore
+import org.apache.parquet.column.statistics.Statistics
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.api.InitContext
+import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
+import org.apache.parquet.internal.column.columnindex.OffsetIndex
+import org.apache.parquet.internal.filter2.columnindex.RowRanges
+import org.apache.parquet.io.{ColumnIOFactory, InputFile}
+import org.apache.parquet.io.api.RecordMaterializer
+import org.apache.parquet.schema.MessageType
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.execution.datasources.DataSourceUtils
+import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
+import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.types.StructType
+
+/**
+ * How Spark reads Parquet files of a table: names without case, as Delta has them.
+ *
+ * @param schema   of the rows, by physical names
+ * @param settings for the reader, as Spark gives them to tasks
+ * @param timeZone of INT96 timestamps that other writers than parquet-java stored, if they are shifted
+ */
+private[upkeep] final case class ParquetReading(
+    schema: StructType,
+    settings: Map[String, String],
+    rebaseMode: String,
+    int96RebaseMode: String,
+    timeZone: Option[String]
+) {
+
+  def configured(conf: Configuration): Configuration = {
+    val own = new Configuration(conf)
+    settings.foreach { case (key, value) => own.set(key, value) }
+    own.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, schema.json)
+    own
+  }
+}
+
+private[upkeep] object ParquetReading {
+
+  /** @param byId whether columns are found by the ids of their fields */
+  def of(schema: StructType, conf: SQLConf, byId: Boolean): ParquetReading = {
+    val ofReader = for {
+      key <- SQLConf.getConfigEntries().asScala.map(_.key) if key.contains("arquet") || Others(key)
+      value <- Option(conf.getConfString(key))
+    } yield key -> value
+    ParquetReading(
+      schema,
+      ofReader.toMap ++ Map(
+        SQLConf.CASE_SENSITIVE.key -> "false",
+        SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> byId.toString
+      ),
+      conf.getConf(SQLConf.PARQUET_REBASE_MODE_IN_READ).toString,
+      conf.getConf(SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ).toString,
+      Option.when(conf.isParquetINT96TimestampConversion)(conf.sessionLocalTimeZone)
+    )
+  }
+
+  private val Others = Set(SQLConf.NESTED_SCHEMA_PRUNING_ENABLED.key)
+}
+
+/** Rows of a Parquet file by their positions, as Spark's reader makes them. Of pages, it reads those that hold them. */
+private[upkeep] final class ParquetRows(
+    file: InputFile,
+    reading: ParquetReading,
+    conf: Configuration,
+    options: ParquetReadOptions
+) extends AutoCloseable {
+
+  private val reader = ParquetFileReader.open(file, options)
+  private val meta = reader.getFooter.getFileMetaData
+  private val keyValues = meta.getKeyValueMetaData
+  private val support = {
+    val isForeign = !Option(meta.getCreatedBy).exists(_.startsWith("parquet-mr"))
+    new ParquetReadSupport(
+      reading.timeZone.filter(_ => isForeign).map(DateTimeUtils.getZoneId),
+      enableVectorizedReader = false,
+      DataSourceUtils.datetimeRebaseSpec(keyValues.get, reading.rebaseMode),
+      DataSourceUtils.int96RebaseSpec(keyValues.get, reading.int96RebaseMode)
+    )
+  }
+  private val context = {
+    val sets = keyValues.asScala.map { case (key, value) => key -> Collections.singleton(value) }.toMap
+    support.init(new InitContext(conf, sets.asJava, meta.getSchema))
+  }
+
+  /** What is read of the file. */
+  val requested: MessageType = context.getRequestedSchema
+  reader.setRequestedSchema(requested)
+
+  val rowGroups: IndexedSeq[BlockMetaData] = reader.getRowGroups.asScala.toIndexedSeq
+
+  /** The first row of each row group, and the number of all rows. */
+  private val starts = rowGroups.scanLeft(0L)(_ + _.getRowCount)
+
+  /** The row group of a row, and its position there. */
+  def placeOf(row: Long): (Int, Long) = {
+    val group = starts.lastIndexWhere(_ <= row, rowGroups.size - 1)
+    (group, row - starts(group))
+  }
+
+  private lazy val columns: Map[Int, Seq[ColumnChunkMetaData]] = {
+    val wanted = requested.getColumns.asScala.map(_.getPath.toSeq).toSet
+    rowGroups.indices.map { i =>
+      i -> rowGroups(i).getColumns.asScala.filter(chunk => wanted(chunk.getPath.toArray.toSeq)).toSeq
+    }.toMap
+  }
+
+  /** Whether pages of a row group are found by rows. */
+  def hasPageIndex(group: Int): Boolean = columns(group).forall(_.getOffsetIndexReference != null)
+
+  /** Bytes of the row group's columns, as they are stored. */
+  def bytesOf(group: Int): Long = columns(group).map(_.getTotalSize).sum
+
+  /**
+   * The values of each of some rows of a row group.
+   *
+   * @param watchOf is shown the values of a column as Parquet has them
+   */
+  def read(
+      group: Int,
+      from: Long,
+      count: Int,
+      watchOf: Option[Seq[String] => ValueWatch] = None
+  ): Seq[Array[Any]] = {
+    val isIndexed = hasPageIndex(group) && requested.getFieldCount > 0
+    val pages: PageReadStore =
+      if (isIndexed) reader.readFilteredRowGroup(group, ParquetRows.ranges(from, count))
+      else reader.readRowGroup(group)
+    try {
+      val rows = materializer
+      val watched = watchOf.fold(rows)(new WatchedValues(rows, requested, _))
+      val records = new ColumnIOFactory(meta.getCreatedBy)
+        .getColumnIO(requested, meta.getSchema)
+        .getRecordReader(pages, watched)
+      if (!isIndexed) (0L until from).foreach(_ => records.read())
+      Vector.fill(count)(valuesOf(records.read()))
+    } finally
+      pages match {
+        case closeable: AutoCloseable => closeable.close()
+        case _ => ()
+      }
+  }
+
+  private def materializer: RecordMaterializer[InternalRow] =
+    support.prepareForRead(conf, keyValues, meta.getSchema, context)
+
+  private def valuesOf(row: InternalRow): Array[Any] = {
+    val fields = reading.schema.fields
+    Array.tabulate[Any](fields.length) { i =>
+      if (row.isNullAt(i)) null else InternalRow.copyValue(row.get(i, fields(i).dataType))
+    }
+  }
+
+  /** The bounds of the columns in a row group and in those of its pages that hold some rows. */
+  def boundsOf(group: Int, from: Long, count: Int): Map[Seq[String], ChunkBounds] =
+    columns(group).map { chunk =>
+      val ofPages = for {
+        index <- Option(reader.readColumnIndex(chunk))
+        offsets <- Option(reader.readOffsetIndex(chunk))
+      } yield {
+        val pages = (0 until offsets.getPageCount).filter { page =>
+          offsets.getFirstRowIndex(page) < from + count &&
+          offsets.getLastRowIndex(page, rowGroups(group).getRowCount) >= from
+        }
+        pages.filterNot(index.getNullPages.get(_)).map { page =>
+          Statistics
+            .getBuilderForReading(chunk.getPrimitiveType)
+            .withMin(ParquetRows.bytes(index.getMinValues.get(page)))
+            .withMax(ParquetRows.bytes(index.getMaxValues.get(page)))
+            .build()
+        }
+      }
+      chunk.getPath.toArray.toSeq -> ChunkBounds(Option(chunk.getStatistics), ofPages)
+    }.toMap
+
+  override def close(): Unit = reader.close()
+}
+
+private object ParquetRows {
+
+  /** Rows of a row group, which parquet-java takes as if they were a page. */
+  private def ranges(from: Long, count: Int): RowRanges = {
+    val page: PrimitiveIterator.OfInt = IntStream.of(0).iterator()
+    RowRanges.create(
+      from + count,
+      page,
+      new OffsetIndex {
+        override def getPageCount: Int = 1
+        override def getOffset(pageIndex: Int): Long = 0
+        override def getCompressedPageSize(pageIndex: Int): Int = 0
+        override def getFirstRowIndex(pageIndex: Int): Long = from
+        override def getPageOrdinal(pageIndex: Int): Int = 0
+      }
+    )
+  }
+
+  private def bytes(buffer: java.nio.ByteBuffer): Array[Byte] = {
+    val copy = new Array[Byte](buffer.remaining)
+    buffer.duplicate().get(copy)
+    copy
+  }
+}
