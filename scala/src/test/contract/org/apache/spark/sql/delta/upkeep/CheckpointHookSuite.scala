@@ -19,7 +19,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.delta.upkeep.hook.{CheckpointWorker, PendingCheckpoint}
+import org.apache.spark.sql.delta.upkeep.hook.{CheckpointWorker, PendingCheckpoint, TableKey}
 
 /** Checkpoints after commits: that they come, by whom, and that no commit waits for them. */
 class CheckpointHookSuite extends AnyFunSuite {
@@ -47,7 +47,7 @@ class CheckpointHookSuite extends AnyFunSuite {
       .map(_.take(20).toLong).toSet
 
   private def outcome(path: String): Option[HookOutcome] =
-    worker.lastOutcome(DeltaLog.forTable(spark, path).logPath.toString)
+    worker.lastOutcome(TableKey.of(newest(path)))
 
   /** Ours have Bloom filters. */
   private def isOurs(path: String, version: Long): Boolean = {
@@ -72,6 +72,11 @@ class CheckpointHookSuite extends AnyFunSuite {
   private def pendingOf(path: String): PendingCheckpoint = {
     val snapshot = newest(path)
     PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test")
+  }
+
+  private def deleteAll(file: File): Unit = {
+    Option(file.listFiles()).foreach(_.foreach(deleteAll))
+    assert(file.delete())
   }
 
   private def clockOf(now: => Instant): Clock = new Clock {
@@ -287,6 +292,28 @@ class CheckpointHookSuite extends AnyFunSuite {
       worker.finish()
       CheckpointWorker.install(usual)
     }
+  }
+
+  test("after DROP and CREATE at the same path the new table gets its checkpoints from its first versions on") {
+    val path = new File(root, "hookRecreated").getAbsolutePath
+    def create(commits: Int): Unit = withMode("async") {
+      spark.sql(
+        s"CREATE TABLE hookRecreated (id BIGINT, p INT) USING delta LOCATION '$path' " +
+          "TBLPROPERTIES ('delta.checkpointInterval' = '2')"
+      )
+      (1 to commits).foreach(append(path, _))
+      assert(worker.drain(WaitMs))
+    }
+    create(5)
+    val failing = new PendingCheckpoint(spark, newest(path), None, 5, "a test") {
+      override def write(): CheckpointResult = throw new IllegalStateException("the store is down")
+    }
+    assertThrows[IllegalStateException](worker.run(failing))
+    spark.sql("DROP TABLE hookRecreated")
+    deleteAll(new File(path))
+    create(2)
+    assert(checkpointsIn(path) == Set(2L))
+    assert(outcome(path).exists(found => found.version == 2 && !found.isFailure))
   }
 
   test("one that was due in an application that has ended is made good by the next commit") {

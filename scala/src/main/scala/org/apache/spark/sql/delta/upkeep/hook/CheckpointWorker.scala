@@ -25,9 +25,9 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   import CheckpointWorker._
 
   private val application = context.applicationId
-  private val waiting = new util.LinkedHashMap[String, PendingCheckpoint]
+  private val waiting = new util.LinkedHashMap[TableKey, PendingCheckpoint]
   private val tables = new Recent[TableState](MaxTables)
-  private var busyWith = Option.empty[String]
+  private var busyWith = Option.empty[TableKey]
   private var isEnding = false
 
   private val metrics = new CheckpointMetrics(() => synchronized(waiting.size))
@@ -48,16 +48,16 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     this
   }
 
-  private def stateOf(table: String): TableState = tables.get(table).getOrElse(TableState(None, None, None))
+  private def stateOf(table: TableKey): TableState = tables.get(table).getOrElse(TableState(None, None, None))
 
   /** The newest version of a table whose checkpoint was written or is queued by this worker. */
-  def lastVersion(table: String): Option[Long] = synchronized(stateOf(table).submitted)
+  def lastVersion(table: TableKey): Option[Long] = synchronized(stateOf(table).submitted)
 
   /** Whether the last checkpoint of a table failed and the next try is due. */
-  def owes(table: String): Boolean =
+  def owes(table: TableKey): Boolean =
     synchronized(stateOf(table).backoff.exists(_.mayTry(clock.millis())))
 
-  def lastOutcome(table: String): Option[HookOutcome] = synchronized(stateOf(table).outcome)
+  def lastOutcome(table: TableKey): Option[HookOutcome] = synchronized(stateOf(table).outcome)
 
   /** Queues a checkpoint. Does not block. */
   def submit(pending: PendingCheckpoint): Unit = synchronized {
@@ -151,7 +151,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   }
 
   /** Waits until no checkpoint of a table is queued or being written. */
-  private def await(table: String): Unit = synchronized {
+  private def await(table: TableKey): Unit = synchronized {
     while (busyWith.contains(table) || waiting.containsKey(table)) wait()
   }
 
@@ -183,12 +183,13 @@ object CheckpointWorker {
 
   /** The outcome of the last checkpoint of a table after a commit of this application. */
   def lastOutcome(table: DeltaHandle): Option[HookOutcome] =
-    find(table.session).flatMap(_.lastOutcome(table.logPath.toString))
+    find(table.session).flatMap(_.lastOutcome(TableKey.of(table.snapshot)))
 
   /**
    * Waits for the checkpoint that a commit of this application has made due, so that it is not written twice.
    */
-  def await(table: DeltaHandle): Unit = find(table.session).foreach(_.await(table.logPath.toString))
+  def await(table: DeltaHandle): Unit = 
+    find(table.session).foreach(_.await(TableKey.of(table.snapshot)))
 
   /** The worker of the session's application. */
   private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {
@@ -217,10 +218,10 @@ object CheckpointWorker {
 
   /** A map with a limited number of values, which forgets the oldest. */
   private final class Recent[T](most: Int) {
-    private val values = new util.LinkedHashMap[String, T](16, 0.75f, true) {
-      override def removeEldestEntry(eldest: util.Map.Entry[String, T]): Boolean = size > most
+    private val values = new util.LinkedHashMap[TableKey, T](16, 0.75f, true) {
+      override def removeEldestEntry(eldest: util.Map.Entry[TableKey, T]): Boolean = size > most
     }
-    def get(key: String): Option[T] = Option(values.get(key))
-    def put(key: String, value: T): Unit = { values.put(key, value); () }
+    def get(key: TableKey): Option[T] = Option(values.get(key))
+    def put(key: TableKey, value: T): Unit = { values.put(key, value); () }
   }
 }

@@ -23,11 +23,9 @@ private[upkeep] case class PendingCheckpoint(
     version: Long,
     reason: String
 ) {
-  private val log = snapshot.deltaLog
   private val user = UserGroupInformation.getCurrentUser
 
-  /** Identifies the table. */
-  def key: String = log.logPath.toString
+  val key: TableKey = TableKey.of(snapshot)
 
   /** Runs something as the user who committed: the current thread may belong to another user. */
   def asUser(work: => Unit): Unit = user.doAs((() => work): PrivilegedExceptionAction[Unit])

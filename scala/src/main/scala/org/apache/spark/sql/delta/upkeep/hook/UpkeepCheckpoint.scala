@@ -68,8 +68,8 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
       commit: Commit,
       worker: CheckpointWorker
   ): Option[String] = {
-    val table = commit.deltaLog.logPath.toString
     val snapshot = commit.snapshot
+    val table = TableKey.of(snapshot)
     val since = CommitsSince.checkpoint(
       snapshot.logSegment,
       commit.version,
