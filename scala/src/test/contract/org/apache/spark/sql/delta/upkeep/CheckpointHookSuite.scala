@@ -294,6 +294,35 @@ class CheckpointHookSuite extends AnyFunSuite {
     }
   }
 
+  private val fatal = Seq[() => Throwable](
+    () => new OutOfMemoryError("a test"),
+    () => new NoClassDefFoundError("a codec"),
+    () => new InterruptedException("a test")
+  )
+
+  for ((error, i) <- fatal.zipWithIndex)
+    test(s"after ${error().getClass.getSimpleName} other checkpoints go on, and DESCRIBE HEALTH shows it") {
+      val path = newTable(s"hookFatal-$i", 1)
+      worker.submit(new PendingCheckpoint(spark, newest(path), None, 1, "a test") {
+        override def write(): CheckpointResult = throw error()
+      })
+      assert(worker.await(TableKey.of(newest(path)), WaitMs))
+      val check = spark.sql(s"DESCRIBE HEALTH delta.`$path`").where("check = 'checkpointAfterCommit'").head()
+      assert(check.getAs[String]("severity") == "warning")
+      assert(check.getAs[String]("message") == s"${error().getClass.getSimpleName}: ${error().getMessage}")
+      val other = newTable(s"hookAfterFatal-$i", 1, everyCommit: _*)
+      assertWritten(other)(append(other, 100))
+    }
+
+  test("who waits for a checkpoint goes on after a time") {
+    val path = newTable("hookAwaited", 1)
+    val goOn = new CountDownLatch(1)
+    worker.submit(new Blocking(pendingOf(path), goOn))
+    try assert(!worker.await(TableKey.of(newest(path)), atMostMs = 1))
+    finally goOn.countDown()
+    assert(worker.await(TableKey.of(newest(path)), WaitMs))
+  }
+
   test("after DROP and CREATE at the same path the new table gets its checkpoints from its first versions on") {
     val path = new File(root, "hookRecreated").getAbsolutePath
     def create(commits: Int): Unit = withMode("async") {

@@ -32,7 +32,13 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
 
   private val metrics = new CheckpointMetrics(() => synchronized(waiting.size))
 
-  private val thread = new Thread(() => work(), "delta-upkeep-checkpoint")
+  private var thread = newThread()
+
+  private def newThread(): Thread = {
+    val made = new Thread(() => work(), "delta-upkeep-checkpoint")
+    made.setDaemon(true)
+    made
+  }
 
   private def register(): this.type = {
     context.env.metricsSystem.registerSource(metrics)
@@ -42,10 +48,17 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     this
   }
 
-  def start(): this.type = {
-    thread.setDaemon(true)
+  def start(): this.type = synchronized {
     thread.start()
     this
+  }
+
+  /** Replaces a thread that a fatal error has ended. */
+  private def replaceThread(): Unit = synchronized {
+    if (!isEnding) {
+      thread = newThread()
+      thread.start()
+    }
   }
 
   private def stateOf(table: TableKey): TableState = tables.get(table).getOrElse(TableState(None, None, None))
@@ -68,6 +81,8 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       metrics.skipped.inc()
       logWarning(s"Checkpoints of $MaxTables tables wait: that of ${pending.key} is left to its next commit")
     } else {
+      // No thread could be started, for example for want of memory.
+      if (thread.getState == Thread.State.TERMINATED) replaceThread()
       if (waiting.put(pending.key, pending) != null) metrics.skipped.inc()
       tables.put(pending.key, state.copy(submitted = Some(pending.version)))
       notifyAll()
@@ -89,7 +104,8 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       note(pending, HookOutcome(pending.version, isFailure = false, said))
       cleanUp(pending)
     } catch {
-      case NonFatal(e) =>
+      // A fatal error too must be seen, and must not be tried again after each commit.
+      case e: Throwable =>
         metrics.failed.inc()
         logWarning(s"The checkpoint of version ${pending.version} of ${pending.key} failed", e)
         val said = s"${e.getClass.getSimpleName}: ${e.getMessage}"
@@ -120,14 +136,25 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   private def work(): Unit = {
     // A new thread inherits, for example, the job group of its parent, which may be cancelled.
     context.setLocalProperties(new util.Properties)
-    Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.foreach { pending =>
+    Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.takeWhile(isSoundAfter).foreach(_ => ())
+  }
+
+  /** Runs a checkpoint. After a fatal error another thread goes on. */
+  private def isSoundAfter(pending: PendingCheckpoint): Boolean = {
+    var isSound = false
+    try {
       try pending.asUser(pending.session.withActive(run(pending)))
       catch { case NonFatal(_) => () } // It was recorded.
-      finally synchronized {
-          busyWith = None
-          notifyAll()
-        }
+      isSound = true
+    } catch { case _: Throwable => () } // It was recorded, too.
+    finally {
+      synchronized {
+        busyWith = None
+        notifyAll()
+      }
+      if (!isSound) replaceThread()
     }
+    isSound
   }
 
   /** None when the application ends. */
@@ -143,16 +170,20 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   }
 
   /** Waits until the queue is empty, for at most some milliseconds; false if that was not enough. */
-  def drain(atMostMs: Long): Boolean = synchronized {
+  def drain(atMostMs: Long): Boolean = waitWhile(atMostMs)(busyWith.nonEmpty || !waiting.isEmpty)
+
+  /**
+   * Waits until no checkpoint of a table is queued or being written, for at most some milliseconds; false if
+   * that was not enough.
+   */
+  def await(table: TableKey, atMostMs: Long): Boolean =
+    waitWhile(atMostMs)(busyWith.contains(table) || waiting.containsKey(table))
+
+  private def waitWhile(atMostMs: Long)(isBusy: => Boolean): Boolean = synchronized {
     val end = System.nanoTime() + atMostMs * 1000000L
     def left: Long = (end - System.nanoTime()) / 1000000L
-    while ((busyWith.nonEmpty || !waiting.isEmpty) && left > 0) wait(math.max(1L, left))
-    busyWith.isEmpty && waiting.isEmpty
-  }
-
-  /** Waits until no checkpoint of a table is queued or being written. */
-  private def await(table: TableKey): Unit = synchronized {
-    while (busyWith.contains(table) || waiting.containsKey(table)) wait()
+    while (isBusy && left > 0) wait(math.max(1L, left))
+    !isBusy
   }
 
   /**
@@ -167,13 +198,14 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       waiting.clear()
       notifyAll()
     }
-    if (!drain(graceMs)) thread.interrupt()
+    if (!drain(graceMs)) synchronized(thread).interrupt()
   }
 }
 
 object CheckpointWorker {
 
   private val MaxTables = 1000
+  private val MaxAwaitMs = 600000L
 
   private var current = Option.empty[CheckpointWorker]
 
@@ -187,9 +219,10 @@ object CheckpointWorker {
 
   /**
    * Waits for the checkpoint that a commit of this application has made due, so that it is not written twice.
+   * After ten minutes the caller goes on: if both write it, the first one stays.
    */
   def await(table: DeltaHandle): Unit = 
-    find(table.session).foreach(_.await(TableKey.of(table.snapshot)))
+    find(table.session).foreach(_.await(TableKey.of(table.snapshot), MaxAwaitMs))
 
   /** The worker of the session's application. */
   private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {
