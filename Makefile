@@ -47,7 +47,7 @@ PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PL
 BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends_1k appends_200k
 # What shows that a pair works: suites of Scala, and tests from Python. Of Spark 3.5 the artifact of Scala 2.12, whose sources
 # are changed for it, has all suites that 3.5 has.
-CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite
+CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_cleanup.py \
 	test_maintain_and_health.py test_optimize.py test_platforms.py test_sql.py test_stored_types.py)
 # What takes long, and goes by no version.

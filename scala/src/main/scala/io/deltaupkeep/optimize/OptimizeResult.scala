@@ -2,67 +2,6 @@ package io.deltaupkeep.optimize
 
 import io.deltaupkeep.CountText
 
-/** Sizes of a set of files, in bytes; the names are those of Delta's own OPTIMIZE. */
-final case class FileSizes(
-    min: Option[Long],
-    max: Option[Long],
-    avg: Double,
-    totalFiles: Long,
-    totalSize: Long
-)
-
-object FileSizes {
-  def of(sizes: Seq[Long]): FileSizes = {
-    val total = sizes.sum
-    FileSizes(
-      sizes.minOption,
-      sizes.maxOption,
-      if (sizes.isEmpty) 0d else total.toDouble / sizes.size,
-      sizes.size.toLong,
-      total
-    )
-  }
-}
-
-/** Deletion vectors that the rewrite made obsolete, and the rows they hid. */
-final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeletionVectorRowsRemoved: Long)
-
-/**
- * Totals of an OPTIMIZE. Names and meanings are those of Delta's OPTIMIZE, so that scripts keep working; in a
- * dry run they say what the plan would remove, and `numFilesAdded` says how many files it would write. Row
- * groups are counted for bins whose footers were read, which the rows tier does not do; null if there are
- * none. `numRowsDeletedMeanwhile` counts rows of new files that other writers deleted while OPTIMIZE ran: deletion
- * vectors hide them.
- */
-final case class OptimizeMetrics(
-    numFilesAdded: Long,
-    numFilesRemoved: Long,
-    filesAdded: FileSizes,
-    filesRemoved: FileSizes,
-    partitionsOptimized: Long,
-    numBins: Long,
-    numBatches: Long,
-    totalConsideredFiles: Long,
-    totalFilesSkipped: Long,
-    preserveInsertionOrder: Boolean,
-    startTimeMs: Long,
-    endTimeMs: Long,
-    deletionVectorStats: Option[DeletionVectorTotals],
-    numRowGroupsBefore: Option[Long],
-    numRowGroupsAfter: Option[Long],
-    numRowsDeletedMeanwhile: Long,
-    tiers: Seq[TierMetrics]
-)
-
-/**
- * What one tier did.
- *
- * @param files        in bins of that tier
- * @param bytes        of input that went through it, whatever the tier of the bin
- * @param milliseconds of work by all threads
- */
-final case class TierMetrics(tier: String, files: Long, bytes: Long, milliseconds: Long)
-
 /**
  * One bin of the plan and its outcome.
  *
@@ -104,15 +43,15 @@ object OptimizeResult {
 
   /** A dry run; `rowGroups` by bin, as far as footers were read. */
   def planned(
-      path: String,
+      scope: OptimizeScope,
       plan: OptimizePlan,
       rowGroups: Map[Bin, RowGroupCounts],
       now: Long
   ): OptimizeResult = {
     val bins = plan.bins.map(bin => RewrittenBin(bin, Nil, rowGroups.get(bin), Nil))
-    val metrics = totals(plan.considered.size.toLong, bins, batches = 0, startedAt = now, endedAt = now)
+    val metrics = totals(scope, plan, bins, batches = 0, startedAt = now, endedAt = now)
     OptimizeResult(
-      path,
+      scope.path,
       metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
       dryRun = true,
       version = None,
@@ -121,17 +60,19 @@ object OptimizeResult {
     )
   }
 
+  /** `batches` as this Delta counts them. */
   def executed(
-      path: String,
+      scope: OptimizeScope,
       plan: OptimizePlan,
       commit: CommitOutcome,
+      batches: Int,
       verify: Boolean,
       startedAt: Long,
       endedAt: Long
   ): OptimizeResult = {
     OptimizeResult(
-      path,
-      totals(plan.considered.size.toLong, commit.committed, commit.versions.size, startedAt, endedAt),
+      scope.path,
+      totals(scope, plan, commit.committed, batches, startedAt, endedAt),
       dryRun = false,
       commit.versions.lastOption,
       commit.committed.map(binResult(_, "committed")) ++ unchanged(commit.lost, "lost") ++ deferredOf(plan) ++
@@ -146,7 +87,8 @@ object OptimizeResult {
     bins.map(bin => binResult(RewrittenBin(bin, Nil, None, Nil), status))
 
   private def totals(
-      considered: Long,
+      scope: OptimizeScope,
+      plan: OptimizePlan,
       bins: Seq[RewrittenBin],
       batches: Int,
       startedAt: Long,
@@ -156,27 +98,52 @@ object OptimizeResult {
     val added = bins.flatMap(_.addedSizes)
     val vectors = removed.filter(_.deletionVector.nonEmpty)
     val counted = bins.flatMap(_.rowGroups)
+    val considered = plan.considered.size.toLong
+    val partitions = bins.map(_.bin.partition).distinct.size.toLong
     OptimizeMetrics(
       numFilesAdded = added.size,
       numFilesRemoved = removed.size,
       filesAdded = FileSizes.of(added),
       filesRemoved = FileSizes.of(removed.map(_.sizeInBytes)),
-      partitionsOptimized = bins.map(_.bin.partition).distinct.size,
+      partitionsOptimized = partitions,
+      zOrderStats = zOrderStats(plan.layout, removed, partitions),
+      clusteringStats = scope.inputCubes.map(clusteringStats(_, removed, bins.size)),
       numBins = bins.size,
       numBatches = batches,
       totalConsideredFiles = considered,
       totalFilesSkipped = considered - removed.size,
       // In the rows tier Spark's file scan reads the largest files first, whatever order the bin has.
       preserveInsertionOrder = bins.nonEmpty && !bins.exists(_.bin.tier.isInstanceOf[Tier.Rows]),
+      numFilesSkippedToReduceWriteAmplification = 0,
+      numBytesSkippedToReduceWriteAmplification = 0,
       startTimeMs = startedAt,
       endTimeMs = endedAt,
+      totalClusterParallelism = scope.parallelism,
+      totalScheduledTasks = 0,
+      autoCompactParallelismStats = None,
       deletionVectorStats =
         Option.when(vectors.nonEmpty)(DeletionVectorTotals(vectors.size, vectors.map(_.deletedRows).sum)),
+      numTableColumns = scope.tableColumns,
+      numTableColumnsWithStats = scope.columnsWithStats,
       numRowGroupsBefore = Option.when(counted.nonEmpty)(counted.map(_.before).sum),
       numRowGroupsAfter = Option.when(counted.nonEmpty)(counted.map(_.after).sum),
       numRowsDeletedMeanwhile = bins.map(_.lateRows).sum,
       tiers = tierMetrics(bins)
     )
+  }
+
+  /** Each partition is ordered as a whole, whatever order it had before. */
+  private def zOrderStats(layout: Layout, removed: Seq[DataFile], partitions: Long): Option[ZOrderStats] =
+    layout match {
+      case Layout.ZOrder(_) =>
+        val all = ZOrderFileStats(removed.size, removed.map(_.sizeInBytes).sum)
+        Some(ZOrderStats("all", ZOrderFileStats(0, 0), all, 0, all, partitions, None))
+      case _ => None
+    }
+
+  private def clusteringStats(input: InputCubes, removed: Seq[DataFile], bins: Int): ClusteringStats = {
+    val merged = ClusteringFileStats(removed.size, removed.map(_.sizeInBytes).sum)
+    ClusteringStats(input.inCubes, input.others, input.cubes, merged, bins)
   }
 
   private def tierMetrics(bins: Seq[RewrittenBin]): Seq[TierMetrics] =

@@ -17,12 +17,12 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
  */
 private[sql] final class ResultSchema[R <: Product: TypeTag] {
 
-  private lazy val schema = Encoders.product[R].schema
+  private lazy val schema = MetricsColumn.arranged(Encoders.product[R].schema)
 
   /** The columns, with new ids for each plan. */
   def attributes: Seq[Attribute] = DataTypeUtils.toAttributes(schema)
 
-  def row(result: R): Row = Row.fromTuple(result)
+  def row(result: R): Row = MetricsColumn.arranged(result)
 }
 
 private[sql] object ResultSchema {

@@ -58,6 +58,9 @@ private[api] object Delta32 extends DeltaUntil40 {
       full: Boolean
   ): DeltaOperations.Operation = DeltaOperations.Optimize(predicate, zOrderBy, auto, clusterBy)
 
+  /** 3.2 commits once and calls bins batches. */
+  override def batchesOf(bins: Int, commits: Int): Int = bins
+
   override def checkZOrder(
       command: OptimizeTableCommand,
       session: SparkSession,

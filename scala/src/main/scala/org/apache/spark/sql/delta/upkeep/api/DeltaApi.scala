@@ -108,6 +108,9 @@ private[upkeep] trait DeltaApi {
       full: Boolean
   ): DeltaOperations.Operation
 
+  /** What Delta calls batches in the metrics of an OPTIMIZE: its commits, and one if it had nothing to do. */
+  def batchesOf(bins: Int, commits: Int): Int = math.max(1, commits)
+
   /** Fails as Delta does for columns that have no order or no statistics. */
   def checkZOrder(
       command: OptimizeTableCommand,

@@ -52,8 +52,10 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {
     val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf).preview()
-    OptimizeResult.planned(table.path, tiered, rowGroups, System.currentTimeMillis())
+    OptimizeResult.planned(scope, tiered, rowGroups, System.currentTimeMillis())
   }
+
+  private def scope: OptimizeScope = DeltaMetrics.scopeOf(table, selected, layout)
 
   def execute(): OptimizeResult = {
     val startedAt = System.currentTimeMillis()
@@ -64,9 +66,10 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
         run(plan, TableOptimize.MaxReplans)
       }
     OptimizeResult.executed(
-      table.path,
+      scope,
       plan,
       outcome,
+      DeltaApi.current.batchesOf(outcome.committed.size, outcome.versions.size),
       settings.verify,
       startedAt,
       System.currentTimeMillis()
