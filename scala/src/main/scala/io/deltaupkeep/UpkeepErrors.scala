@@ -9,7 +9,7 @@ import org.apache.spark.sql.AnalysisException
  * Spark's table of states, and its message says the problem, the cause and the fix, in this order.
  */
 final class UpkeepException private[deltaupkeep] (
-    name: String,
+    val name: String,
     sqlState: String,
     message: String,
     parameters: Map[String, String],
@@ -26,6 +26,10 @@ final class UpkeepException private[deltaupkeep] (
 
   // Spark looks up the states of its own conditions alone.
   override def getSqlState: String = sqlState
+
+  /** The same error with what Delta throws for the same mistake as its cause. */
+  def causedBy(thrown: Throwable): UpkeepException =
+    new UpkeepException(name, sqlState, message, parameters, Some(thrown))
 }
 
 /** Every error that a user of Delta Upkeep can meet, and nothing else. */
@@ -62,13 +66,14 @@ object UpkeepErrors {
       thrown
     )
 
-  def notADeltaTable(statement: String, table: String): UpkeepException = error(
+  def notADeltaTable(statement: String, table: String, thrown: Throwable): UpkeepException = error(
     "NOT_A_DELTA_TABLE",
     SqlState.WrongObject,
     s"$statement cannot run on $table: it is not a Delta table.",
     "There is no Delta log at that location, or the catalog has it in another format.",
     "Check the name or path. CONVERT TO DELTA turns a Parquet table into a Delta table.",
-    Map("statement" -> statement, "table" -> table)
+    Map("statement" -> statement, "table" -> table),
+    Some(thrown)
   )
 
   def viewNotSupported(statement: String, view: String): UpkeepException = error(
@@ -122,14 +127,15 @@ object UpkeepErrors {
     Map("statement" -> statement, "table" -> table)
   )
 
-  def catalogManaged(statement: String, table: String): UpkeepException = error(
+  def catalogManaged(statement: String, table: String, thrown: Option[Throwable]): UpkeepException = error(
     "CATALOG_MANAGED_TABLE",
     SqlState.FeatureNotSupported,
     s"$statement cannot run on the catalog-managed table $table.",
     "Its catalog decides on file rewrites and log cleanup (Delta protocol, 'Maintenance Operations on " +
       "Catalog-managed Tables'), and this version cannot ask it for permission.",
     "Use the catalog's own maintenance. CHECKPOINT and DESCRIBE HEALTH can run on it.",
-    Map("statement" -> statement, "table" -> table)
+    Map("statement" -> statement, "table" -> table),
+    thrown
   )
 
   def catalogManagedByPath(statement: String, table: String, thrown: Throwable): UpkeepException = error(

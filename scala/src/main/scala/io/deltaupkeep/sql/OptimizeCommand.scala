@@ -5,7 +5,7 @@ import io.deltaupkeep.optimize.{LayoutChoice, OptimizeResult, OptimizeSettings}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.table.Intent
+import org.apache.spark.sql.delta.upkeep.table.{DeltaRefusals, Intent}
 
 /** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
 private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: OptimizeClauses)
@@ -37,12 +37,15 @@ private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: Optim
     val options = checked(clauses.options, OptimizeSettings.entries)
     val settings = OptimizeSettings(options, OptimizeDefaults.of(table))
     val resolver = session.sessionState.conf.resolver
-    val layout = new LayoutChoice(table.facts, resolver)
-      .of(clauses.full, clauses.where.nonEmpty, clauses.zOrderBy)
-    val predicate = clauses.where.map {
-      PartitionPredicate.parse(session.sessionState.sqlParser, resolver, table.facts, _)
+    val request = new DeltaRefusals(table, clauses.where, clauses.zOrderBy).asCauses {
+      val layout = new LayoutChoice(table.facts, resolver)
+        .of(clauses.full, clauses.where.nonEmpty, clauses.zOrderBy)
+      val predicate = clauses.where.map {
+        PartitionPredicate.parse(session.sessionState.sqlParser, resolver, table.facts, _)
+      }
+      OptimizeRequest(layout, predicate)
     }
-    TableOptimize(table, OptimizeRequest(layout, predicate), settings)
+    TableOptimize(table, request, settings)
   }
 
   override protected def withNewChildInternal(newChild: LogicalPlan): OptimizeCommand = copy(child = newChild)

@@ -5,7 +5,7 @@ import io.deltaupkeep.optimize.{Layout, OptimizeResult}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.table.Intent
+import org.apache.spark.sql.delta.upkeep.table.{DeltaRefusals, Intent}
 
 /** Delta's `REORG TABLE t [WHERE p] APPLY (PURGE)`. One result row. */
 private[sql] final case class ReorgCommand(child: LogicalPlan, where: Seq[String])
@@ -23,8 +23,9 @@ private[sql] final case class ReorgCommand(child: LogicalPlan, where: Seq[String
   private def prepare(session: SparkSession): TableOptimize = {
     val table = open(session, Intent.Reorganize)
     val resolver = session.sessionState.conf.resolver
-    val predicate =
+    val predicate = new DeltaRefusals(table, where, Nil).asCauses {
       where.map(PartitionPredicate.parse(session.sessionState.sqlParser, resolver, table.facts, _))
+    }
     val layout = Layout.Purge(oneByOne = table.facts.clusteringColumns.nonEmpty)
     TableOptimize(table, OptimizeRequest(layout, predicate), OptimizeDefaults.of(table))
   }

@@ -2,14 +2,17 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
 
+import io.deltaupkeep.UpkeepException
 import org.apache.commons.io.FileUtils
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
 import org.apache.spark.sql.delta.commands.optimize.OptimizeMetrics
 import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaTarget
 import org.apache.spark.sql.types.StructType
 
@@ -72,6 +75,45 @@ class DropInSuite extends AnyFunSuite {
       (1 to 2).foreach(append(path, _))
       assertSame(path, s"OPTIMIZE delta.`$path`")
     }
+  }
+
+  /** The condition of ours, and that of its cause. */
+  private def refusal(statement: String): (String, String) = {
+    val e = intercept[UpkeepException](spark.sql(statement))
+    val cause = Option(e.getCause).collect {
+      case thrown: Throwable with SparkThrowable => SparkApi.condition(thrown)
+    }
+    (e.name, cause.orNull)
+  }
+
+  test("what Delta refuses too has Delta's error as its cause") {
+    val t = s"delta.`${newTable("refusals", 2)}`"
+    val clustered = s"delta.`${new File(root, "refusals-clustered")}`"
+    spark.sql(s"CREATE TABLE $clustered (id BIGINT) USING delta CLUSTER BY (id)")
+    val parquet = new File(root, "refusals-parquet").toString
+    spark.range(1).write.mode("overwrite").parquet(parquet)
+    val onlyOfPaths = "DELTA_TABLE_ONLY_OPERATION"
+    Seq(
+      s"OPTIMIZE $t ZORDER BY (p)" -> ("ZORDER_COLUMN", "DELTA_ZORDERING_ON_PARTITION_COLUMN"),
+      s"OPTIMIZE $t ZORDER BY (P)" -> ("ZORDER_COLUMN", "DELTA_ZORDERING_ON_PARTITION_COLUMN"),
+      s"OPTIMIZE $t ZORDER BY (x)" -> ("ZORDER_COLUMN", "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST"),
+      s"OPTIMIZE $t WHERE id = 1" -> ("NON_PARTITION_COLUMN", "DELTA_NON_PARTITION_COLUMN_REFERENCE"),
+      s"OPTIMIZE $t WHERE x = 1" -> ("MISSING_COLUMN", "DELTA_NON_PARTITION_COLUMN_REFERENCE"),
+      s"REORG TABLE $t WHERE id = 1 APPLY (PURGE)" ->
+        ("NON_PARTITION_COLUMN", "DELTA_NON_PARTITION_COLUMN_REFERENCE"),
+      s"OPTIMIZE $t WHERE p =" -> ("INVALID_PREDICATE", "DELTA_FAILED_RECOGNIZE_PREDICATE"),
+      s"OPTIMIZE $t WHERE p IN (SELECT 1)" ->
+        ("SUBQUERY_IN_PREDICATE", "DELTA_UNSUPPORTED_SUBQUERY_IN_PARTITION_PREDICATES"),
+      s"OPTIMIZE $clustered WHERE id = 1" ->
+        ("CLUSTERED_TABLE", "DELTA_CLUSTERING_WITH_PARTITION_PREDICATE"),
+      s"OPTIMIZE $clustered ZORDER BY (id)" -> ("CLUSTERED_TABLE", "DELTA_CLUSTERING_WITH_ZORDER_BY"),
+      s"OPTIMIZE '$parquet'" -> ("NOT_A_DELTA_TABLE", onlyOfPaths),
+      s"OPTIMIZE delta.`$parquet-missing`" -> ("NOT_A_DELTA_TABLE", onlyOfPaths),
+      s"REORG TABLE delta.`$parquet` APPLY (PURGE)" -> ("NOT_A_DELTA_TABLE", onlyOfPaths)
+    ).foreach { case (statement, expected) => assert(refusal(statement) == expected, statement) }
+    val (_, full) = refusal(s"OPTIMIZE $t FULL")
+    val hasFull = DeltaApi.current.fullRefusal.nonEmpty
+    assert(full == (if (hasFull) "DELTA_OPTIMIZE_FULL_NOT_SUPPORTED" else null))
   }
 
   test("MAINTAIN shows the same metrics") {

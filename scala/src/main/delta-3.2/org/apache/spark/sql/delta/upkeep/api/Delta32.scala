@@ -58,6 +58,8 @@ private[api] object Delta32 extends DeltaUntil40 {
       full: Boolean
   ): DeltaOperations.Operation = DeltaOperations.Optimize(predicate, zOrderBy, auto, clusterBy)
 
+  override def fullRefusal: Option[Throwable] = None
+
   /** 3.2 commits once and calls bins batches. */
   override def batchesOf(bins: Int, commits: Int): Int = bins
 

@@ -4,7 +4,13 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.delta.{DeltaOperations, DeltaTableUtils, Snapshot, TransactionExecutionObserver}
+import org.apache.spark.sql.delta.{
+  DeltaErrors,
+  DeltaOperations,
+  DeltaTableUtils,
+  Snapshot,
+  TransactionExecutionObserver
+}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
@@ -36,6 +42,8 @@ private[api] trait DeltaSince33 extends DeltaApi {
     case DeltaOptimizeContext(None, None, None, None, full) => Some(full)
     case _ => None
   }
+
+  override def fullRefusal: Option[Throwable] = Some(DeltaErrors.optimizeFullNotSupportedException())
 
   override def optimizeOperation(
       predicate: Seq[Expression],

@@ -1,7 +1,13 @@
 package org.apache.spark.sql.delta.upkeep.api
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.delta.{CheckpointProvider, DeltaConfigs, LazyCompleteCheckpointProvider, Snapshot}
+import org.apache.spark.sql.delta.{
+  CheckpointProvider,
+  DeltaConfigs,
+  DeltaErrors,
+  LazyCompleteCheckpointProvider,
+  Snapshot
+}
 import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.delta.stats.StatsCollector
 
@@ -15,6 +21,11 @@ private[api] object Delta44 extends DeltaSince41 {
 
   override def checkpointActions(session: SparkSession, snapshot: Snapshot): Option[DataFrame] =
     snapshot.checkpointProvider.loadActionsForStateReconstruction(session, snapshot.deltaLog)
+
+  override def catalogManagedRefusal(statement: String): Option[Throwable] =
+    Option.when(Set("OPTIMIZE", "REORG")(statement)) {
+      DeltaErrors.operationBlockedOnCatalogManagedTable(statement)
+    }
 
   override def storesPartitions(metadata: Metadata): Boolean =
     DeltaConfigs.WRITE_PARTITION_COLUMNS_TO_PARQUET.fromMetaData(metadata).getOrElse(true)

@@ -108,6 +108,12 @@ private[upkeep] trait DeltaApi {
       full: Boolean
   ): DeltaOperations.Operation
 
+  /** What Delta throws for FULL on a table that is not clustered; None where it has no FULL. */
+  def fullRefusal: Option[Throwable]
+
+  /** What Delta throws for an OPTIMIZE or REORG of a catalog-managed table; None where it does not refuse it. */
+  def catalogManagedRefusal(statement: String): Option[Throwable] = None
+
   /** What Delta calls batches in the metrics of an OPTIMIZE: its commits, and one if it had nothing to do. */
   def batchesOf(bins: Int, commits: Int): Int = math.max(1, commits)
 

@@ -100,10 +100,10 @@ object DeltaHandle {
   def open(session: SparkSession, statement: String, plan: LogicalPlan, intent: Intent): DeltaHandle = {
     val table = Plans
       .tableIn(plan)
-      .getOrElse(throw UpkeepErrors.notADeltaTable(statement, plan.simpleString(maxFields = 10)))
+      .getOrElse(throw DeltaRefusals.notADeltaTable(statement, plan.simpleString(maxFields = 10)))
     val name = nameOf(table)
     val snapshot = DeltaTarget.withKnownFeatures(statement, name) {
-      if (table.initialSnapshot.version < 0) throw UpkeepErrors.notADeltaTable(statement, name)
+      if (table.initialSnapshot.version < 0) throw DeltaRefusals.notADeltaTable(statement, name)
       // The table was opened for this statement, so it is listed again only if Delta may have skipped the
       // listing.
       val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)

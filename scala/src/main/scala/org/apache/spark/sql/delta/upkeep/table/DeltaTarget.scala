@@ -41,7 +41,7 @@ object DeltaTarget {
       case resolved: ResolvedTable =>
         val table = Plans
           .tableIn(resolved)
-          .getOrElse(throw UpkeepErrors.notADeltaTable(statement, quoted(nameParts)))
+          .getOrElse(throw DeltaRefusals.notADeltaTable(statement, quoted(nameParts)))
         // Delta reads the protocol as late as possible. Otherwise its refusal would only appear in the
         // analyzer.
         withKnownFeatures(statement, quoted(nameParts))(table.initialSnapshot)
@@ -61,7 +61,7 @@ object DeltaTarget {
     withKnownFeatures(statement, display) {
       val table = DeltaTableV2(session, new Path(path), options = fileSystemOptions)
       if (!table.tableExists || table.hasPartitionFilters)
-        throw UpkeepErrors.notADeltaTable(statement, display)
+        throw DeltaRefusals.notADeltaTable(statement, display, path)
       // Delta reads a version from the end of a path, as in /table@v3.
       if (table.deltaLog.dataPath.getName != table.path.getName)
         throw UpkeepErrors.timeTravelNotSupported(statement, display)

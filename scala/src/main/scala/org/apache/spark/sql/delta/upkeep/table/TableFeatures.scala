@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.table
 import io.deltaupkeep.UpkeepErrors
 
 import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 
 /** Decides by the features in the protocol which tables Delta Upkeep may maintain. */
 private[upkeep] object TableFeatures {
@@ -70,6 +71,7 @@ private[upkeep] object TableFeatures {
       DeltaTarget.withKnownFeatures(statement, table)(snapshot.deltaLog.protocolWrite(snapshot.protocol))
     }
     val movesFiles = intent == Intent.Reorganize || intent == Intent.CleanLog
-    if (movesFiles && isCatalogManaged(snapshot)) throw UpkeepErrors.catalogManaged(statement, table)
+    if (movesFiles && isCatalogManaged(snapshot))
+      throw UpkeepErrors.catalogManaged(statement, table, DeltaApi.current.catalogManagedRefusal(statement))
   }
 }

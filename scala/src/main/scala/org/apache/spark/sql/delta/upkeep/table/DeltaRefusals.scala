@@ -1,0 +1,55 @@
+package org.apache.spark.sql.delta.upkeep.table
+
+import io.deltaupkeep.{UpkeepErrors, UpkeepException}
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.delta.{DeltaErrors, DeltaTableIdentifier}
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+
+/**
+ * Errors of ours with what Delta throws for the same mistake as their cause, for code that looks for Delta's conditions.
+ *
+ * @param where    predicates of the statement
+ * @param zOrderBy columns, each by the parts of its name
+ */
+final class DeltaRefusals(table: DeltaHandle, where: Seq[String], zOrderBy: Seq[Seq[String]]) {
+
+  /** Checks the clauses of an OPTIMIZE or REORG. */
+  def asCauses[T](check: => T): T =
+    try check
+    catch { case e: UpkeepException => throw causeOf(e).fold(e)(e.causedBy) }
+
+  private def causeOf(e: UpkeepException): Option[Throwable] = {
+    def column = e.getMessageParameters.get("column")
+    e.name match {
+      case "CLUSTERED_TABLE" if where.nonEmpty =>
+        Some(DeltaErrors.clusteringWithPartitionPredicatesException(where))
+      case "CLUSTERED_TABLE" =>
+        Some(DeltaErrors.clusteringWithZOrderByException(zOrderBy.map(UnresolvedAttribute(_))))
+      case "FULL_NEEDS_CLUSTERING" => DeltaApi.current.fullRefusal
+      case "INVALID_PREDICATE" =>
+        Some(DeltaErrors.failedRecognizePredicate(e.getMessageParameters.get("predicate"), e.getCause))
+      case "SUBQUERY_IN_PREDICATE" => Some(DeltaErrors.unsupportSubqueryInPartitionPredicates())
+      case "MISSING_COLUMN" | "NON_PARTITION_COLUMN" =>
+        Some(DeltaErrors.nonPartitionColumnReference(column, table.facts.partitionColumns))
+      case "ZORDER_COLUMN" if partitions(column) =>
+        Some(DeltaErrors.zOrderingOnPartitionColumnException(column))
+      case "ZORDER_COLUMN" => Some(DeltaErrors.zOrderingColumnDoesNotExistException(column))
+      case _ => None
+    }
+  }
+
+  private def partitions(column: String): Boolean =
+    table.facts.partitionColumns.exists(table.session.sessionState.conf.resolver(_, column))
+}
+
+private[upkeep] object DeltaRefusals {
+
+  def notADeltaTable(statement: String, table: String): UpkeepException =
+    UpkeepErrors.notADeltaTable(statement, table, DeltaErrors.notADeltaTableException(statement))
+
+  def notADeltaTable(statement: String, table: String, path: String): UpkeepException = {
+    val thrown = DeltaErrors.notADeltaTableException(statement, DeltaTableIdentifier(Some(path)))
+    UpkeepErrors.notADeltaTable(statement, table, thrown)
+  }
+}
