@@ -67,6 +67,16 @@ def test_missing_table(spark: SparkSession, tmp_path: Path, statement: str):
     assert not missing.exists()
 
 
+def test_empty_name(spark: SparkSession):
+    for target in ("''", "' '", "delta.``", "delta.` `"):
+        for statement in STATEMENTS:
+            assert condition_of(spark, f"{statement} {target}") == "EMPTY_NAME"
+    assert condition_of(spark, "REORG TABLE delta.`` APPLY (PURGE)") == "EMPTY_NAME"
+    for path in ("", " "):
+        with pytest.raises(AnalysisException, match="EMPTY_NAME"):
+            UpkeepTable.forPath(spark, path)
+
+
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_view(spark: SparkSession, catalog_table: str, statement: str):
     view = f"v{uuid.uuid4().hex[:8]}"

@@ -66,6 +66,15 @@ object UpkeepErrors {
       thrown
     )
 
+  def emptyName(statement: String): UpkeepException = error(
+    "EMPTY_NAME",
+    SqlState.SyntaxOrAccess,
+    s"$statement does not say which table.",
+    "The name or path of the table, or a part of the name, is empty.",
+    "Give the table's name, or the path of its directory.",
+    Map("statement" -> statement)
+  )
+
   def notADeltaTable(statement: String, table: String, thrown: Throwable): UpkeepException = error(
     "NOT_A_DELTA_TABLE",
     SqlState.WrongObject,

@@ -122,4 +122,13 @@ class DropInSuite extends AnyFunSuite {
     assert(zOrderStats == metrics.schema("zOrderStats"))
     assert(result.select("optimize.metrics.numBatches").head().getLong(0) >= 1)
   }
+
+  test("an empty name is told by every statement") {
+    val statements = Seq("OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN")
+    val targets = Seq("''", "' '", "delta.``", "delta.` `")
+    for (statement <- statements; target <- targets)
+      assert(refusal(s"$statement $target")._1 == "EMPTY_NAME", s"$statement $target")
+    for (target <- targets.filter(_.startsWith("delta")))
+      assert(refusal(s"REORG TABLE $target APPLY (PURGE)")._1 == "EMPTY_NAME", target)
+  }
 }

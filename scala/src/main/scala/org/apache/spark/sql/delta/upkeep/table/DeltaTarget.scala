@@ -31,6 +31,7 @@ object DeltaTarget {
 
   /** A name of one to three parts, delta.`/path` among them. An unknown name stays unresolved. */
   def byName(session: SparkSession, statement: String, nameParts: Seq[String]): LogicalPlan = {
+    nameParts.foreach(requireText(statement, _))
     val unresolved = UnresolvedTableOrView(nameParts, statement, allowTempView = true)
     val relations = session.sessionState.analyzer.ResolveRelations
     withKnownFeatures(statement, quoted(nameParts))(relations(unresolved)) match {
@@ -57,6 +58,7 @@ object DeltaTarget {
       path: String,
       fileSystemOptions: Map[String, String]
   ): LogicalPlan = {
+    requireText(statement, path)
     val display = quoted(Seq("delta", path))
     withKnownFeatures(statement, display) {
       val table = DeltaTableV2(session, new Path(path), options = fileSystemOptions)
@@ -69,6 +71,10 @@ object DeltaTarget {
       ResolvedTable.create(catalog, Identifier.of(Array(DeltaSourceUtils.ALT_NAME), path), table)
     }
   }
+
+  /** Spark and Hadoop fail in other ways for each kind of empty name. */
+  private[table] def requireText(statement: String, name: String): Unit =
+    if (name.trim.isEmpty) throw UpkeepErrors.emptyName(statement)
 
   /** Delta's catalog returns a table for any path, even if there is none. */
   private object PathTable {

@@ -14,11 +14,14 @@ object PublicTable {
   def forName(session: SparkSession, name: String): AnyRef =
     opened("UpkeepTable.forName", name)(DeltaTable.forName(session, name))
 
-  /** @throws io.deltaupkeep.UpkeepException `LOG_DAMAGED` */
-  def forPath(session: SparkSession, path: String, fileSystemOptions: Map[String, String]): AnyRef =
-    opened("UpkeepTable.forPath", DeltaTarget.quoted(Seq("delta", path))) {
+  /** @throws io.deltaupkeep.UpkeepException `EMPTY_NAME`, `LOG_DAMAGED` */
+  def forPath(session: SparkSession, path: String, fileSystemOptions: Map[String, String]): AnyRef = {
+    val method = "UpkeepTable.forPath"
+    DeltaTarget.requireText(method, path)
+    opened(method, DeltaTarget.quoted(Seq("delta", path))) {
       DeltaTable.forPath(session, path, fileSystemOptions.asJava)
     }
+  }
 
   private def opened(method: String, table: String)(open: => DeltaTable): DeltaTable =
     try open
