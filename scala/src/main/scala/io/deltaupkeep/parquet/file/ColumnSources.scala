@@ -53,8 +53,8 @@ private[parquet] object ColumnSources {
       case None if found.size == wanted.size => Right(present(file, wanted, found, column))
       case None if !wanted(found.size).isRepetition(Repetition.OPTIONAL) =>
         Left(s"column $name is required, and a file lacks it")
-      case None if found.isEmpty && lacking.defaults(name) =>
-        Left(s"column $name has a default that readers take, and a file lacks it")
+      case None if found.isEmpty && lacking.defaults(ColumnName(wanted.head.getName)) =>
+        Left(s"column ${wanted.head.getName} has a default that readers take, and a file lacks it")
       case None if found.isEmpty => Right(ColumnSource.Absent)
       case None
           if lacking.nullStructs && !hasField(

@@ -4,13 +4,16 @@ import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
+/** The name of a column of the table, and not that of one of its fields. */
+final case class ColumnName(text: String)
+
 /**
  * How readers see fields that a file lacks. A splice makes nulls of them.
  *
- * @param defaults    columns for which they take another value
+ * @param defaults    columns for which they take another value; they take none for a field of a struct
  * @param nullStructs whether they take a struct as null if the file has none of its fields
  */
-final case class LackingFields(defaults: Set[String] = Set.empty, nullStructs: Boolean = false)
+final case class LackingFields(defaults: Set[ColumnName] = Set.empty, nullStructs: Boolean = false)
 
 /**
  * How files are spliced.

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.optimize._
-import io.deltaupkeep.parquet.file.{LackingFields, SpliceSettings}
+import io.deltaupkeep.parquet.file.{ColumnName, LackingFields, SpliceSettings}
 import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
 
@@ -210,7 +210,9 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       keepsForms = !IcebergCompat.isAnyEnabled(metadata),
       shiftsForeignInt96 = sqlConf.isParquetINT96TimestampConversion,
       lacking = LackingFields(
-        dataSchema.fields.filter(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY)).map(_.name).toSet,
+        dataSchema.fields.filter(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY)).map(field =>
+          ColumnName(field.name)
+        ).toSet,
         readsNullStructs
       )
     )

@@ -1,0 +1,62 @@
+package org.apache.spark.sql.delta.upkeep
+
+import java.io.File
+
+import org.apache.parquet.schema.MessageTypeParser
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.prop.TableDrivenPropertyChecks
+
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
+import org.apache.spark.sql.types._
+
+/** Files that lack a column with a default: readers supply it. */
+class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
+  import ForeignTables._
+  import TestSession.{root, spark}
+
+  private val kinds = Table(
+    ("type", "default"),
+    ("INT", "42"),
+    ("ARRAY<INT>", "array(1, 2)"),
+    ("STRUCT<x: INT, y: STRUCT<z: STRING>>", "named_struct('x', 1, 'y', named_struct('z', 'a'))"),
+    ("MAP<STRING, INT>", "map('a', 1)"),
+    ("ARRAY<STRUCT<x: INT>>", "array(named_struct('x', 1))")
+  )
+
+  test("a default of every type stays what readers supply") {
+    forAll(kinds) { (kind, default) =>
+      val name = s"defaults_${kind.replaceAll("\\W+", "_")}"
+      val path = new File(root, name).getAbsolutePath
+      spark.range(0, 4, 1, 2).write.parquet(path)
+      spark.sql(s"CREATE TABLE $name (id BIGINT) USING parquet LOCATION '$path'")
+      try {
+        spark.sql(s"ALTER TABLE $name ADD COLUMN c $kind DEFAULT $default")
+        spark.sql(s"CONVERT TO DELTA $name NO STATISTICS")
+        assert(rowsOf(path, "c IS NOT NULL").size == 4)
+        val reason = "column c has a default that readers take, and a file lacks it"
+        assert(optimize(path) == ("rows" -> reason))
+      } finally spark.sql(s"DROP TABLE $name")
+    }
+  }
+
+  test("readers supply no default of a field, whatever has one of the same name") {
+    val default = new MetadataBuilder().putString(EXISTS_DEFAULT_COLUMN_METADATA_KEY, "7").build()
+    val inner = new StructType().add("a", IntegerType).add("x", IntegerType, nullable = true, default)
+    val schema = new StructType()
+      .add("x", IntegerType, nullable = true, default)
+      .add("s", inner)
+      .add("l", ArrayType(inner))
+    val parquet = MessageTypeParser.parseMessageType(
+      "message m { optional int32 x; optional group s { optional int32 a; } " +
+        "optional group l (LIST) { repeated group list { optional group element { optional int32 a; } } } }"
+    )
+    val files = (1 to 2).map { i =>
+      fileOf(parquet) { row =>
+        row.append("x", i).addGroup("s").append("a", i)
+        row.addGroup("l").addGroup("list").addGroup("element").append("a", i)
+        ()
+      }
+    }
+    assert(optimize(tableOf("defaultsOfFields", schema)(files: _*))._1 == "splice")
+  }
+}
