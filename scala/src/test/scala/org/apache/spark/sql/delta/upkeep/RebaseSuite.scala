@@ -7,12 +7,15 @@ import scala.collection.mutable
 import io.deltaupkeep.optimize.{CommitOutcome, Layout, OptimizeSettings}
 
 import org.apache.hadoop.fs.Path
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
+import org.apache.spark.sql.types.{IntegerType, LongType, StructType}
 
 /** Compactions of files from which other writers delete rows meanwhile. */
 class RebaseSuite extends AnyFunSuite {
@@ -127,16 +130,69 @@ class RebaseSuite extends AnyFunSuite {
       .forall(_ == false))
   }
 
+  private val mapped = "delta.columnMapping.mode" -> "name"
+
   for (
-    (what, change) <- Seq(
-      "a property of the user" -> "ALTER TABLE {t} SET TBLPROPERTIES ('team' = 'x', 'delta.checkpointInterval' = '7')",
-      "a new column" -> "ALTER TABLE {t} ADD COLUMN more INT"
+    (what, change, properties) <- Seq(
+      (
+        "a property of the user",
+        "ALTER TABLE {t} SET TBLPROPERTIES ('team' = 'x', 'delta.checkpointInterval' = '7')",
+        Nil
+      ),
+      ("a new column under column mapping", "ALTER TABLE {t} ADD COLUMN more INT", Seq(mapped)),
+      (
+        "a new column under column mapping by id",
+        "ALTER TABLE {t} ADD COLUMN more STRUCT<x: INT>",
+        Seq("delta.columnMapping.mode" -> "id")
+      )
     )
   ) test(s"$what loses no bin") {
-    val path = table(what.replace(' ', '-'))
+    val path = table(what.replace(' ', '-'), properties: _*)
     val outcome = optimizeWhile(path, change, "DELETE FROM {t} WHERE id = 4")
     assert(outcome.lost.isEmpty && outcome.committed.map(_.lateRows) == Seq(1L))
     assert(ids(path) == without(4) && orphans(path).isEmpty)
+  }
+
+  private def foreignFiles(fields: String)(fill: Group => Any): Seq[ForeignTables.ForeignFile] = {
+    val parquet = MessageTypeParser.parseMessageType(s"message m { optional int64 id; $fields }")
+    (1L to 2L).map { id =>
+      ForeignTables.fileOf(parquet) { row =>
+        row.append("id", id)
+        fill(row)
+        ()
+      }
+    }
+  }
+
+  test("values that files hold for a column that is added meanwhile stay") {
+    val files = foreignFiles("optional int32 more;")(_.append("more", 7))
+    val path = ForeignTables.tableOf("rebase-held", new StructType().add("id", LongType))(files: _*)
+    val outcome = optimizeWhile(path, "ALTER TABLE {t} ADD COLUMN more INT")
+    assert(outcome.lost.size == 1 && outcome.committed.isEmpty)
+    assert(ForeignTables.rowsOf(path, "more = 7").size == 2)
+  }
+
+  test("values that files hold for a field that is added meanwhile stay") {
+    val fields = "optional group s { optional int32 a; optional int32 more; }"
+    val files = foreignFiles(fields)(_.addGroup("s").append("a", 1).append("more", 7))
+    val schema = new StructType().add("id", LongType).add("s", new StructType().add("a", IntegerType))
+    val path = ForeignTables.tableOf("rebase-held-field", schema)(files: _*)
+    val outcome = optimizeWhile(path, "ALTER TABLE {t} ADD COLUMN s.more INT")
+    assert(outcome.lost.size == 1 && outcome.committed.isEmpty)
+    assert(ForeignTables.rowsOf(path, "s.more = 7").size == 2)
+  }
+
+  test("values of a dropped column that RESTORE brings back meanwhile stay") {
+    val path = new File(root, "rebase-restored").getAbsolutePath
+    run(
+      path,
+      "CREATE TABLE {t} (id BIGINT, more INT) USING delta TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    )
+    (1 to 2).foreach(i => run(path, s"INSERT INTO {t} VALUES ($i, 7)"))
+    run(path, "ALTER TABLE {t} DROP COLUMN more")
+    val outcome = optimizeWhile(path, "RESTORE TABLE {t} TO VERSION AS OF 2")
+    assert(outcome.lost.size == 1 && outcome.committed.isEmpty)
+    assert(ForeignTables.rowsOf(path, "more = 7").size == 2)
   }
 
   test("large row groups that come before small ones keep their rows") {

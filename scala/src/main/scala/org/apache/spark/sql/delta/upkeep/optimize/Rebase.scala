@@ -15,12 +15,11 @@ import io.deltaupkeep.parquet.file.PlacedRows
 import io.deltaupkeep.parquet.footer.RowSelection
 
 import org.apache.spark.sql.delta.OptimisticTransaction
-import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor, Metadata}
+import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.commands.DeletionVectorUtils
 import org.apache.spark.sql.delta.deletionvectors.RoaringBitmapArray
 import org.apache.spark.sql.delta.upkeep.api.NewFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.types.{MetadataBuilder, StructField}
 
 /**
  * A written bin as one version of the table takes it.
@@ -80,7 +79,7 @@ private[optimize] final class Rebase(
 
   /** The new files follow the schema, the properties and the features of the version that was read. */
   private val isSameTable =
-    Rebase.takesFilesOf(snapshot.metadata, next.metadata) && next.protocol == snapshot.protocol
+    MetadataSince.takesFiles(snapshot.metadata, next.metadata) && next.protocol == snapshot.protocol
   private val takesVectors =
     carries && DeletionVectorUtils.deletionVectorsWritable(next.protocol, next.metadata)
 
@@ -168,36 +167,4 @@ private[optimize] final class Rebase(
       case _ => None
     }
   }
-}
-
-private object Rebase {
-
-  private val HighWaterMark = "delta.identity.highWaterMark"
-
-  /** Properties that say nothing of data files; the last one counts the columns that were ever added. */
-  private val OfNoFile = Set(
-    "delta.checkpointInterval",
-    "delta.logRetentionDuration",
-    "delta.deletedFileRetentionDuration",
-    "delta.setTransactionRetentionDuration",
-    "delta.enableExpiredLogCleanup",
-    "delta.autoOptimize.autoCompact",
-    "delta.autoOptimize.optimizeWrite",
-    "delta.targetFileSize",
-    "delta.columnMapping.maxColumnId"
-  )
-
-  /** Whether files for one version of the table are as good for a later one: columns may have been added to it. */
-  private def takesFilesOf(written: Metadata, now: Metadata): Boolean =
-    written.id == now.id && written.partitionColumns == now.partitionColumns &&
-      ofFiles(written.configuration) == ofFiles(now.configuration) &&
-      (columnsOf(written) -- columnsOf(now)).isEmpty
-
-  private def ofFiles(properties: Map[String, String]): Map[String, String] =
-    properties.filter { case (key, _) => key.startsWith("delta.") && !OfNoFile(key) }
-
-  /** Without the marks of identity columns, which commits of other writers move (protocol, 'Identity Columns'). */
-  private def columnsOf(metadata: Metadata): Set[StructField] = metadata.schema.map { field =>
-    field.copy(metadata = new MetadataBuilder().withMetadata(field.metadata).remove(HighWaterMark).build())
-  }.toSet
 }
