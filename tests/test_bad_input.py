@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from delta_upkeep.fleet.errors import condition_of as name_of
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 WRITERS = [s for s in STATEMENTS if s != "DESCRIBE HEALTH"]
@@ -25,7 +26,7 @@ def error_of(spark: SparkSession, text: str) -> AnalysisException:
 
 
 def condition_of(spark: SparkSession, text: str) -> str:
-    return error_of(spark, text).getCondition().removeprefix("DELTA_UPKEEP.")
+    return (name_of(error_of(spark, text)) or "").removeprefix("DELTA_UPKEEP.")
 
 
 def set_protocol(t: Table, **protocol: object) -> None:
@@ -53,7 +54,7 @@ def test_not_a_delta_table(spark: SparkSession, tmp_path: Path, statement: str):
     before = sorted(parquet.rglob("*"))
     for target in (name, f"'{parquet}'", f"delta.`{parquet}`"):
         error = error_of(spark, f"{statement} {target}")
-        assert error.getCondition() == "DELTA_UPKEEP.NOT_A_DELTA_TABLE"
+        assert name_of(error) == "DELTA_UPKEEP.NOT_A_DELTA_TABLE"
         assert "CONVERT TO DELTA" in str(error)
     assert sorted(parquet.rglob("*")) == before
 
@@ -85,7 +86,7 @@ def test_view(spark: SparkSession, catalog_table: str, statement: str):
     try:
         for name in (view, f"{view}_temp"):
             error = error_of(spark, f"{statement} {name}")
-            assert error.getCondition() == "DELTA_UPKEEP.VIEW_NOT_SUPPORTED"
+            assert name_of(error) == "DELTA_UPKEEP.VIEW_NOT_SUPPORTED"
             assert "Name the Delta table" in str(error)
     finally:
         spark.sql(f"DROP VIEW {view}")
@@ -167,7 +168,7 @@ def test_syntax(spark: SparkSession, table: TableFactory):
     ):
         with pytest.raises(ParseException) as caught:
             spark.sql(text.format(t=t.sql_name))
-        assert caught.value.getCondition() == "PARSE_SYNTAX_ERROR"
+        assert name_of(caught.value) == "PARSE_SYNTAX_ERROR"
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
@@ -176,7 +177,7 @@ def test_feature_that_no_reader_knows(spark: SparkSession, table: TableFactory, 
     set_protocol(t, **features("timeMachine"))
     before = t.all_files()
     error = error_of(spark, f"{statement} {t.sql_name}")
-    assert error.getCondition() == "DELTA_UPKEEP.UNSUPPORTED_TABLE_FEATURE"
+    assert name_of(error) == "DELTA_UPKEEP.UNSUPPORTED_TABLE_FEATURE"
     assert "timeMachine" in str(error)
     assert "newer Delta" in str(error)
     assert t.all_files() == before
@@ -224,7 +225,7 @@ def test_no_permission_on_the_log(spark: SparkSession, table: TableFactory, stat
         error = error_of(spark, f"{statement} {t.sql_name}")
     finally:
         t.log.chmod(0o755)
-    assert error.getCondition() == "DELTA_UPKEEP.LOG_NOT_WRITABLE"
+    assert name_of(error) == "DELTA_UPKEEP.LOG_NOT_WRITABLE"
     assert "Nothing was changed" in str(error)
     assert t.all_files() == before
 
@@ -232,15 +233,15 @@ def test_no_permission_on_the_log(spark: SparkSession, table: TableFactory, stat
 def test_python_errors_are_pysparks(spark: SparkSession, table: TableFactory, tmp_path: Path):
     with pytest.raises(AnalysisException) as caught:
         UpkeepTable.forPath(spark, str(tmp_path / "none"))
-    assert caught.value.getCondition()
+    assert name_of(caught.value)
     upkeep = UpkeepTable.forPath(spark, str(table(1).path))
     with pytest.raises(AnalysisException) as caught:
         upkeep.optimize().option("targetSize", 1).executeCompaction()
-    assert caught.value.getCondition() == "DELTA_UPKEEP.UNKNOWN_OPTION"
+    assert name_of(caught.value) == "DELTA_UPKEEP.UNKNOWN_OPTION"
     assert caught.value.getSqlState() == "42616"
     with pytest.raises(AnalysisException) as caught:
         upkeep.cleanupLog(-1)
-    assert caught.value.getCondition() == "DELTA_UPKEEP.NEGATIVE_RETENTION"
+    assert name_of(caught.value) == "DELTA_UPKEEP.NEGATIVE_RETENTION"
     with pytest.raises(TypeError, match="cannot be a list"):
         upkeep.optimize().option("targetFileSize", [1]).dryRun()
 
@@ -251,4 +252,4 @@ def test_predicates_from_python_are_not_pasted(spark: SparkSession, table: Table
         UpkeepTable.forPath(spark, str(t.path)).optimize().where(
             "p = 1 DRY RUN"
         ).executeCompaction()
-    assert caught.value.getCondition() == "DELTA_UPKEEP.INVALID_PREDICATE"
+    assert name_of(caught.value) == "DELTA_UPKEEP.INVALID_PREDICATE"

@@ -143,7 +143,7 @@ def test_a_damaged_table_keeps_no_other(fleet: Fleet):
     (fleet.lake / "y/_delta_log" / f"{1:020}.json").write_text("{")
     gone = '[[overrides]]\nmatch = "{schema}.events_1"\noptions = {{ targetSize = 1 }}\n'
     summary = fleet.run(ALL.replace('"{lake}/*"', '"{lake}/*", "no.such"') + gone, code=1)
-    failed = [fleet.path("y"), "spark_catalog.no.such", fleet.name("events_1")]
+    failed = [fleet.path("y"), "no.such", fleet.name("events_1")]
     for name, status in statuses(summary).items():
         assert status == ("failed" if name in failed else "done"), name
     assert summary["totals"]["failed"] == 3
@@ -151,6 +151,37 @@ def test_a_damaged_table_keeps_no_other(fleet: Fleet):
     assert errors[fleet.name("events_1")]["condition"] == "DELTA_UPKEEP.UNKNOWN_OPTION"
     assert "Use one of: targetFileSize" in errors[fleet.name("events_1")]["message"]
     assert f"{1:020}.json" in errors[fleet.path("y")]["message"]
+
+
+def test_a_pattern_that_matches_nothing_fails_the_run_unless_it_may(fleet: Fleet):
+    nothing = 'tables.include = "{lake}/none*"\n'
+    summary = fleet.run(nothing, code=1)
+    assert [table["reason"] for table in summary["tables"]] == ["NO_TABLE_MATCHES"]
+    summary = fleet.run(nothing + "tables.allow_empty = true\n")
+    assert (summary["tables"], summary["unmatched"]) == ([], [f"{fleet.lake}/none*"])
+
+
+def test_a_session_without_a_metastore_says_so_when_asked_for_names(fleet: Fleet):
+    summary = fleet.run('tables = {{ include = ["no_such.*", "{schema}.none"] }}', code=1)
+    for table in summary["tables"]:
+        assert table["reason"] == "NO_METASTORE"
+        assert "spark.sql.catalogImplementation = in-memory" in table["error"]["message"]
+    for name in ("no_such.t", f"{fleet.schema}.none"):
+        assert main(["health", name]) == 1
+        assert "the session has no metastore" in fleet.capsys.readouterr().err
+    assert main(["health", f"delta.`{fleet.lake}/none`"]) == 1
+    assert "is not a Delta table" in fleet.capsys.readouterr().err
+
+
+def test_a_thread_that_no_signal_reaches_can_run_a_pass(fleet: Fleet):
+    codes = []
+    file = fleet.directory / "thread.toml"
+    file.write_text(f'tables.include = "{fleet.lake}/*"')
+    arguments = ["run", "--config", str(file)]
+    thread = threading.Thread(target=lambda: codes.append(main(arguments)))
+    thread.start()
+    thread.join()
+    assert (codes, fleet.files("x")) == ([0], 1)
 
 
 def test_the_byte_budget_leaves_tables_and_a_resumed_run_does_them(fleet: Fleet):

@@ -18,7 +18,7 @@ _EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
     "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
 )
-_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 _JARS = Path(__file__).parent / "jars"
 
 
@@ -71,7 +71,7 @@ def configure_spark_with_delta_upkeep(
     for key, values in appended.items():
         if values:
             spark_session_builder.config(key, _append(set_before.get(key, ""), values))
-    return spark_session_builder.config("spark.sql.catalog.spark_catalog", _CATALOG)
+    return spark_session_builder.config("spark.sql.catalog.spark_catalog", DELTA_CATALOG)
 
 
 def spark_line() -> str:

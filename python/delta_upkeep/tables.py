@@ -27,7 +27,7 @@ class UpkeepTable(TableMethods, DeltaTable):
 
     It also has every method of :class:`delta.tables.DeltaTable`. The methods below run their
     statement at once and return its rows. Errors are PySpark exceptions whose ``getCondition()``
-    is ``DELTA_UPKEEP.<NAME>``.
+    (``getErrorClass()`` before PySpark 4) is ``DELTA_UPKEEP.<NAME>``.
 
     In a session of Spark Connect, the table is a :class:`delta.connect.tables.DeltaTable` with the
     same methods. The server needs the extension, and the client Delta 4.0 or newer.

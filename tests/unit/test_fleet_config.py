@@ -28,7 +28,7 @@ def test_the_example_is_one():
         "/data/lake/*",
         "s3a://bucket/{raw,clean}/*",
     ]
-    assert (example.concurrency, example.time_budget) == (2, 7200)
+    assert (example.allow_empty, example.concurrency, example.time_budget) == (False, 2, 7200)
     assert example.byte_budget == 500 * 1024**3
     assert example.summary == Path("upkeep-summary.json")
     assert [dict(override.options) for override in example.overrides] == [
@@ -72,6 +72,10 @@ def test_dotted_settings_are_settings():
         ({"tables": {"include": "/a/{b,c"}}, r"has a \{ without a \}"),
         ({"tables": {"include": "/a/[z-a]"}}, "is not a valid glob"),
         ({"tables": {"include": "a/b"}}, "is relative"),
+        (
+            {"tables": TABLES | {"allow_empty": 1}},
+            r"tables\.allow_empty cannot be 1\. Use true or false",
+        ),
         ({"run": {"concurrency": 0}}, r"run\.concurrency cannot be 0\. Use a whole number"),
         ({"run": {"concurrency": True}}, r"run\.concurrency cannot be True"),
         ({"run": {"concurrency": "2"}}, r"run\.concurrency cannot be '2'"),

@@ -142,12 +142,17 @@ class Shelf:
     def current(self) -> tuple[str, str]:
         return "c", "s"
 
+    def has_metastore(self, catalog: str) -> bool:
+        return catalog != "memory"
+
     def schemas(self, catalog: str) -> list[str]:
         if catalog == "broken":
             raise RuntimeError("no such catalog")
-        return ["s", "t"]
+        return [] if catalog == "memory" else ["s", "t"]
 
     def tables(self, catalog: str, schema: str) -> list[Entry]:
+        if catalog == "memory":
+            return []
         return [
             Entry(Found(f"file:/{schema}/{name}", (catalog, schema, name)), kind)
             for name, kind in self._tables.items()
@@ -159,8 +164,13 @@ class Shelf:
         return [Entry(Found("file:/d/x"), "delta"), Entry(Found("file:/d/y"), "other")]
 
 
-def found(*patterns: str, **tables: Kind) -> Discovery:
-    return discover(tuple(pattern_of(text) for text in patterns), Shelf(**tables))
+def found(*patterns: str, allow_empty: bool = False, **tables: Kind) -> Discovery:
+    wanted = tuple(pattern_of(text) for text in patterns)
+    return discover(wanted, Shelf(**tables), allow_empty=allow_empty)
+
+
+def failures(discovery: Discovery) -> list[tuple[str, str]]:
+    return [(failure.table, failure.reason) for failure in discovery.failures]
 
 
 def names(discovery: Discovery) -> list[str]:
@@ -179,9 +189,20 @@ def test_a_pattern_without_a_schema_is_of_the_current_one():
     assert names(found("x.t.a", a="delta")) == ["x.t.a"]
 
 
-def test_a_glob_that_leads_nowhere_is_told():
-    nowhere = found("s.b*", "u.*", "/none/*", a="delta")
-    assert (nowhere.tables, nowhere.unmatched) == ((), ("s.b*", "u.*", "/none/*"))
+def test_a_glob_that_leads_nowhere_is_a_failure_unless_it_may():
+    patterns = ("s.b*", "u.*", "/none/*")
+    nowhere = found(*patterns, a="delta")
+    assert (nowhere.tables, nowhere.unmatched) == ((), patterns)
+    assert failures(nowhere) == [(pattern, "NO_TABLE_MATCHES") for pattern in patterns]
+    allowed = found(*patterns, allow_empty=True, a="delta")
+    assert (allowed.unmatched, allowed.failures) == (patterns, ())
+
+
+def test_a_name_in_a_session_without_a_metastore_is_a_failure():
+    wanted = found("memory.s.a", "memory.s.*", "s.a", allow_empty=True, a="delta")
+    assert names(wanted) == ["c.s.a"]
+    assert failures(wanted) == [("memory.s.a", "NO_METASTORE"), ("memory.s.*", "NO_METASTORE")]
+    assert "hive, or name the table by its path" in str(wanted.failures[0].error)
 
 
 def test_what_is_named_without_a_glob_is_left_to_maintain_to_refuse():

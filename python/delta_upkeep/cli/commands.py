@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from delta_upkeep.cli import one_table
 from delta_upkeep.cli.run import run
 from delta_upkeep.cli.session import StartError
-from delta_upkeep.fleet.errors import error_of
+from delta_upkeep.fleet.errors import NothingFoundError, error_of
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.version import __version__
 
@@ -32,7 +32,8 @@ examples:
   delta-upkeep health sales.orders
   delta-upkeep optimize s3a://lake/orders --where "day >= '2026-01-01'" --option targetFileSize=512m
 """
-_EXIT = "exit codes: 0 success, 1 a table failed, 2 invalid configuration or usage, 130 and 143 \
+_EXIT = "exit codes: 0 success, 1 a table failed or a pattern of tables.include matches \
+no table, 2 invalid configuration or usage, 130 and 143 \
 interrupted"
 
 
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (ConfigError, StartError) as e:
         return _fail(str(e), USAGE)
     # An OSError means that the summary, or the page of --html, could not be written.
-    except (PySparkException, Py4JError, OSError) as e:
+    except (PySparkException, Py4JError, NothingFoundError, OSError) as e:
         return _fail(error_of(e).message, FAILED)
     return code
 

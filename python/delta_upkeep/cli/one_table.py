@@ -13,8 +13,10 @@ from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.jvm import JvmTable
-from delta_upkeep._table.names import is_path
+from delta_upkeep._table.names import is_path, parts_of
 from delta_upkeep.cli.session import StartError, session
+from delta_upkeep.fleet.errors import no_metastore
+from delta_upkeep.fleet.listings import has_metastore
 from delta_upkeep.health import HealthReport
 
 Command = Callable[[Namespace], int]
@@ -82,7 +84,17 @@ def _options(arguments: Namespace) -> dict[str, str]:
 def _open(spark: SparkSession, table: str) -> Gateway:
     if is_path(table):
         return JvmTable.for_path(spark, table, {})
+    if not spark.catalog.tableExists(table) and _is_kept_in_memory(spark, table):
+        raise no_metastore(table)
     return JvmTable.for_name(spark, table)
+
+
+def _is_kept_in_memory(spark: SparkSession, name: str) -> bool:
+    parts = [part.text for part in parts_of(name)]
+    if len(parts) == 2 and parts[0].lower() == "delta":
+        return False  # delta.`/path`
+    catalog = parts[0] if len(parts) > 2 else spark.catalog.currentCatalog()
+    return not has_metastore(spark, catalog)
 
 
 def _values(rows: DataFrame) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
+from threading import Event, current_thread, main_thread
 from types import FrameType
 
 from delta_upkeep.cli.session import is_set_up, session
@@ -58,6 +58,10 @@ class _Interrupt:
 @contextmanager
 def _signals() -> Iterator[_Interrupt]:
     interrupt = _Interrupt()
+    # Python lets no other thread receive signals.
+    if current_thread() is not main_thread():
+        yield interrupt
+        return
     numbers = (signal.SIGINT, signal.SIGTERM)
     # Spark installs its own handlers when it starts, so ours come after it.
     before = {number: signal.signal(number, interrupt.receive) for number in numbers}

@@ -36,6 +36,7 @@ class FleetConfig:
     Attributes:
         include: Patterns that select tables.
         exclude: Patterns that leave tables out.
+        allow_empty: Whether a pattern of ``include`` may match no table.
         concurrency: The number of tables to maintain at a time.
         time_budget: Seconds after which no further table is started; None for no limit.
         byte_budget: Bytes of data files that the pass may rewrite; None for no limit.
@@ -47,6 +48,7 @@ class FleetConfig:
 
     include: tuple[Pattern, ...]
     exclude: tuple[Pattern, ...] = ()
+    allow_empty: bool = False
     concurrency: int = 1
     time_budget: float | None = None
     byte_budget: int | None = None
@@ -83,7 +85,7 @@ class FleetConfig:
             ConfigError: A key is unknown or missing, or has an invalid value.
         """
         root = KeyTable("", values, ("tables", "run", "options", "overrides", "spark"))
-        tables = root.table("tables", (_INCLUDE, _EXCLUDE))
+        tables = root.table("tables", (_INCLUDE, _EXCLUDE, _ALLOW_EMPTY))
         run = root.table("run", (_CONCURRENCY, _TIME_BUDGET, _BYTE_BUDGET, _SUMMARY))
         include = tables.get(_INCLUDE)
         if not include:
@@ -94,6 +96,7 @@ class FleetConfig:
         return cls(
             include=include,
             exclude=tables.get(_EXCLUDE) or (),
+            allow_empty=tables.get(_ALLOW_EMPTY) or False,
             concurrency=run.get(_CONCURRENCY) or 1,
             time_budget=run.get(_TIME_BUDGET),
             byte_budget=run.get(_BYTE_BUDGET),
@@ -112,6 +115,12 @@ def _patterns(value: Any) -> tuple[Pattern, ...]:
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise TypeError(value)
     return tuple(pattern_of(text) for text in texts)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(value)
+    return value
 
 
 def _count(value: int) -> int:
@@ -151,6 +160,7 @@ def _flat(prefix: str, values: Mapping[str, Any]) -> list[tuple[str, Any]]:
 _PATTERNS = 'patterns of tables, such as ["sales.*", "/data/lake/*"]'
 _INCLUDE = Key("include", _PATTERNS, _patterns)
 _EXCLUDE = Key("exclude", _PATTERNS, _patterns)
+_ALLOW_EMPTY = Key("allow_empty", "true or false", _flag)
 _MATCH = Key("match", _PATTERNS, _patterns)
 _CONCURRENCY = Key("concurrency", "a whole number of at least 1", of_type(int, _count))
 _TIME_BUDGET = Key(

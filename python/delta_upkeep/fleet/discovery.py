@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from delta_upkeep.fleet.config import Pattern
-from delta_upkeep.fleet.errors import error_of
+from delta_upkeep.fleet.errors import error_of, no_metastore, no_table_matches
 from delta_upkeep.fleet.patterns import NamePattern, PathPattern
 from delta_upkeep.fleet.selection import Found
 from delta_upkeep.fleet.summary import Skipped, TableResult
@@ -29,6 +29,9 @@ class Listings(Protocol):
     def current(self) -> tuple[str, str]:
         """Return the catalog and the schema of the session."""
 
+    def has_metastore(self, catalog: str) -> bool:
+        """Tell whether a catalog knows the tables of other sessions."""
+
     def schemas(self, catalog: str) -> list[str]:
         """List the schemas of a catalog."""
 
@@ -48,7 +51,7 @@ class Discovery:
             not a Delta table, MAINTAIN reports the error.
         not_delta: Counts of everything else.
         unmatched: Patterns that matched no Delta table.
-        failures: Patterns whose listing failed.
+        failures: Patterns whose listing failed, and those that must match a table and match none.
     """
 
     tables: tuple[Found, ...]
@@ -57,8 +60,13 @@ class Discovery:
     failures: tuple[TableResult, ...]
 
 
-def discover(patterns: tuple[Pattern, ...], listings: Listings) -> Discovery:
-    """Find the tables of each pattern. If one listing fails, the other patterns still count."""
+def discover(
+    patterns: tuple[Pattern, ...], listings: Listings, *, allow_empty: bool = False
+) -> Discovery:
+    """Find the tables of each pattern. If one fails, the other patterns still count.
+
+    A pattern fails if its listing fails, or if it matches no table which ``allow_empty`` permits.
+    """
     entries: dict[Found, Kind] = {}
     unmatched: list[str] = []
     failures: list[TableResult] = []
@@ -67,12 +75,13 @@ def discover(patterns: tuple[Pattern, ...], listings: Listings) -> Discovery:
             matches = _follow(pattern, listings)
         # Any error becomes the result of this pattern, and the others still count.
         except Exception as e:
-            error = error_of(e)
-            failures.append(TableResult(pattern.text, "failed", error.condition, error=error))
+            failures.append(_failed(pattern, e))
             continue
         entries.update((entry.table, entry.kind) for entry in matches)
         if not any(entry.kind == "delta" for entry in matches):
             unmatched.append(pattern.text)
+            if not allow_empty:
+                failures.append(_failed(pattern, no_table_matches(pattern.text)))
     kinds = list(entries.values())
     return Discovery(
         tables=tuple(table for table, kind in entries.items() if kind == "delta"),
@@ -80,6 +89,11 @@ def discover(patterns: tuple[Pattern, ...], listings: Listings) -> Discovery:
         unmatched=tuple(unmatched),
         failures=tuple(failures),
     )
+
+
+def _failed(pattern: Pattern, e: Exception) -> TableResult:
+    error = error_of(e)
+    return TableResult(pattern.text, "failed", error.condition, error=error)
 
 
 def _follow(pattern: Pattern, listings: Listings) -> list[Entry]:
@@ -90,6 +104,8 @@ def _follow(pattern: Pattern, listings: Listings) -> list[Entry]:
         padded = pattern.padded(*listings.current())
         found = list(_in_catalog(padded, listings))
         named = Found("", padded.parts)
+        if not found and not listings.has_metastore(padded.parts[0]):
+            raise no_metastore(pattern.text)
     if not pattern.literal:
         return found
     return [Entry(entry.table, "delta") for entry in found] or [Entry(named, "delta")]

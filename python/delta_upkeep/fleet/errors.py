@@ -1,4 +1,4 @@
-"""Turns the error of one table into an entry of the summary."""
+"""Errors of a fleet, and how any error becomes an entry of the summary."""
 
 from __future__ import annotations
 
@@ -11,22 +11,60 @@ from pyspark.errors import PySparkException
 
 from delta_upkeep.fleet.summary import TableError
 
+# PySpark 3.5 and its Spark call a condition the error class.
+_READ_CONDITION = "getCondition" if hasattr(PySparkException, "getCondition") else "getErrorClass"
+
+
+class NothingFoundError(Exception):
+    """A pattern, or a name, that leads to no table: the problem, the cause and the fix."""
+
+    def __init__(self, condition: str, message: str) -> None:
+        super().__init__(message)
+        self.condition = condition
+
+
+def no_table_matches(pattern: str) -> NothingFoundError:
+    """Make the error of a pattern that matches no Delta table."""
+    return NothingFoundError(
+        "NO_TABLE_MATCHES",
+        f"No Delta table matches '{pattern}'. Correct the pattern in tables.include, or set "
+        "tables.allow_empty = true if it may match nothing.",
+    )
+
+
+def no_metastore(name: str) -> NothingFoundError:
+    """Make the error of a name in a session that keeps no tables."""
+    return NothingFoundError(
+        "NO_METASTORE",
+        f"No table is named '{name}': the session has no metastore "
+        "(spark.sql.catalogImplementation = in-memory), so it knows no tables of other sessions. "
+        "Set spark.sql.catalogImplementation = hive, or name the table by its path.",
+    )
+
+
+def condition_of(error: PySparkException) -> str | None:
+    """Return the condition of an error, such as ``DELTA_UPKEEP.UNKNOWN_OPTION``."""
+    condition: str | None = getattr(error, _READ_CONDITION)()
+    return condition
+
 
 def error_of(error: Exception) -> TableError:
     """Return the condition of an error, or else its class, and its message without the stack."""
     if isinstance(error, PySparkException):
-        return TableError(error.getCondition() or type(error).__name__, _first_part(str(error)))
+        return TableError(condition_of(error) or type(error).__name__, _first_part(str(error)))
+    if isinstance(error, NothingFoundError):
+        return TableError(error.condition, str(error))
     if isinstance(error, Py4JJavaError):
         thrown = error.java_exception
-        condition = _condition_of(thrown) or thrown.getClass().getName()
+        condition = _condition_in_jvm(thrown) or thrown.getClass().getName()
         return TableError(condition, str(thrown.getMessage()))
     return TableError(type(error).__name__, str(error))
 
 
-def _condition_of(thrown: Any) -> str | None:
+def _condition_in_jvm(thrown: Any) -> str | None:
     """Read the condition of an error whose class PySpark does not convert."""
     has_one = is_instance_of(SparkContext._gateway, thrown, "org.apache.spark.SparkThrowable")
-    return thrown.getCondition() if has_one else None
+    return getattr(thrown, _READ_CONDITION)() if has_one else None
 
 
 def _first_part(message: str) -> str:

@@ -9,6 +9,9 @@ from pyspark.sql import Row, SparkSession
 from delta_upkeep._table.names import quoted, unquoted
 from delta_upkeep.fleet.discovery import Entry, Kind
 from delta_upkeep.fleet.selection import Found
+from delta_upkeep.session import DELTA_CATALOG
+
+_SESSION_CATALOG = "spark_catalog"
 
 
 class SparkListings:
@@ -22,6 +25,10 @@ class SparkListings:
         """Return the catalog and the schema of the session."""
         catalog = self._spark.catalog
         return catalog.currentCatalog(), catalog.currentDatabase()
+
+    def has_metastore(self, catalog: str) -> bool:
+        """Tell whether a catalog knows the tables of other sessions."""
+        return has_metastore(self._spark, catalog)
 
     def schemas(self, catalog: str) -> list[str]:
         """List the schemas of a catalog."""
@@ -52,6 +59,18 @@ class SparkListings:
             kind: Kind = "delta" if files.exists(log) else "other"
             entries.append(Entry(Found(directory.toString()), kind))
         return entries
+
+
+def has_metastore(spark: SparkSession, catalog: str) -> bool:
+    """Tell whether a catalog of a session knows the tables of other sessions.
+
+    Spark's own catalog, also behind Delta's, may be in memory. Other catalogs have a store.
+    """
+    if catalog != _SESSION_CATALOG:
+        return True
+    plugin = spark.conf.get(f"spark.sql.catalog.{_SESSION_CATALOG}", DELTA_CATALOG)
+    kind = spark.conf.get("spark.sql.catalogImplementation", "in-memory")
+    return plugin != DELTA_CATALOG or kind != "in-memory"
 
 
 def _entry(schema: tuple[str, str], row: Row) -> Entry:

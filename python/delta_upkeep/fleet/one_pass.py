@@ -44,7 +44,7 @@ def run_fleet(
     runner = FleetRunner(
         SparkMaintainer(spark), config, dry_run=dry_run, stop=stop, save=save, tell=_tell
     )
-    found = discover(config.include, SparkListings(spark))
+    found = discover(config.include, SparkListings(spark), allow_empty=config.allow_empty)
     chosen = choose(found.tables, config)
     known = {result.table for result in earlier}
     before = Summary(
@@ -57,7 +57,8 @@ def run_fleet(
     )
     for failure in found.failures:
         _tell(failure)
-    for pattern in before.unmatched:
+    failed = {failure.table for failure in found.failures}
+    for pattern in (each for each in before.unmatched if each not in failed):
         _say(f"no table matches {pattern}")
     summary = runner.run([each for each in chosen if each.table.label not in known], before)
     _say(_totals(summary))

@@ -118,7 +118,7 @@ class Summary:
 
     @property
     def exit_code(self) -> int:
-        """1 if a table failed, 0 otherwise."""
+        """1 if a table, or a pattern, failed; 0 otherwise."""
         return int(any(table.status == "failed" for table in self.tables))
 
     def to_dict(self) -> dict[str, Any]:
