@@ -61,7 +61,7 @@ class Fleet:
         if table in "xy":
             found = UpkeepTable.forPath(self.spark, str(self.lake / table))
         else:
-            found = UpkeepTable.forName(self.spark, self.name(table))
+            found = UpkeepTable.forName(self.spark, f"{self.schema}.{table}")
         return int(found.detail().first().numFiles)
 
 

@@ -11,7 +11,7 @@ from delta_upkeep.fleet.discovery import Entry, Kind
 from delta_upkeep.fleet.selection import Found
 from delta_upkeep.session import DELTA_CATALOG
 
-_SESSION_CATALOG = "spark_catalog"
+SESSION_CATALOG = "spark_catalog"
 
 
 class SparkListings:
@@ -66,9 +66,9 @@ def has_metastore(spark: SparkSession, catalog: str) -> bool:
 
     Spark's own catalog, also behind Delta's, may be in memory. Other catalogs have a store.
     """
-    if catalog != _SESSION_CATALOG:
+    if catalog != SESSION_CATALOG:
         return True
-    plugin = spark.conf.get(f"spark.sql.catalog.{_SESSION_CATALOG}", DELTA_CATALOG)
+    plugin = spark.conf.get(f"spark.sql.catalog.{SESSION_CATALOG}", DELTA_CATALOG)
     kind = spark.conf.get("spark.sql.catalogImplementation", "in-memory")
     return plugin != DELTA_CATALOG or kind != "in-memory"
 

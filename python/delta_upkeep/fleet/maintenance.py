@@ -8,6 +8,8 @@ from typing import Protocol
 
 from pyspark.sql import Row, SparkSession
 
+from delta_upkeep._table.names import label_of
+from delta_upkeep.fleet.listings import SESSION_CATALOG
 from delta_upkeep.fleet.plan import Planned, Size, Work
 from delta_upkeep.fleet.selection import Chosen, Found
 from delta_upkeep.fleet.summary import Step
@@ -61,7 +63,13 @@ class SparkMaintainer:
         self._spark.sparkContext.addJobTag(self._tag)
         if table.name is None:
             return UpkeepTable.forPath(self._spark, table.location)
-        return UpkeepTable.forName(self._spark, table.label)
+        return UpkeepTable.forName(self._spark, label_of(self._short(table.name)))
+
+    def _short(self, name: tuple[str, ...]) -> tuple[str, ...]:
+        """Leave out the session's own catalog: before 4.0, Delta takes names of two parts only."""
+        own = SESSION_CATALOG
+        is_implied = name[0] == own and self._spark.catalog.currentCatalog() == own
+        return name[1:] if is_implied else name
 
 
 def bounded(options: Mapping[str, str], max_bytes: int | None) -> dict[str, str]:
