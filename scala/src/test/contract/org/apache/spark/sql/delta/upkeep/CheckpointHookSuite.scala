@@ -323,7 +323,9 @@ class CheckpointHookSuite extends AnyFunSuite {
     assert(worker.await(TableKey.of(newest(path)), WaitMs))
   }
 
-  test("after DROP and CREATE at the same path the new table gets its checkpoints from its first versions on") {
+  test(
+    "after DROP and CREATE at the same path the new table gets its checkpoints from its first versions on"
+  ) {
     val path = new File(root, "hookRecreated").getAbsolutePath
     def create(commits: Int): Unit = withMode("async") {
       spark.sql(

@@ -221,7 +221,7 @@ object CheckpointWorker {
    * Waits for the checkpoint that a commit of this application has made due, so that it is not written twice.
    * After ten minutes the caller goes on: if both write it, the first one stays.
    */
-  def await(table: DeltaHandle): Unit = 
+  def await(table: DeltaHandle): Unit =
     find(table.session).foreach(_.await(TableKey.of(table.snapshot), MaxAwaitMs))
 
   /** The worker of the session's application. */
