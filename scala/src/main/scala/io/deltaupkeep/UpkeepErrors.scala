@@ -1,7 +1,5 @@
 package io.deltaupkeep
 
-import io.deltaupkeep.optimize.OddBin
-
 import org.apache.spark.sql.AnalysisException
 
 /**
@@ -436,20 +434,16 @@ object UpkeepErrors {
     "What OPTIMIZE committed before is complete, and DESCRIBE HISTORY lists it."
 
   /** `difference` is a sentence. */
-  def rewriteMismatch(table: String, odd: Seq[OddBin]): UpkeepException = {
-    val first = odd.head
-    error(
-      "REWRITE_MISMATCH",
-      SqlState.Internal,
-      s"OPTIMIZE left ${CountText.of(odd.size, "bin")} of $table alone: the contents of the new files would differ " +
-        "from the inputs.",
-      s"${CountText.of(first.bin.files.size, "file")} from ${first.bin.files.head.path} on " +
-        s"${first.bin.partition.text}: ${first.difference} The new files were removed; the other bins are committed.",
-      "Please report this message. Until it is fixed, set spark.deltaUpkeep.optimize.engine = rows to rewrite " +
-        "the files as Delta does.",
-      Map("table" -> table, "bins" -> odd.size.toString, "difference" -> first.difference)
-    )
-  }
+  /** @param difference the first one, as sentences */
+  def rewriteMismatch(table: String, bins: Int, difference: String): UpkeepException = error(
+    "REWRITE_MISMATCH",
+    SqlState.Internal,
+    s"OPTIMIZE left ${CountText.of(bins, "bin")} of $table alone: the contents of the new files would differ from the inputs.",
+    s"$difference The new files were removed; the other bins are committed.",
+    "Please report this message. Until it is fixed, set spark.deltaUpkeep.optimize.engine = rows to rewrite the files " +
+      "as Delta does.",
+    Map("table" -> table, "bins" -> bins.toString, "difference" -> difference)
+  )
 
   def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
     "OPTIMIZE_CONFLICT",

@@ -105,7 +105,9 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
     try {
       val committed =
         new OptimizeCommitter(table, selected, operation, settings, odd).commit(written, transaction)
-      if (odd.all.nonEmpty) throw UpkeepErrors.rewriteMismatch(table.name, odd.all)
+      odd.all.headOption.foreach { first =>
+        throw UpkeepErrors.rewriteMismatch(table.name, odd.all.size, first.text)
+      }
       committed.copy(left = writer.left)
     } finally written.close()
   }
