@@ -42,6 +42,8 @@ object TestSession {
     .config("spark.delta.logStore.latency.impl", "io.deltaupkeep.RetriedLogStore")
     .config("spark.hadoop.fs.unsteady.impl", "io.deltaupkeep.UnsteadyFileSystem")
     .config("spark.delta.logStore.unsteady.impl", "io.delta.storage.LocalLogStore")
+    .config("spark.hadoop.fs.asked.impl", "io.deltaupkeep.AskedFileSystem")
+    .config("spark.delta.logStore.asked.impl", "io.delta.storage.LocalLogStore")
     .config("spark.hadoop.fs.whole.impl", "io.deltaupkeep.WholeFileSystem")
     .config("spark.delta.logStore.whole.impl", "io.delta.storage.GCSLogStore")
     // Whatever a suite makes OPTIMIZE write, Spark reads it as it reads the inputs.

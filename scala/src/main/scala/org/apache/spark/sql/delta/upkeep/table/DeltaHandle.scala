@@ -2,6 +2,8 @@ package org.apache.spark.sql.delta.upkeep.table
 
 import java.nio.file.AccessDeniedException
 
+import scala.util.control.NonFatal
+
 import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors}
 
 import org.apache.hadoop.conf.Configuration
@@ -9,6 +11,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.hadoop.fs.permission.FsAction
 import org.apache.hadoop.security.AccessControlException
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -23,7 +26,7 @@ final class DeltaHandle private (
     private[upkeep] val session: SparkSession,
     private[upkeep] val table: DeltaTableV2,
     private[upkeep] val snapshot: Snapshot
-) {
+) extends Logging {
 
   val name: String = DeltaHandle.nameOf(table)
 
@@ -62,13 +65,14 @@ final class DeltaHandle private (
 
   /**
    * Asks the file system for permission before the work, so that a denial costs nothing and leaves nothing
-   * behind.
+   * behind. Not every file system can answer: then the writes show it.
    */
   def requireWritableLog(statement: String): Unit =
     try logPath.getFileSystem(hadoopConf).access(logPath, FsAction.WRITE)
     catch {
       case e @ (_: AccessControlException | _: AccessDeniedException) =>
         throw UpkeepErrors.logNotWritable(statement, name, logPath.toString, e)
+      case NonFatal(e) => logInfo(s"Whether $logPath may be written is unknown: $e")
     }
 
   /** How many files of the log are deleted at the same time. */
