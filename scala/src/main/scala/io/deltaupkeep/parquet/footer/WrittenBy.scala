@@ -31,12 +31,13 @@ private[parquet] final class WrittenBy(createdBy: String) {
     name.contains(program) && version.exists(_.compareTo(since) >= 0)
 
   /**
-   * Whether least and greatest values of a column bound all of its values. Many writers leave NaN out, and some
-   * compared the bytes of decimals as if they had no sign (PARQUET-1655).
+   * Whether least and greatest values of a column bound all of its values. Many writers leave NaN out, some compared
+   * the bytes of decimals as if they had no sign, and one held a shorter string for the lesser one.
    */
   def boundsAll(column: PrimitiveType): Boolean =
-    if (isFloating(column)) is(ParquetJava, BoundsWithNaN)
-    else if (isDecimalInBytes(column)) is(ParquetJava, BoundsWithNaN) || is(ArrowCpp, DecimalOrder)
+    if (isFloating(column)) is(ParquetJava, TypedBounds)
+    else if (isDecimalInBytes(column)) is(ParquetJava, TypedBounds) || is(ArrowCpp, DecimalOrder)
+    else if (isInBytes(column)) !name.contains(ArrowRust) || is(ArrowRust, StringOrder)
     else true
 
   /** Why a chunk has to be read by a reader that knows its writer, or None. */
@@ -55,12 +56,25 @@ private[parquet] final class WrittenBy(createdBy: String) {
 
 private object WrittenBy {
   private val ParquetJava = "parquet-mr"
-  private val ArrowCpp = "parquet-cpp-arrow"
 
-  /** Since this version NaN is the greatest value, so readers ignore bounds that are NaN (PARQUET-1025). */
-  private val BoundsWithNaN = new SemanticVersion(1, 10, 0)
+  /** Arrow C++ since 3.0 (January 2021). */
+  private val ArrowCpp = "parquet-cpp-arrow"
+  private val ArrowRust = "parquet-rs"
+
+  /**
+   * Since parquet-java 1.10.0 (April 2018) values are compared by their types (PARQUET-1025): decimals by their signs,
+   * and NaN is the greatest value, so readers ignore bounds that are NaN.
+   */
+  private val TypedBounds = new SemanticVersion(1, 10, 0)
+
+  /** PARQUET-816: Arrow and Impala read files of parquet-java before 1.2.9 (October 2013) with more bytes. */
   private val SizeWithDictionary = new SemanticVersion(1, 2, 9)
-  private val DecimalOrder = new SemanticVersion(2, 0, 0)
+
+  /** PARQUET-1655: fixed in Arrow 4.0.0 (April 2021). */
+  private val DecimalOrder = new SemanticVersion(4, 0, 0)
+
+  /** arrow-rs issue 641: fixed in 5.2.0 (August 2021). */
+  private val StringOrder = new SemanticVersion(5, 2, 0)
 
   private def isFloating(column: PrimitiveType): Boolean =
     column.getPrimitiveTypeName == PrimitiveTypeName.FLOAT ||
@@ -69,6 +83,9 @@ private object WrittenBy {
 
   private def isDecimalInBytes(column: PrimitiveType): Boolean =
     column.getLogicalTypeAnnotation.isInstanceOf[LogicalTypeAnnotation.DecimalLogicalTypeAnnotation] &&
-      (column.getPrimitiveTypeName == PrimitiveTypeName.BINARY ||
-        column.getPrimitiveTypeName == PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY)
+      isInBytes(column)
+
+  private def isInBytes(column: PrimitiveType): Boolean =
+    column.getPrimitiveTypeName == PrimitiveTypeName.BINARY ||
+      column.getPrimitiveTypeName == PrimitiveTypeName.FIXED_LEN_BYTE_ARRAY
 }
