@@ -79,7 +79,7 @@ class DropInSuite extends AnyFunSuite {
 
   /** The condition of ours, and that of its cause. */
   private def refusal(statement: String): (String, String) = {
-    val e = intercept[UpkeepException](spark.sql(statement))
+    val e = withClue(statement)(intercept[UpkeepException](spark.sql(statement)))
     val cause = Option(e.getCause).collect {
       case thrown: Throwable with SparkThrowable => SparkApi.condition(thrown)
     }
@@ -108,8 +108,7 @@ class DropInSuite extends AnyFunSuite {
         ("CLUSTERED_TABLE", "DELTA_CLUSTERING_WITH_PARTITION_PREDICATE"),
       s"OPTIMIZE $clustered ZORDER BY (id)" -> ("CLUSTERED_TABLE", "DELTA_CLUSTERING_WITH_ZORDER_BY"),
       s"OPTIMIZE '$parquet'" -> ("NOT_A_DELTA_TABLE", onlyOfPaths),
-      s"OPTIMIZE delta.`$parquet-missing`" -> ("NOT_A_DELTA_TABLE", onlyOfPaths),
-      s"REORG TABLE delta.`$parquet` APPLY (PURGE)" -> ("NOT_A_DELTA_TABLE", onlyOfPaths)
+      s"OPTIMIZE '$parquet-missing'" -> ("NOT_A_DELTA_TABLE", onlyOfPaths)
     ).foreach { case (statement, expected) => assert(refusal(statement) == expected, statement) }
     val (_, full) = refusal(s"OPTIMIZE $t FULL")
     val hasFull = DeltaApi.current.fullRefusal.nonEmpty
