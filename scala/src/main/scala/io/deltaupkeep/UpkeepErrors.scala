@@ -292,6 +292,15 @@ object UpkeepErrors {
     Map("table" -> table, "version" -> version.toString)
   )
 
+  def tableReplaced(table: String, version: Long): UpkeepException = error(
+    "TABLE_REPLACED",
+    SqlState.ObjectState,
+    s"CHECKPOINT did not publish a checkpoint of version $version of $table.",
+    "The log no longer has the commit of this version: the table was dropped, or created anew, meanwhile.",
+    "If the table is still there, run CHECKPOINT again.",
+    Map("table" -> table, "version" -> version.toString)
+  )
+
   def checkpointDamaged(table: String, version: Long, damage: String): UpkeepException = error(
     "CHECKPOINT_DAMAGED",
     SqlState.ObjectState,

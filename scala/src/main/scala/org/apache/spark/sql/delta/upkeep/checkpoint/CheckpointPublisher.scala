@@ -1,6 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
 import java.io.FileNotFoundException
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.OutputFiles
 import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
@@ -45,36 +48,69 @@ private[upkeep] final class CheckpointPublisher(
   private val deltaLog = snapshot.deltaLog
   private val conf = handle.hadoopConf
   private val useRename = handle.showsPartialWrites
+  private val below = new CommitBelow(handle)
 
-  /** Writes a top-level file that names the fragments, which are sidecars. */
-  def v2(contents: CheckpointContents, format: TopLevelFormat): LastCheckpointInfo = {
-    val sidecarBytes = contents.fragments.map(_._1.sizeInBytes).sum
-    val (topLevel, nonFileActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
-      CheckpointWriter.deltaFormat(format),
-      contents.fragments.map { case (_, file) => SerializableFileStatus.fromStatus(file) }.toArray,
-      session,
-      checkpointSchema.sidecarSchema,
-      new SnapshotOfCheckpoint(snapshot, contents.adds, contents.nonFileActions),
-      deltaLog,
-      contents.fileActions,
-      sidecarBytes,
-      conf,
-      // A task writes the Parquet file. If it is interrupted, half a file must not have the final name.
-      useRename = true
-    )
-    LastCheckpointInfo(
-      version = snapshot.version,
-      size = contents.fileActions + nonFileActions.size,
-      parts = None,
-      sizeInBytes = Some(sidecarBytes + topLevel.getLen),
-      numOfAddFiles = Some(contents.adds),
-      v2Checkpoint = Some(pointer),
-      checkpointSchema = topLevelSchema
-    )
+  /** New files that readers see, or that a file which they see names. */
+  private val published = new ConcurrentLinkedQueue[Path]
+
+  /** Publishes if the table is still the same. Withdraws the files if it no longer is afterwards. */
+  private def unlessReplaced(contents: CheckpointContents)(publish: => LastCheckpointInfo) = {
+    def withdrawIfReplaced(): Unit = if (!below.isThere) {
+      (published.asScala ++ newSidecars(contents)).foreach(path =>
+        path.getFileSystem(conf).delete(path, false)
+      )
+      throw below.gone
+    }
+    withdrawIfReplaced()
+    val info = publish
+    withdrawIfReplaced()
+    info
   }
 
+  /** Sidecars have the version of the checkpoint for which they were written in their names. */
+  private def newSidecars(contents: CheckpointContents): Seq[Path] = {
+    val reused = snapshot.checkpointProvider.version
+    val ofVersion = f"${snapshot.version}%020d."
+    contents.fragments.map(_._2.getPath).distinct.filter { path =>
+      path.getParent == FileNames.sidecarDirPath(handle.logPath) && reused < snapshot.version &&
+      path.getName.startsWith(ofVersion)
+    }
+  }
+
+  /** Writes a top-level file that names the fragments, which are sidecars. */
+  def v2(contents: CheckpointContents, format: TopLevelFormat): LastCheckpointInfo =
+    unlessReplaced(contents) {
+      val sidecarBytes = contents.fragments.map(_._1.sizeInBytes).sum
+      val (topLevel, nonFileActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
+        CheckpointWriter.deltaFormat(format),
+        contents.fragments.map { case (_, file) => SerializableFileStatus.fromStatus(file) }.toArray,
+        session,
+        checkpointSchema.sidecarSchema,
+        new SnapshotOfCheckpoint(snapshot, contents.adds, contents.nonFileActions),
+        deltaLog,
+        contents.fileActions,
+        sidecarBytes,
+        conf,
+        // A task writes the Parquet file. If it is interrupted, half a file must not have the final name.
+        useRename = true
+      )
+      published.add(topLevel.getPath)
+      LastCheckpointInfo(
+        version = snapshot.version,
+        size = contents.fileActions + nonFileActions.size,
+        parts = None,
+        sizeInBytes = Some(sidecarBytes + topLevel.getLen),
+        numOfAddFiles = Some(contents.adds),
+        v2Checkpoint = Some(pointer),
+        checkpointSchema = topLevelSchema
+      )
+    }
+
   /** One file of the fragments. */
-  def classic(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
+  def classic(
+      contents: CheckpointContents,
+      temporary: TemporaryFiles
+  ): LastCheckpointInfo = unlessReplaced(contents) {
     val path = FileNames.checkpointFileSingular(handle.logPath, snapshot.version)
     val file =
       if (contents.isOneFile && useRename) rename(contents.fragments.head._2.getPath, path, contents.adds)
@@ -83,7 +119,10 @@ private[upkeep] final class CheckpointPublisher(
   }
 
   /** One part per fragment; the fragments also hold the non-file actions. */
-  def multiPart(contents: CheckpointContents, temporary: TemporaryFiles): LastCheckpointInfo = {
+  def multiPart(
+      contents: CheckpointContents,
+      temporary: TemporaryFiles
+  ): LastCheckpointInfo = unlessReplaced(contents) {
     val paths = FileNames.checkpointFileWithParts(handle.logPath, snapshot.version, contents.fragments.size)
     val parts = contents.fragments.zip(paths)
     val files = ThreadUtils.parmap(parts, "delta-upkeep-parts", CheckpointPublisher.Threads) {
@@ -125,6 +164,7 @@ private[upkeep] final class CheckpointPublisher(
       // A rename does not replace a file.
       found.foreach(file => fs.delete(file.getPath, false))
       publish
+      published.add(path)
       fs.getFileStatus(path)
     }
   }

@@ -130,11 +130,15 @@ final class CheckpointWriter(handle: DeltaHandle) {
   /**
    * Writes the checkpoint, and `_last_checkpoint` after all its files.
    *
-   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table,
-   *                                        and nothing is published
+   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table;
+   *                                        `TABLE_REPLACED`: the table was dropped meanwhile. Nothing is
+   *                                        published.
    */
   def write(plan: CheckpointPlan): WrittenCheckpoint = session.withActive {
     val temporary = new TemporaryFiles(handle)
+    val below = new CommitBelow(handle)
+    // A write would bring the directories of a dropped table back.
+    below.require()
     val (contents, info) =
       try {
         val contents = collect(plan, temporary)
@@ -144,6 +148,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
       } catch {
         case NonFatal(e) =>
           temporary.deleteAll()
+          below.deleteEmptyLog()
           throw e
       }
     Uninterrupted {

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.{ByteText, CountText, UpkeepConf}
+import io.deltaupkeep.{ByteText, CountText, UpkeepConf, UpkeepException}
 import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome, RetryBackoff}
 
 import org.apache.spark.SparkContext
@@ -104,6 +104,9 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       note(pending, HookOutcome(pending.version, isFailure = false, said))
       cleanUp(pending)
     } catch {
+      case replaced: UpkeepException if replaced.getMessage.contains("DELTA_UPKEEP.TABLE_REPLACED") =>
+        metrics.skipped.inc()
+        logInfo(replaced.getMessage)
       // A fatal error too must be seen, and must not be tried again after each commit.
       case e: Throwable =>
         metrics.failed.inc()

@@ -1,0 +1,71 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import java.io.FileNotFoundException
+
+import scala.util.Try
+
+import io.deltaupkeep.{UpkeepErrors, UpkeepException}
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.sql.delta.util.FileNames.DeltaFile
+
+/**
+ * The commit whose version a checkpoint is of. If the log no longer has it, the table was dropped, and maybe
+ * created anew at the same path, while the checkpoint was being written.
+ */
+private[upkeep] final class CommitBelow(handle: DeltaHandle) {
+
+  private val snapshot = handle.snapshot
+  private val logPath = handle.logPath
+  private lazy val fs = logPath.getFileSystem(handle.hadoopConf)
+
+  /** As it was read. None if a checkpoint of the same version has taken its place. */
+  private val read: Option[FileStatus] = snapshot.logSegment.deltas.collectFirst {
+    case DeltaFile(file, version) if version == snapshot.version => file
+  }
+
+  /** A catalog copies the commit into the log later, if at all yet. */
+  private val isStaged = read.exists(_.getPath.getParent.getName != logPath.getName)
+
+  private def now: Option[FileStatus] =
+    statusOf(FileNames.unsafeDeltaFile(logPath, snapshot.version))
+
+  private def statusOf(path: Path): Option[FileStatus] =
+    try Some(fs.getFileStatus(path))
+    catch { case _: FileNotFoundException => None }
+
+  def isThere: Boolean = read match {
+    case Some(file) if isStaged => hasLog && now.forall(_.getLen == file.getLen)
+    case Some(file) => now.exists(CommitBelow.isSame(_, file))
+    case None => hasLog
+  }
+
+  private def hasLog: Boolean = statusOf(logPath).nonEmpty
+
+  /** @throws io.deltaupkeep.UpkeepException `TABLE_REPLACED` */
+  def require(): Unit = if (!isThere) throw gone
+
+  def gone: UpkeepException = UpkeepErrors.tableReplaced(handle.name, snapshot.version)
+
+  /** Deletes the directories of a dropped table, which a file of the checkpoint has brought back, if empty. */
+  def deleteEmptyLog(): Unit =
+    if (Try(!isThere).getOrElse(false))
+      Seq(FileNames.sidecarDirPath(logPath), logPath, logPath.getParent).foreach { directory =>
+        // Another writer may use it by now.
+        Try(if (fs.listStatus(directory).isEmpty) fs.delete(directory, false))
+      }
+}
+
+private object CommitBelow {
+
+  /** Some stores say the time in whole seconds in one answer and in milliseconds in another. */
+  private def isSame(one: FileStatus, other: FileStatus): Boolean = {
+    val times = Seq(one, other).map(_.getModificationTime)
+    val isSameTime = times.distinct.size == 1 ||
+      (times.exists(_ % 1000 == 0) && times.map(_ / 1000).distinct.size == 1)
+    one.getLen == other.getLen && isSameTime
+  }
+}
