@@ -33,7 +33,7 @@ class SpotCheckSuite extends AnyFunSuite {
       "CAST(id AS DECIMAL(30, 3)) AS d",
       "date_add(DATE'2020-01-01', CAST(id % 99 AS INT)) AS day",
       "timestamp_micros(id) AS t",
-      "CAST(IF(id % 3 = 0, 'NaN', id) AS DOUBLE) AS f",
+      "IF(id % 3 = 0, DOUBLE('NaN'), DOUBLE(id)) AS f",
       "IF(id % 5 = 0, NULL, id % 2 = 0) AS b",
       "CAST(CAST(id AS STRING) AS BINARY) AS bytes",
       "named_struct('x', id, 'y', array(id, NULL)) AS nested",

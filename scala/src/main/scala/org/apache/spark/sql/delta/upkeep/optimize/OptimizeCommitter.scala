@@ -135,8 +135,9 @@ private[upkeep] final class OptimizeCommitter(
   ): (Seq[Rebased], Seq[Written]) = {
     val (surviving, lost) = new Rebase(handle, selected, next, carries(attempt))(bins)
     val (late, asRead) = surviving.partition(_.lateRows > 0)
-    try (asRead ++ verify(late), lost)
-    catch {
+    try {
+      (asRead ++ verify(late), lost)
+    } catch {
       case failure: Throwable =>
         surviving.foreach(_.removeVector(handle))
         throw failure

@@ -26,7 +26,7 @@ import org.apache.spark.sql.delta.upkeep.spark.{
  * @param more        inputs that are looked at besides one of each kind
  * @param mostBytes   of a row group without page index, which has to be read whole
  */
-private[optimize] final class SparkSpotCheck(reading: ParquetReading, more: Int, mostBytes: Long)
+private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, mostBytes: Long)
     extends SpotCheck {
   import SparkSpotCheck._
 
@@ -114,7 +114,7 @@ private[optimize] final class SparkSpotCheck(reading: ParquetReading, more: Int,
   }
 }
 
-private object SparkSpotCheck {
+private[optimize] object SparkSpotCheck {
 
   /** Rows in a row that are compared of one input. */
   private val MostRows = 8

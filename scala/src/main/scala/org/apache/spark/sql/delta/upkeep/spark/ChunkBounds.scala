@@ -16,7 +16,7 @@ private[upkeep] final case class ChunkBounds(
     ofChunk.forall(ChunkBounds.allows(_, value)) && ofPages.forall(_.exists(ChunkBounds.allows(_, value)))
 }
 
-private object ChunkBounds {
+private[upkeep] object ChunkBounds {
 
   private def allows(bounds: Statistics[_], value: Any): Boolean =
     !bounds.hasNonNullValue || isNaN(value) || ((bounds, value) match {

@@ -18,6 +18,7 @@ import org.apache.parquet.io.{ColumnIOFactory, InputFile}
 import org.apache.parquet.io.api.RecordMaterializer
 import org.apache.parquet.schema.MessageType
 
+import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.util.DateTimeUtils
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
@@ -53,7 +54,7 @@ private[upkeep] object ParquetReading {
   /** @param byId whether columns are found by the ids of their fields */
   def of(schema: StructType, conf: SQLConf, byId: Boolean): ParquetReading = {
     val ofReader = for {
-      key <- SQLConf.getConfigEntries().asScala.map(_.key) if key.contains("arquet") || Others(key)
+      key <- Settings if ConfigEntry.findEntry(key) != null
       value <- Option(conf.getConfString(key))
     } yield key -> value
     ParquetReading(
@@ -68,7 +69,18 @@ private[upkeep] object ParquetReading {
     )
   }
 
-  private val Others = Set(SQLConf.NESTED_SCHEMA_PRUNING_ENABLED.key)
+  /** What Spark's file format passes on to its reader; the last three are of newer versions. */
+  private val Settings = Seq(
+    SQLConf.NESTED_SCHEMA_PRUNING_ENABLED.key,
+    SQLConf.PARQUET_BINARY_AS_STRING.key,
+    SQLConf.PARQUET_INT96_AS_TIMESTAMP.key,
+    SQLConf.PARQUET_INFER_TIMESTAMP_NTZ_ENABLED.key,
+    SQLConf.LEGACY_PARQUET_NANOS_AS_LONG.key,
+    SQLConf.IGNORE_MISSING_PARQUET_FIELD_ID.key,
+    "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing",
+    "spark.sql.parquet.ignoreVariantAnnotation",
+    "spark.sql.parquet.reader.respectUnknownTypeAnnotation.enabled"
+  )
 }
 
 /** Rows of a Parquet file by their positions, as Spark's reader makes them. Of pages, it reads those that hold them. */
