@@ -34,7 +34,10 @@ class RowsCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     )
     forAll(cases) { (what, inputs, deleted, outputs, difference) =>
       val found = check.difference(inputs, deleted, outputs)
-      assert(found.nonEmpty == difference.nonEmpty && difference.forall(text => found.get.contains(text)), s"$what: $found")
+      assert(
+        found.nonEmpty == difference.nonEmpty && difference.forall(text => found.get.contains(text)),
+        s"$what: $found"
+      )
     }
   }
 }

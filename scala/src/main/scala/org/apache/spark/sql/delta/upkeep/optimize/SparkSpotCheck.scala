@@ -9,6 +9,7 @@ import io.deltaupkeep.parquet.footer.RowSelection
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.HadoopReadOptions
+import org.apache.parquet.hadoop.BadConfigurationException
 
 import org.apache.spark.sql.delta.upkeep.spark.{
   ChunkBounds,
@@ -51,6 +52,8 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
         }.nextOption()
       }
     catch {
+      // Chunks of a codec that Spark lacks are copied as bytes, and nobody here can read them.
+      case _: BadConfigurationException => None
       // Reading all rows tells whose fault it is.
       case NonFatal(problem) =>
         Some(Finding.OfRows(s"A spot check of ${file.uri} failed: $problem"))
