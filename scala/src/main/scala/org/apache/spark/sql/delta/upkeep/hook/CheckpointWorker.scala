@@ -104,7 +104,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       note(pending, HookOutcome(pending.version, isFailure = false, said))
       cleanUp(pending)
     } catch {
-      case replaced: UpkeepException if replaced.getMessage.contains("DELTA_UPKEEP.TABLE_REPLACED") =>
+      case replaced: UpkeepException if replaced.name == "TABLE_REPLACED" =>
         metrics.skipped.inc()
         logInfo(replaced.getMessage)
       // A fatal error too must be seen, and must not be tried again after each commit.
