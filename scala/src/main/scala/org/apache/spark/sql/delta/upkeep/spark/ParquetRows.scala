@@ -123,12 +123,10 @@ private[upkeep] final class ParquetRows(
     (group, row - starts(group))
   }
 
-  private lazy val columns: Map[Int, Seq[ColumnChunkMetaData]] = {
-    val wanted = requested.getColumns.asScala.map(_.getPath.toSeq).toSet
-    rowGroups.indices.map { i =>
-      i -> rowGroups(i).getColumns.asScala.filter(chunk => wanted(chunk.getPath.toArray.toSeq)).toSeq
-    }.toMap
-  }
+  private val wanted = requested.getColumns.asScala.map(_.getPath.toSeq).toSet
+
+  private def columns(group: Int): Seq[ColumnChunkMetaData] =
+    rowGroups(group).getColumns.asScala.filter(chunk => wanted(chunk.getPath.toArray.toSeq)).toSeq
 
   /** Whether pages of a row group are found by rows. */
   def hasPageIndex(group: Int): Boolean = columns(group).forall(_.getOffsetIndexReference != null)
