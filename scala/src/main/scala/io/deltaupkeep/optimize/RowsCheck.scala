@@ -5,32 +5,29 @@ import org.apache.spark.sql.types._
 /**
  * Compares what the log says of files that were rewritten row by row with what it says of their inputs: the number of
  * rows, and of each column the number of nulls and the bounds. It knows nothing of how rows are read and written. Pure.
- *
- * @param merged statistics of some files together
  */
-final class RowsCheck(merged: Seq[String] => MergedStats.Result) {
-  import RowsCheck._
+object RowsCheck {
 
   /**
    * The first difference, as a sentence.
    *
-   * @param inputs  their statistics
-   * @param deleted rows of the inputs that deletion vectors hide
-   * @param outputs statistics of the new files
+   * @param before what the log says of the inputs
+   * @param after  of the new files
+   * @param both   of all of them together
    */
-  def difference(inputs: Seq[String], deleted: Long, outputs: Seq[String]): Option[String] = {
-    val (before, after) = (merged(inputs), merged(outputs))
-    RewriteCheck.rowDifference(before.rows.map(_ - deleted), after.rows).orElse {
-      val all = columnsOf(merged(inputs ++ outputs))
-      val written = columnsOf(after)
+  def difference(
+      before: MergedStats.Result,
+      after: MergedStats.Result,
+      both: MergedStats.Result
+  ): Option[String] =
+    RewriteCheck.rowDifference(before.rows, after.rows).orElse {
+      val (written, all) = (columnsOf(after), columnsOf(both))
       before.columns.iterator.flatMap { column =>
         written.get(column.path).flatMap { now =>
-          (if (deleted == 0) nullDifference(column, now) else None)
-            .orElse(all.get(column.path).flatMap(boundsDifference(column, _)))
+          nullDifference(column, now).orElse(all.get(column.path).flatMap(boundsDifference(column, _)))
         }
       }.nextOption()
     }
-  }
 
   private def columnsOf(stats: MergedStats.Result): Map[List[String], MergedStats.Column] =
     stats.columns.map(column => column.path -> column).toMap
@@ -49,9 +46,6 @@ final class RowsCheck(merged: Seq[String] => MergedStats.Result) {
       least <- both.stats.min
       greatest <- both.stats.max if least != min || greatest != max
     } yield s"Column ${before.path.mkString(".")} has values from $min to $max by the log, and others in the new files."
-}
-
-private object RowsCheck {
 
   private def isExact(dataType: DataType): Boolean = dataType match {
     case ByteType | ShortType | IntegerType | LongType | DateType => true

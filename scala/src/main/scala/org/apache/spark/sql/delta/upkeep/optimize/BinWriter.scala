@@ -57,7 +57,6 @@ private[upkeep] final class BinWriter(
   )
 
   private val comparison = new RowComparison(handle)
-  private val rowsCheck = new RowsCheck(splicer.rewriter.statsOfTexts)
 
   private val leftAlone = mutable.ArrayBuffer.empty[Bin]
 
@@ -147,10 +146,20 @@ private[upkeep] final class BinWriter(
 
   /** Reads all rows where numbers disagree. If the rows are the same, the numbers were wrong. */
   private def settled(written: Written, difference: String): Option[Written] =
-    comparison.differences(written.inputs.map(actionOf), written.adds) match {
+    differing(written) match {
       case Nil =>
         ofOnePartition(written).map(same => same.copy(bin = same.bin.copy(doubt = Some(difference))))
       case columns => isOdd(written, s"$difference ${RowComparison.told(columns)}")
+    }
+
+  /** The columns in which its rows differ. Nobody else knows of the new files yet if that cannot be told. */
+  private def differing(written: Written): Seq[String] =
+    try comparison.differences(written.inputs.map(actionOf), written.adds)
+    catch {
+      // An interrupt too.
+      case failure: Throwable =>
+        written.remove(handle)
+        throw failure
     }
 
   private def isOdd(written: Written, difference: String): None.type = {
@@ -210,10 +219,9 @@ private[upkeep] final class BinWriter(
     }
   }
 
-  private def rowsDifference(written: Written): Option[String] =
-    rowsCheck.difference(
-      written.inputs.map(actionOf(_).stats),
-      written.inputs.map(_.deletedRows).sum,
-      written.adds.map(_.stats)
-    )
+  private def rowsDifference(written: Written): Option[String] = {
+    import splicer.rewriter.statsOf
+    val inputs = written.inputs.map(actionOf)
+    RowsCheck.difference(statsOf(inputs), statsOf(written.adds), statsOf(inputs ++ written.adds))
+  }
 }

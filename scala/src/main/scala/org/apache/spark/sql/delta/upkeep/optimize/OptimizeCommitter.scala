@@ -28,6 +28,8 @@ private[upkeep] final class OptimizeCommitter(
 ) {
   import OptimizeCommitter._
 
+  private val comparison = new RowComparison(handle)
+
   /**
    * What other writers deleted from the files of a bin meanwhile is deleted from its new file too. Bins whose files were
    * changed in other ways are dropped and their new files deleted; the rest is committed.
@@ -52,23 +54,24 @@ private[upkeep] final class OptimizeCommitter(
   private def nextBatch(written: Iterator[Written]): Seq[Written] = {
     val batch = Vector.newBuilder[Written]
     var bytes = 0L
-    try {
-      while (bytes < settings.maxBytesPerCommit && written.hasNext) {
-        val next = written.next()
-        batch += next
-        bytes += next.bin.bin.sizeInBytes
+    val verified =
+      try {
+        while (bytes < settings.maxBytesPerCommit && written.hasNext) {
+          val next = written.next()
+          batch += next
+          bytes += next.bin.bin.sizeInBytes
+        }
+        verify(batch.result().map(Rebased.unchanged(_, selected))).map(_.written)
+      } catch {
+        // An interrupt too.
+        case failure: Throwable =>
+          removeFiles(batch.result())
+          throw failure
       }
-    } catch {
-      // An interrupt too.
-      case failure: Throwable =>
-        removeFiles(batch.result())
-        throw failure
-    }
-    val verified = verify(batch.result().map(Rebased.unchanged(_, selected))).map(_.written)
     if (verified.isEmpty && written.hasNext) nextBatch(written) else verified
   }
 
-  /** The bins whose rows are those of their inputs. The new files of others are removed, and of all if it fails. */
+  /** The bins whose rows are those of their inputs. The new files of others are removed. */
   private def verify(bins: Seq[Rebased]): Seq[Rebased] =
     if (!settings.verify || bins.isEmpty || differences(bins).isEmpty) bins
     else
@@ -83,14 +86,7 @@ private[upkeep] final class OptimizeCommitter(
       }
 
   private def differences(bins: Seq[Rebased]): Seq[String] =
-    try new RowComparison(handle).differences(bins.flatMap(_.removed), bins.flatMap(_.adds))
-    catch {
-      // An interrupt too.
-      case failure: Throwable =>
-        bins.foreach(_.removeVector(handle))
-        removeFiles(bins.map(_.written))
-        throw failure
-    }
+    comparison.differences(bins.flatMap(_.removed), bins.flatMap(_.adds))
 
   private def commit(
       transaction: OptimisticTransaction,

@@ -116,10 +116,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
       writing.plain(storedPartitions.map(c => c.name -> partitions.valueOf(files.head, c, timeZone)).toMap)
     )
 
-  /** What the log says of files by their statistics. */
-  def statsOfTexts(stats: Seq[String]): MergedStats.Result = mergedStats.of(stats)
-
-  /** What the log says about the rows of a bin. */
+  /** What the log says about the rows of files. */
   def statsOf(inputs: Seq[AddFile]): MergedStats.Result =
     mergedStats.of(inputs.map(_.stats), inputs.map(_.numDeletedRecords).sum)
 
