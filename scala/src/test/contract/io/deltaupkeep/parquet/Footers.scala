@@ -19,15 +19,20 @@ object Footers {
     bytes.length - 8 - ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8)
 
   /** Changes the footer of a file in place. */
-  def change(file: Path)(by: FileMetaData => Unit): Unit = {
+  def change(file: Path)(by: FileMetaData => Unit): Unit = rewrite(file) { (footer, bytes) =>
+    by(footer)
+    bytes
+  }
+
+  /** Changes the footer, and what stands before it. */
+  def rewrite(file: Path)(by: (FileMetaData, Array[Byte]) => Array[Byte]): Unit = {
     val bytes = Files.readAllBytes(file)
-    val start = startOf(bytes)
     val metadata = read(file)
-    by(metadata)
+    val before = by(metadata, bytes.take(startOf(bytes)))
     val footer = new ByteArrayOutputStream
     Util.writeFileMetaData(metadata, footer)
     val end = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(footer.size).put("PAR1".getBytes)
-    Files.write(file, bytes.take(start) ++ footer.toByteArray ++ end.array)
+    Files.write(file, before ++ footer.toByteArray ++ end.array)
     // Hadoop's own checksum would find it out.
     Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
     ()

@@ -15,6 +15,12 @@ private[parquet] final class MalformedPage(what: String)
   override def reason(file: String): String = s"$file is malformed: $what"
 }
 
+/** A page that says of itself that it is not compressed, by a writer that says so of all its pages. */
+private[parquet] final class HiddenCompression(codec: String)
+    extends NotSpliceable("a page may be compressed although its header says otherwise (ARROW-10353)") {
+  override def reason(file: String): String = s"$getMessage: it is in $file, whose codec is $codec"
+}
+
 /** A value that the type of the new file's column cannot hold. */
 private[parquet] final class NotHeld(what: String) extends NotSpliceable(what) {
   override def reason(file: String): String = s"$what, in $file"

@@ -5,7 +5,14 @@ import java.io.ByteArrayInputStream
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.parquet.bytes.{CompactReader, FileBytes, MalformedPage, Slice, UnreadableInput}
+import io.deltaupkeep.parquet.bytes.{
+  CompactReader,
+  FileBytes,
+  HiddenCompression,
+  MalformedPage,
+  Slice,
+  UnreadableInput
+}
 import io.deltaupkeep.parquet.footer.WrittenBy
 
 import org.apache.parquet.column.ColumnDescriptor
@@ -14,7 +21,7 @@ import org.apache.parquet.column.values.bloomfilter.{BlockSplitBloomFilter, Bloo
 import org.apache.parquet.format.Util
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.ParquetFileWriter
-import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, CompressionCodecName}
 import org.apache.parquet.internal.column.columnindex.{ColumnIndex, OffsetIndex}
 import org.apache.parquet.internal.hadoop.metadata.IndexReference
 import org.apache.parquet.io.SeekableInputStream
@@ -44,6 +51,7 @@ private[parquet] object ChunkCopier {
     val stream = FileBytes.asInputFile(bytes, step).newStream()
     def read[T](part: => T): T = UnreadableInput.naming(name)(part)
     read(checkDictionary(stream, chunk))
+    if (writtenBy.hidesCompression) read(checkCompression(stream, chunk))
     lazy val index = read(columnIndex(bytes, chunk))
     val keepsBounds = writtenBy.boundsAll(chunk.getPrimitiveType)
     to.appendColumnChunk(
@@ -64,6 +72,17 @@ private[parquet] object ChunkCopier {
       parsed("a dictionary page")(Util.readPageHeader(stream))
       ()
     }
+
+  /** The pages of a chunk are of one version, so the first one tells. */
+  private def checkCompression(stream: SeekableInputStream, chunk: ColumnChunkMetaData): Unit = {
+    stream.seek(chunk.getFirstDataPageOffset)
+    val head = parsed("a data page")(Util.readPageHeader(stream))
+    if (
+      head.isSetData_page_header_v2 && !head.getData_page_header_v2.isIs_compressed &&
+      chunk.getCodec != CompressionCodecName.UNCOMPRESSED
+    )
+      throw new HiddenCompression(chunk.getCodec.name)
+  }
 
   /** Some writers leave out the number if it is 0, and the statistics of others lack it. */
   private def nullsOf(

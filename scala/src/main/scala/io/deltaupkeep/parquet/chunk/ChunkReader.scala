@@ -25,13 +25,15 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  *
  * @param bytes  holds the chunk from `from` on
  * @param column as in the file that the chunk is of
+ * @param hidesCompression whether its writer says of pages of version 2 that they are not compressed when they are
  */
 private[parquet] final class ChunkReader(
     override val column: ColumnDescriptor,
     chunk: ChunkMeta,
     bytes: Array[Byte],
     from: Int,
-    scratch: ChunkScratch
+    scratch: ChunkScratch,
+    hidesCompression: Boolean = false
 ) extends PageData
     with RowPages {
   import ChunkReader._
@@ -195,6 +197,7 @@ private[parquet] final class ChunkReader(
 
   private def readV2(): Unit = {
     readLevelCount()
+    if (hidesCompression) head.requireKnownCompression(chunk.codec)
     if (
       head.repetitionSize.toLong + head.definitionSize > math.min(head.compressedSize, head.uncompressedSize)
     )

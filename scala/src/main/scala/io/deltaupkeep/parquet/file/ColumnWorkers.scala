@@ -104,7 +104,8 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   )(append: RowPages => Unit): Unit = {
     val chunk = group.chunk(index)
     val bytes = group.file.bytes.read(chunk.start, Math.toIntExact(chunk.size))
-    val reader = new ChunkReader(column, chunk, bytes.array, bytes.from, scratch)
+    val hidesCompression = group.file.writtenBy.hidesCompression
+    val reader = new ChunkReader(column, chunk, bytes.array, bytes.from, scratch, hidesCompression)
     append(reader)
     // Rows of one column would meet other rows of the next.
     if (reader.rows != group.storedRows)

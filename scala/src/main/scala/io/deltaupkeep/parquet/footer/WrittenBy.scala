@@ -30,6 +30,9 @@ private[parquet] final class WrittenBy(createdBy: String) {
   private def is(program: String, since: SemanticVersion): Boolean =
     name.contains(program) && version.exists(_.compareTo(since) >= 0)
 
+  private def isBefore(program: String, fix: SemanticVersion): Boolean =
+    name.contains(program) && version.forall(_.compareTo(fix) < 0)
+
   /**
    * Whether least and greatest values of a column bound all of its values. Many writers leave NaN out, some compared
    * the bytes of decimals as if they had no sign, and one held a shorter string for the lesser one.
@@ -39,6 +42,9 @@ private[parquet] final class WrittenBy(createdBy: String) {
     else if (isDecimalInBytes(column)) is(ParquetJava, TypedBounds) || is(ArrowCpp, DecimalOrder)
     else if (isInBytes(column)) !name.contains(ArrowRust) || is(ArrowRust, StringOrder)
     else true
+
+  /** Whether pages of version 2 may be compressed although their headers say that they are not (ARROW-10353). */
+  def hidesCompression: Boolean = name.contains(ParquetCpp) || isBefore(ArrowCpp, TrueCompression)
 
   /** Why a chunk has to be read by a reader that knows its writer, or None. */
   def defectOf(chunk: ChunkMeta): Option[String] =
@@ -57,6 +63,9 @@ private[parquet] final class WrittenBy(createdBy: String) {
 private object WrittenBy {
   private val ParquetJava = "parquet-mr"
 
+  /** Arrow C++ until 2.0; all its releases call themselves parquet-cpp 1.x. */
+  private val ParquetCpp = "parquet-cpp"
+
   /** Arrow C++ since 3.0 (January 2021). */
   private val ArrowCpp = "parquet-cpp-arrow"
   private val ArrowRust = "parquet-rs"
@@ -72,6 +81,9 @@ private object WrittenBy {
 
   /** PARQUET-1655: fixed in Arrow 4.0.0 (April 2021). */
   private val DecimalOrder = new SemanticVersion(4, 0, 0)
+
+  /** ARROW-10353: fixed in Arrow 3.0.0 (January 2021). */
+  private val TrueCompression = new SemanticVersion(3, 0, 0)
 
   /** arrow-rs issue 641: fixed in 5.2.0 (August 2021). */
   private val StringOrder = new SemanticVersion(5, 2, 0)

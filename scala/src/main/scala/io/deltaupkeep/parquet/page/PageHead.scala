@@ -1,9 +1,10 @@
 package io.deltaupkeep.parquet.page
 
-import io.deltaupkeep.parquet.bytes.{CompactReader, FormatNames, MalformedPage}
+import io.deltaupkeep.parquet.bytes.{CompactReader, FormatNames, HiddenCompression, MalformedPage}
 
 import org.apache.parquet.column.Encoding
 import org.apache.parquet.format.PageType
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /** The header of the page that is read (Parquet format, 'PageHeader'). Sizes in bytes. */
 private[parquet] final class PageHead {
@@ -44,6 +45,11 @@ private[parquet] final class PageHead {
     if (!isComplete) throw new MalformedPage("its header is not complete")
     in.position
   }
+
+  /** Fails if the page may be compressed although it says that it is not. */
+  def requireKnownCompression(codec: CompressionCodecName): Unit =
+    if (kind == PageType.DATA_PAGE_V2 && !isCompressed && codec != CompressionCodecName.UNCOMPRESSED)
+      throw new HiddenCompression(codec.name)
 
   private def forget(): Unit = {
     kind = null
