@@ -46,6 +46,7 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
       (settings.copy(bytesInFlight = 1 << 14, heldFileBytes = 1 << 13), false),
       (settings.copy(codec = CompressionCodecName.ZSTD), true),
       (settings.copy(codec = CompressionCodecName.GZIP), false),
+      (settings.copy(codec = CompressionCodecName.LZ4), true),
       (settings.copy(codec = CompressionCodecName.UNCOMPRESSED), false)
     )
     forAll(cases) { (settings, v2) =>

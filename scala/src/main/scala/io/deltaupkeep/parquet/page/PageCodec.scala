@@ -6,6 +6,7 @@ import io.deltaupkeep.parquet.bytes.MalformedPage
 
 import com.github.luben.zstd.{Zstd, ZstdCompressCtx, ZstdException}
 import org.apache.parquet.bytes.BytesInput
+import org.apache.parquet.compression.CompressionCodecFactory
 import org.apache.parquet.hadoop.CodecFactory
 import org.apache.parquet.hadoop.codec.ZstandardCodec
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
@@ -14,8 +15,8 @@ import org.xerial.snappy.Snappy
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Compresses and decompresses pages from array to array. Snappy and Zstandard use their libraries directly;
- * other codecs use parquet-java's streams. Not thread-safe.
+ * Compresses and decompresses pages from array to array. Snappy and Zstandard use their libraries directly, and LZ4
+ * to decompress; other codecs use parquet-java's streams. Not thread-safe.
  */
 private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseable {
 
@@ -58,14 +59,27 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
           ()
         case CompressionCodecName.ZSTD =>
           requireSize(Zstd.decompressByteArray(out, outFrom, size, in, from, count), size)
+        case CompressionCodecName.LZ4 => Lz4Blocks.decompress(in, from, count, out, outFrom, size)
         case other =>
           factoryUsed = true
-          val page =
-            factory.getDecompressor(other).decompress(BytesInput.from(in, from, count), size).toInputStream
-          requireSize(page.readNBytes(out, outFrom, size).toLong, size)
+          val decompressor = factory.getDecompressor(other)
+          requireSize(read(decompressor, BytesInput.from(in, from, count), out, outFrom, size), size)
       }
     catch {
       case e @ (_: IOException | _: ZstdException) => throw new MalformedPage(String.valueOf(e.getMessage))
+    }
+
+  /** Nothing but the library's code runs here, and each has exceptions of its own for damaged bytes. */
+  private def read(
+      decompressor: CompressionCodecFactory.BytesInputDecompressor,
+      page: BytesInput,
+      out: Array[Byte],
+      outFrom: Int,
+      size: Int
+  ): Long =
+    try decompressor.decompress(page, size).toInputStream.readNBytes(out, outFrom, size).toLong
+    catch {
+      case e @ (_: RuntimeException | _: InternalError) => throw new MalformedPage(String.valueOf(e))
     }
 
   private def requireSize(actual: Long, size: Int): Unit =
@@ -86,7 +100,9 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
     case other =>
       factoryUsed = true
       val out = new ByteArrayOutputStream(count / 2 + 1)
-      factory.getCompressor(other).compress(BytesInput.from(in, 0, count)).writeAllTo(out)
+      val page =
+        if (other == CompressionCodecName.LZ4) Lz4Blocks.slices(in, count) else BytesInput.from(in, 0, count)
+      factory.getCompressor(other).compress(page).writeAllTo(out)
       out.toByteArray
   }
 
