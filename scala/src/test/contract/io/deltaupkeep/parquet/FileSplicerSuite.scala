@@ -98,6 +98,18 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
     }
   }
 
+  test("files without rows are no row groups that are large enough to be copied") {
+    withDirectory { directory =>
+      val empty = (1 to 2).map(i => write(directory.resolve(s"in$i"), 0 until 0))
+      val outcome = done(splice(empty, directory.resolve("out")))
+      assert((outcome.rows, outcome.rowGroupsAfter, outcome.reason) == ((
+        0L,
+        0,
+        "there are no rows to write"
+      )))
+    }
+  }
+
   test("columns that a file lacks are null, also within structs") {
     withDirectory { directory =>
       val fewer = MessageTypeParser.parseMessageType(

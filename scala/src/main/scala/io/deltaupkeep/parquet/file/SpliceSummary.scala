@@ -70,7 +70,9 @@ private[parquet] final class SpliceSummary {
    * @param refused inputs that were not added
    */
   def outcome(written: Option[FooterTotals], refused: Map[Int, Refusal]): SpliceOutcome = {
-    val (tier, why) = reason.getOrElse(ChunkTier.Copy -> "row groups are large enough to be copied")
+    def whyCopied =
+      if (groupsAfter == 0) "there are no rows to write" else "row groups are large enough to be copied"
+    val (tier, why) = reason.getOrElse(ChunkTier.Copy -> whyCopied)
     val totals = written.map(output => SplicedTotals(inputs.result, output.withFacts(facts.get(_).flatten)))
     SpliceOutcome.Done(
       rows,
