@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
+import scala.util.{Random, Using}
 
 import io.deltaupkeep.parquet.bytes.{LittleEndian, UnreadableInput}
 import io.deltaupkeep.parquet.file.{
@@ -21,6 +21,7 @@ import io.deltaupkeep.parquet.file.{
 import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.example.data.GroupWriter
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.format.{FileMetaData, Util}
@@ -107,6 +108,49 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
         0,
         "there are no rows to write"
       )))
+    }
+  }
+
+  test("values that their decoder fails on refuse the file, whatever the failure") {
+    val columns = MessageTypeParser.parseMessageType(
+      "message m { required binary a (STRING); required int64 b; required binary c (STRING); }"
+    )
+    withDirectory { directory =>
+      val writer = ExampleParquetWriter
+        .builder(LocalFiles.output(directory.resolve("in")))
+        .withType(columns)
+        .withDictionaryEncoding(false)
+        .withPageWriteChecksumEnabled(false)
+        .withWriterVersion(ParquetProperties.WriterVersion.PARQUET_2_0)
+        .build()
+      val rows = 0 until 300
+      try rows.foreach { i =>
+          val row = new SimpleGroupFactory(columns).newGroup()
+          writer.write(row.append("a", s"value $i").append("b", i.toLong * i).append(
+            "c",
+            s"${i * 7} of them"
+          ))
+        }
+      finally writer.close()
+      val bytes = Files.readAllBytes(directory.resolve("in"))
+      val chunks = Footers.read(directory.resolve("in")).getRow_groups.get(0).getColumns.asScala
+      val end =
+        chunks.map(c => c.getMeta_data.getData_page_offset + c.getMeta_data.getTotal_compressed_size).max
+      val random = new Random(1)
+      var refused = 0
+      for (i <- 1 to 400) {
+        val damaged = bytes.clone()
+        (0 to i % 3).foreach(_ => damaged(4 + random.nextInt(end.toInt - 4)) = random.nextInt().toByte)
+        Files.write(directory.resolve("damaged"), damaged)
+        splice(Seq(named(directory.resolve("damaged"))), directory.resolve("out"), table = columns) match {
+          case SpliceOutcome.Refused(inputs) =>
+            assert(inputs(0).isMalformed, inputs)
+            refused += 1
+          case _: SpliceOutcome.Done =>
+        }
+        Files.deleteIfExists(directory.resolve("out"))
+      }
+      assert(refused > 50)
     }
   }
 

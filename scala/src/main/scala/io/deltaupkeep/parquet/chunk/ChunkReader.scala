@@ -6,7 +6,7 @@ import java.util.zip.CRC32
 
 import scala.annotation.tailrec
 
-import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian, MalformedPage, Slice}
+import io.deltaupkeep.parquet.bytes.{ByteSink, Damage, LittleEndian, MalformedPage, Slice}
 import io.deltaupkeep.parquet.footer.ChunkMeta
 import io.deltaupkeep.parquet.page.{DeltaRun, LevelBuffer, PageData, PageHead, RunLength, ValueShape, Values}
 
@@ -184,12 +184,14 @@ private[parquet] final class ChunkReader(
     } else {
       val stream = ByteBufferInputStream.wrap(ByteBuffer.wrap(data, position, size - position).slice())
       val reader = encoding.getValuesReader(column, kind)
-      reader.initFromPage(levels, stream)
       into.clear()
-      var i = 0
-      while (i < levels) {
-        into.add(reader.readInteger(), 1)
-        i += 1
+      Damage.in(s"levels encoded as $encoding") {
+        reader.initFromPage(levels, stream)
+        var i = 0
+        while (i < levels) {
+          into.add(reader.readInteger(), 1)
+          i += 1
+        }
       }
       into.requireUpTo(maxLevel)
       position + stream.position().toInt
@@ -262,18 +264,18 @@ private[parquet] final class ChunkReader(
   private def transcode(encoding: Encoding, data: Array[Byte], position: Int, limit: Int): Unit = {
     DeltaRun.check(encoding, data, position, limit, levels)
     val reader = encoding.getValuesReader(column, ValuesType.VALUES)
-    reader.initFromPage(
-      levels,
-      ByteBufferInputStream.wrap(ByteBuffer.wrap(data, position, limit - position).slice())
-    )
+    val stream = ByteBufferInputStream.wrap(ByteBuffer.wrap(data, position, limit - position).slice())
     val plain = scratch.plain
     plain.clear()
-    var i = 0
-    while (i < nonNull) {
-      copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, shape.width, plain)
-      // Values that begin alike are stored once.
-      scratch.requireRoom(plain.length.toLong, levels)
-      i += 1
+    Damage.in(s"values encoded as $encoding") {
+      reader.initFromPage(levels, stream)
+      var i = 0
+      while (i < nonNull) {
+        copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, shape.width, plain)
+        // Values that begin alike are stored once.
+        scratch.requireRoom(plain.length.toLong, levels)
+        i += 1
+      }
     }
     values.set(shape, plain.array, 0, plain.length, nonNull)
     ()

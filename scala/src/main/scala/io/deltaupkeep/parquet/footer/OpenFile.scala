@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.bytes.{
+  Damage,
   FileBytes,
   LittleEndian,
   MalformedPage,
@@ -199,8 +200,10 @@ private[parquet] final class FooterBytes(slice: Slice, val length: Int) {
   def read(): Footer = Footer.read(slice.array, slice.from, length)
 
   def parse(filter: ParquetMetadataConverter.MetadataFilter): ParquetMetadata =
-    new ParquetMetadataConverter(FooterBytes.options)
-      .readParquetMetadata(new ByteArrayInputStream(slice.array, slice.from, length), filter)
+    Damage.in("its footer") {
+      new ParquetMetadataConverter(FooterBytes.options)
+        .readParquetMetadata(new ByteArrayInputStream(slice.array, slice.from, length), filter)
+    }
 }
 
 private[parquet] object FooterBytes {
