@@ -4,16 +4,23 @@ import java.nio.file.{FileSystems, Files}
 import java.nio.file.attribute.PosixFilePermissions
 
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{FsConstants, LocalFileSystem, Path, RawLocalFileSystem}
+import org.apache.hadoop.fs.{
+  Abortable,
+  FSDataOutputStream,
+  FsConstants,
+  LocalFileSystem,
+  Path,
+  RawLocalFileSystem
+}
 import org.apache.hadoop.fs.permission.FsPermission
 import org.apache.parquet.hadoop.util.{HadoopOutputFile, HadoopStreams}
-import org.apache.parquet.io.{OutputFile, PositionOutputStream}
+import org.apache.parquet.io.{DelegatingPositionOutputStream, OutputFile, PositionOutputStream}
 
 /** New files, written through Hadoop's file systems. */
 object OutputFiles {
 
   def of(path: Path, conf: Configuration): OutputFile =
-    if (isLocal(path, conf)) new LocalOutput(path, conf) else HadoopOutputFile.fromPath(path, conf)
+    if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf)
 
   /** Whether Hadoop's own local file system would write the file; Hive's, which Spark finds, changes renames alone. */
   private def isLocal(path: Path, conf: Configuration): Boolean =
@@ -22,6 +29,41 @@ object OutputFiles {
   private val HasPosixFiles = FileSystems.getDefault.supportedFileAttributeViews.contains("posix")
   private val LocalFileSystems =
     Set(classOf[LocalFileSystem].getName, "org.apache.hadoop.hive.ql.io.ProxyLocalFileSystem")
+}
+
+/** Writes as parquet-java does, and its streams can be aborted if those of the file system can. */
+private final class StoreOutput(path: Path, conf: Configuration) extends OutputFile {
+  private val files = path.getFileSystem(conf)
+  private val inner = HadoopOutputFile.fromPath(path, conf)
+
+  override def create(blockSizeHint: Long): PositionOutputStream = create(overwrite = false, blockSizeHint)
+
+  override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream =
+    create(overwrite = true, blockSizeHint)
+
+  override def supportsBlockSize: Boolean = inner.supportsBlockSize
+
+  override def defaultBlockSize: Long = inner.defaultBlockSize
+
+  override def getPath: String = path.toString
+
+  private def create(overwrite: Boolean, blockSizeHint: Long): PositionOutputStream = {
+    val blockSize = math.max(files.getDefaultBlockSize(path), blockSizeHint)
+    new AbortableStream(
+      files.create(path, overwrite, BufferBytes, files.getDefaultReplication(path), blockSize)
+    )
+  }
+
+  private val BufferBytes = 4096
+}
+
+private final class AbortableStream(stream: FSDataOutputStream)
+    extends DelegatingPositionOutputStream(stream)
+    with Abortable {
+
+  override def getPos: Long = stream.getPos
+
+  override def abort(): Abortable.AbortableResult = stream.abort()
 }
 
 /** Writes what Hadoop's local file system writes: the file, its checksums beside it, and their permissions. */

@@ -21,6 +21,7 @@ import io.deltaupkeep.parquet.file.{
 import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.Abortable
 import org.apache.parquet.column.ParquetProperties
 import org.apache.parquet.example.data.GroupWriter
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
@@ -28,7 +29,14 @@ import org.apache.parquet.format.{FileMetaData, Util}
 import org.apache.parquet.hadoop.ParquetFileReader
 import org.apache.parquet.hadoop.example.ExampleParquetWriter
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
-import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
+import org.apache.parquet.io.{
+  DelegatingPositionOutputStream,
+  DelegatingSeekableInputStream,
+  InputFile,
+  OutputFile,
+  PositionOutputStream,
+  SeekableInputStream
+}
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -108,6 +116,49 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
         0,
         "there are no rows to write"
       )))
+    }
+  }
+
+  /** A file that counts how its stream ends. */
+  private final class Watched(file: Path, isAbortable: Boolean) extends OutputFile {
+    var aborted, closed = 0
+    private val output = LocalFiles.output(file)
+
+    private class Stream(stream: PositionOutputStream) extends DelegatingPositionOutputStream(stream) {
+      override def getPos: Long = stream.getPos
+      override def close(): Unit = {
+        closed += 1
+        super.close()
+      }
+    }
+
+    override def create(hint: Long): PositionOutputStream =
+      if (!isAbortable) new Stream(output.create(hint))
+      else new Stream(output.create(hint)) with Abortable {
+        override def abort(): Abortable.AbortableResult = {
+          aborted += 1
+          null
+        }
+      }
+    override def createOrOverwrite(hint: Long): PositionOutputStream = create(hint)
+    override def supportsBlockSize: Boolean = false
+    override def defaultBlockSize: Long = 1 << 20
+  }
+
+  test("an output that fails is aborted, or closed where that is not possible") {
+    withDirectory { directory =>
+      val good = (1 to 4).map(i => write(directory.resolve(s"good$i"), 0 until 10))
+      val separate = settings.copy(rowGroupBytes = 1, copyFromBytes = 1 << 20)
+      for (isAbortable <- Seq(true, false); fails <- Seq(true, false)) {
+        val inputs = if (fails) good :+ gone(good.head) else good
+        val request = SpliceRequest(inputs.map(InputRows(_)), schema, Map.empty, _ => None)
+        val output = new Watched(directory.resolve("out"), isAbortable)
+        val splicer = new FileSplicer(request, separate, new Configuration(false))
+        if (fails) intercept[UnreadableInput](splicer.run(output)) else done(splicer.run(output))
+        val ends = if (fails && isAbortable) (1, 0) else (0, 1)
+        assert((output.aborted, output.closed) == ends)
+        Files.delete(directory.resolve("out"))
+      }
     }
   }
 
@@ -352,16 +403,17 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
     named(file)
   }
 
+  private def gone(file: InputFile) = new InputFile {
+    override def getLength: Long = file.getLength
+    override def newStream(): SeekableInputStream = throw new FileNotFoundException("it is gone")
+    override def toString: String = file.toString
+  }
+
   test("a file that cannot be read is an error that names it") {
     withDirectory { directory =>
       val good = write(directory.resolve("good"), 0 until 100)
       val bad = write(directory.resolve("bad"), 0 until 100)
-      val gone = new InputFile {
-        override def getLength: Long = bad.getLength
-        override def newStream(): SeekableInputStream = throw new FileNotFoundException("it is gone")
-        override def toString: String = bad.toString
-      }
-      val failure = intercept[UnreadableInput](splice(Seq(good, gone), directory.resolve("out")))
+      val failure = intercept[UnreadableInput](splice(Seq(good, gone(bad)), directory.resolve("out")))
       assert(failure.getMessage.contains("bad: it is gone"), failure)
     }
   }

@@ -77,9 +77,11 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     val columns = new ColumnWorkers(settings, conf)
     val pipeline =
       new RowGroupPipeline(planner, files, columns, writer, summary, settings.heldRowGroupBytes)
+    var ended = false
     try {
       spliceAll(files, pipeline)
       val footer = writer.end()
+      ended = true
       footer.foreach(written)
       outcome(footer.map(FooterTotals.written))
     } catch {
@@ -88,6 +90,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
         if (index < 0) throw unreadable
         SpliceOutcome.Refused(refused.toMap.updated(index, refusal))
     } finally {
+      if (!ended) writer.abandon()
       columns.close()
       files.close()
     }

@@ -11,7 +11,7 @@ import org.apache.parquet.schema.MessageType
 
 /**
  * The output of a splice. It is opened with the first row group: a bin without rows has none. Unless it is
- * ended it is not closed either, because an object store would publish a part of the file then.
+ * ended it has to be abandoned.
  *
  * @param keyValues metadata of the file
  */
@@ -21,6 +21,7 @@ private[parquet] final class OutputWriter(
     settings: SpliceSettings
 ) {
   private var opened = Option.empty[ParquetFileWriter]
+  private lazy val file = new AbandonableOutput(output)
 
   def startRowGroup(schema: MessageType, rows: Long): ParquetFileWriter = {
     val writer = opened.getOrElse(open(schema))
@@ -35,9 +36,12 @@ private[parquet] final class OutputWriter(
     writer.getFooter
   }
 
+  /** Gives the file up. A part of it may appear, and is for the caller to delete. */
+  def abandon(): Unit = if (opened.nonEmpty) file.abandon()
+
   private def open(schema: MessageType): ParquetFileWriter = {
     val writer = ParquetApi.newWriter(
-      output,
+      file,
       schema,
       ParquetFileWriter.Mode.CREATE,
       settings.rowGroupBytes,

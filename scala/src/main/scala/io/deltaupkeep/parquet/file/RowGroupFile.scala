@@ -76,16 +76,17 @@ final class EncodedRowGroup private[parquet] (private[parquet] val rows: Long, c
 }
 
 /**
- * A file of row groups. Appending is thread-safe. Unless it is finished it is not closed either, because an
- * object store would publish a part of it then.
+ * A file of row groups. Appending is thread-safe. If that fails the file is aborted where the store can, but not
+ * closed, because a store that cannot would publish a part of it then.
  *
  * @param output    must not exist
  * @param keyValues metadata of the file
  */
 final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], output: OutputFile) {
 
+  private val file = new AbandonableOutput(output)
   private val writer = ParquetApi.newWriter(
-    output,
+    file,
     schema,
     ParquetFileWriter.Mode.CREATE,
     output.defaultBlockSize,
@@ -93,8 +94,16 @@ final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], ou
   )
   writer.start()
 
-  def append(group: EncodedRowGroup): Unit = synchronized(group.write(writer))
+  def append(group: EncodedRowGroup): Unit = synchronized(orAbort(group.write(writer)))
 
   /** Writes the footer. */
-  def finish(): Unit = writer.end(keyValues.asJava)
+  def finish(): Unit = orAbort(writer.end(keyValues.asJava))
+
+  private def orAbort(write: => Unit): Unit =
+    try write
+    catch {
+      case failure: Throwable =>
+        file.abort()
+        throw failure
+    }
 }

@@ -22,8 +22,8 @@ final case class RowGroupsOf(file: InputFile, ordinals: Option[Seq[Int]])
 
 /**
  * Copies row groups of several files to one file as bytes, with their indexes and Bloom filters. Nothing is
- * decoded, and at most 32 MB of a file are in memory. An output that failed is not closed, because an object store
- * would publish a part of it then.
+ * decoded, and at most 32 MB of a file are in memory. An output that failed is aborted where the store can, but not
+ * closed, because a store that cannot would publish a part of it then.
  */
 object RowGroupJoiner {
 
@@ -34,6 +34,16 @@ object RowGroupJoiner {
    * @throws java.lang.IllegalArgumentException if the files have different schemas
    */
   def join(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
+    val file = new AbandonableOutput(output)
+    try write(inputs, file)
+    catch {
+      case failure: Throwable =>
+        file.abort()
+        throw failure
+    }
+  }
+
+  private def write(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
     var opened = Option.empty[(MessageType, ParquetFileWriter)]
     var keyValues = Map.empty[String, String].asJava
     inputs.foreach { input =>
