@@ -22,9 +22,9 @@ object UpkeepConf {
   val OptimizeBytesInFlight = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.bytesInFlight")
     .doc(
-      "How many bytes of input files a task of OPTIMIZE holds at a time. A row group of a new file takes at " +
-        "most this much memory, and a page at most half of it; larger ones are rewritten row by row. A task " +
-        "needs about twice this much memory."
+      "How many bytes of input files, with their footers, a task of OPTIMIZE holds at a time. A row group of a " +
+        "new file takes at most this much memory, and a page at most half of it; larger ones are rewritten row " +
+        "by row. A task needs about two and a half times this much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

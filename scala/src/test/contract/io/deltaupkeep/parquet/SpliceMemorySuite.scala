@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet
 
 import java.nio.file.{Files, Path}
+import java.util.concurrent.atomic.AtomicInteger
 import java.util.regex.Pattern
 
 import scala.jdk.CollectionConverters._
@@ -17,7 +18,7 @@ import org.apache.parquet.hadoop.{ParquetFileReader, ParquetReader}
 import org.apache.parquet.hadoop.api.ReadSupport
 import org.apache.parquet.hadoop.example.{ExampleParquetWriter, GroupReadSupport}
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, CompressionCodecName}
-import org.apache.parquet.io.InputFile
+import org.apache.parquet.io.{DelegatingSeekableInputStream, InputFile, SeekableInputStream}
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -164,6 +165,63 @@ class SpliceMemorySuite extends AnyFunSuite {
         case refused: SpliceOutcome.Refused => fail(refused.reason)
       }
       assert(groups.size > 1 && groups.map(_.getCompressedSize).max <= tight.heldRowGroupBytes, groups.size)
+    }
+  }
+
+  test("columns whose pages do not fit into memory together are spliced one after another") {
+    withDirectory { directory =>
+      val names = ('a' to 'h').map(_.toString)
+      val wide = MessageTypeParser.parseMessageType(
+        names.map(name => s"required binary $name (STRING);").mkString("message m { ", " ", " }")
+      )
+      val rows = (0 until 400).map { i =>
+        val row = new SimpleGroupFactory(wide).newGroup()
+        names.foreach(name => row.append(name, s"$name$i" + "x" * 100))
+        row
+      }
+      val inputs = Seq("in0", "in1").map(name => write(directory.resolve(name), wide, rows))
+      // A page takes 47 KB, and all threads 64 KB.
+      val tight = settings.copy(bytesInFlight = 1 << 17, threads = 8)
+      val outcome = splice(inputs, directory.resolve("out"), wide, tight)
+      assert(outcome.isInstanceOf[SpliceOutcome.Done], outcome)
+      assert(rowsOf(directory.resolve("out")) == (rows ++ rows).map(_.toString))
+    }
+  }
+
+  test("footers count: of files that are read in ranges few are open at a time") {
+    withDirectory { directory =>
+      val names = (0 until 100).map(i => s"column_$i")
+      val wide = MessageTypeParser.parseMessageType(
+        names.map(name => s"required int32 $name;").mkString("message m { ", " ", " }")
+      )
+      val row = new SimpleGroupFactory(wide).newGroup()
+      names.indices.foreach(i => row.append(names(i), i))
+      val open = new AtomicInteger
+      val most = new AtomicInteger
+      val inputs = (0 until 40).map { i =>
+        val file = write(directory.resolve(s"in$i"), wide, Seq(row))
+        new InputFile {
+          override def getLength: Long = file.getLength
+          override def toString: String = file.toString
+          override def newStream(): SeekableInputStream = {
+            most.accumulateAndGet(open.incrementAndGet(), math.max(_, _))
+            val stream = file.newStream()
+            new DelegatingSeekableInputStream(stream) {
+              override def getPos: Long = stream.getPos
+              override def seek(to: Long): Unit = stream.seek(to)
+              override def close(): Unit = {
+                open.decrementAndGet()
+                stream.close()
+              }
+            }
+          }
+        }
+      }
+      val tight = settings.copy(bytesInFlight = 1 << 19, heldFileBytes = 0)
+      val outcome = splice(inputs, directory.resolve("out"), wide, tight)
+      assert(outcome.isInstanceOf[SpliceOutcome.Done], outcome)
+      assert(rowsOf(directory.resolve("out")).size == 40)
+      assert(most.get < 10, most)
     }
   }
 

@@ -23,15 +23,30 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
   /** The dictionary of an input's chunk. */
   val dictionary = new Values
   private var dictionaryArray = Array.emptyByteArray
+  private var share: ScratchShare = ScratchShare.Unlimited
+  private var largestPage = 0L
+
+  /** Memory that the largest page so far takes, with the dictionary. */
+  def heldBytes: Long = largestPage + dictionaryArray.length
+
+  /** Begins a chunk. Buffers that are there are part of the share. */
+  def begin(share: ScratchShare): Unit = {
+    this.share = share
+    share.growTo(heldBytes)
+  }
 
   val cut = new CutScratch
 
   val output = new OutputScratch
 
-  /** Checks that a page of `bytes`, with its levels, stays below the memory limit. */
+  /** Checks that a page of `bytes`, with its levels, stays below the memory limit, and may wait for the memory. */
   def requireRoom(bytes: Long, levels: Int): Unit = {
     val taken = bytes + BytesPerLevel * levels
     if (taken > pageBytes) throw new TooLarge(s"a page takes ${ByteText.of(taken)} of memory", pageBytes)
+    if (taken > largestPage) {
+      largestPage = taken
+      share.growTo(heldBytes)
+    }
   }
 
   def idsFor(count: Int): Array[Int] = {
@@ -46,7 +61,10 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
   }
 
   def dictionaryPage(size: Int): Array[Byte] = {
-    if (dictionaryArray.length < size) dictionaryArray = new Array[Byte](roomFor(size.toLong))
+    if (dictionaryArray.length < size) {
+      share.growTo(largestPage + roomFor(size.toLong))
+      dictionaryArray = new Array[Byte](roomFor(size.toLong))
+    }
     dictionaryArray
   }
 }

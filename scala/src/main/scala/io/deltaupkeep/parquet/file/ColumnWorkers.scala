@@ -20,6 +20,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 
   private val pool = Executors.newFixedThreadPool(settings.threads, DaemonThreads("delta-upkeep-splice"))
   private val idle = new ConcurrentLinkedQueue[ChunkScratch]
+  private val memory = new ScratchMemory(settings.heldScratchBytes)
 
   /** Starts the work on all chunks, the largest first, so that the last ones are short. */
   def submitAll(chunks: IndexedSeq[PlannedChunk]): Pending = {
@@ -37,12 +38,22 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
         val started = System.nanoTime()
         val scratch =
           Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
+        val share = memory.share()
         try {
+          scratch.begin(share)
           val chunk = splice(planned, scratch, held)
           Done(chunk, System.nanoTime() - started)
-        } finally idle.add(scratch)
+        } finally {
+          giveBack(scratch)
+          share.close()
+        }
       }
     })
+
+  /** What is idle is not counted, so large buffers are let go. */
+  private def giveBack(scratch: ChunkScratch): Unit =
+    if (scratch.heldBytes <= settings.heldScratchBytes / settings.threads) { idle.add(scratch); () }
+    else scratch.codec.close()
 
   private def splice(planned: PlannedChunk, scratch: ChunkScratch, held: HeldPages): SplicedChunk = {
     import planned.{collectionLevel, column, parts}

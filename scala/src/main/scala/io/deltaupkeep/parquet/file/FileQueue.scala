@@ -11,7 +11,7 @@ import io.deltaupkeep.parquet.footer.{FileOpener, InputRows, OpenFile, RowGroup}
 
 /**
  * The inputs of a bin in their order, some fetched ahead: as many as fit into `bytesInFlight` together with
- * those in use, but at least one.
+ * those in use, but at least one when it is asked for. A footer is taken to be as long as the longest so far until it is read.
  */
 private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceSettings)
     extends AutoCloseable {
@@ -19,26 +19,29 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
   private val pool = Executors.newFixedThreadPool(settings.fetches, DaemonThreads("delta-upkeep-fetch"))
   private val opener = new FileOpener(settings.heldFileBytes)
   private val waiting = inputs.iterator.buffered
-  private val fetching = mutable.Queue.empty[(InputRows, Future[Either[String, OpenFile]])]
+  private val fetching = mutable.Queue.empty[FileQueue.Fetch]
   private val rowGroupsInUse = mutable.Map.empty[OpenFile, Int]
   private var inFlight = 0L
+  private var longestFooter = Option.empty[Long]
 
   /** Whether nothing more is fetched until a file in use is released. */
   def isFull: Boolean = fetching.isEmpty && waiting.hasNext && !fits(waiting.head)
 
   /** The next input, or why it cannot be spliced. */
   def next(): Either[Refusal, OpenFile] = {
-    fetchAhead()
-    val (file, pending) = fetching.dequeue()
+    fetchAhead(atLeastOne = true)
+    val fetch = fetching.dequeue()
     val opened = Refusal.orElse {
-      try pending.get()
-      catch { case e: ExecutionException => UnreadableInput.naming(file.name)(throw e.getCause) }
+      try fetch.file.get()
+      catch { case e: ExecutionException => UnreadableInput.naming(fetch.name)(throw e.getCause) }
     }
-    opened match {
-      case Right(open) => rowGroupsInUse(open) = open.rowGroups.size
-      case Left(_) => inFlight -= heldBytes(file)
+    inFlight -= fetch.heldBytes
+    opened.foreach { open =>
+      inFlight += open.heldBytes
+      longestFooter = Some(longestFooter.fold(open.footerHeldBytes)(math.max(_, open.footerHeldBytes)))
+      rowGroupsInUse(open) = open.rowGroups.size
     }
-    fetchAhead()
+    fetchAhead(atLeastOne = false)
     opened
   }
 
@@ -54,26 +57,30 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
     file.bytes.close()
   }
 
-  private def fetchAhead(): Unit =
+  private def fetchAhead(atLeastOne: Boolean): Unit =
     while (
-      waiting.hasNext && (fetching.isEmpty || fits(waiting.head) && fetching.size < FileQueue.MostAhead)
+      waiting.hasNext &&
+      (atLeastOne && fetching.isEmpty || fits(waiting.head) && fetching.size < mostAhead)
     ) {
       val file = waiting.next()
-      inFlight += heldBytes(file)
+      val held = heldBytes(file)
+      inFlight += held
       val task: Callable[Either[String, OpenFile]] = () => opener.open(file)
-      fetching.enqueue((file, pool.submit(task)))
+      fetching.enqueue(FileQueue.Fetch(file.name, held, pool.submit(task)))
     }
+
+  private def mostAhead: Int = if (longestFooter.isEmpty) settings.fetches else FileQueue.MostAhead
 
   private def fits(file: InputRows): Boolean = inFlight + heldBytes(file) <= settings.bytesInFlight
 
   private def heldBytes(input: InputRows): Long = {
     val length = input.file.getLength
-    input.selectionBytes + (if (length <= settings.heldFileBytes) length else 0)
+    input.selectionBytes + longestFooter.getOrElse(0L) + (if (length <= settings.heldFileBytes) length else 0)
   }
 
   override def close(): Unit = {
     DaemonThreads.stop(pool)
-    val fetched = fetching.iterator.map(_._2).filter(_.isDone).flatMap(done => Try(done.get()).toOption)
+    val fetched = fetching.iterator.map(_.file).filter(_.isDone).flatMap(done => Try(done.get()).toOption)
     val opened = rowGroupsInUse.keysIterator ++ fetched.flatMap(_.toOption)
     val failures = opened.flatMap(file => Try(file.bytes.close()).failed.toOption).toSeq
     failures.headOption.foreach { first =>
@@ -85,6 +92,9 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
 
 private object FileQueue {
 
-  /** Footers take memory too, which is not counted. */
+  /** So many are known to be enough. */
   val MostAhead = 256
+
+  /** @param heldBytes that it counts for until it is open */
+  final case class Fetch(name: String, heldBytes: Long, file: Future[Either[String, OpenFile]])
 }

@@ -20,9 +20,9 @@ final case class LackingFields(defaults: Set[ColumnName] = Set.empty, nullStruct
  *
  * @param rowGroupBytes    target uncompressed size of row groups of the output (`parquet.block.size`)
  * @param copyFromBytes    a row group of at least this uncompressed size is copied as it is
- * @param bytesInFlight    largest number of bytes of input files that a bin holds at a time. Input row groups
- *                         that are merged take at most half of it, so a bin takes about twice this much
- *                         memory
+ * @param bytesInFlight    largest number of bytes of input files, with their footers, that a bin holds at a time. Input
+ *                         row groups that are merged take at most half of it, and so do the buffers of all threads,
+ *                         so a bin takes about two and a half times this much memory
  * @param heldFileBytes    a file up to this size is fetched in one request and held; a larger one is read in
  *                         ranges
  * @param fetches          files that are fetched at the same time
@@ -60,4 +60,7 @@ final case class SpliceSettings(
 
   /** Largest memory of a page, decompressed and with its levels: more than any usual page. */
   def heldPageBytes: Long = math.max(bytesInFlight / 2, 8L * layout.pageBytes)
+
+  /** Memory that the buffers of all threads take together. A thread that is alone may need more. */
+  def heldScratchBytes: Long = heldPageBytes
 }

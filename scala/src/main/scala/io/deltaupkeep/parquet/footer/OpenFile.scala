@@ -45,8 +45,11 @@ private[parquet] final class OpenFile(
   def fill(column: Seq[String]): Option[Fill] =
     if (input.fills.isEmpty || column.size > 1) None else input.fills.get(column.head)
 
-  /** Memory that it takes, but for the footer. */
-  def heldBytes: Long = bytes.heldBytes + input.selectionBytes
+  /** Memory that it takes. */
+  def heldBytes: Long = bytes.heldBytes + input.selectionBytes + footerHeldBytes
+
+  /** Memory that its footer takes. */
+  def footerHeldBytes: Long = FooterBytes.MemoryFactor * footerLength
 
   override def keyValues: Map[String, String] = footer.keyValues
 
@@ -228,6 +231,9 @@ private[parquet] object FooterBytes {
   }
 
   private val options = ParquetApi.readOptions
+
+  /** Memory of a footer, once parsed by us and by parquet-java, over its length: 8 to 9 as measured. */
+  val MemoryFactor = 9L
 
   private val Magic = "PAR1"
   private val EncryptedMagic = "PARE"
