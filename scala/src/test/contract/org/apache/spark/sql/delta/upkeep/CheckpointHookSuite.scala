@@ -250,6 +250,44 @@ class CheckpointHookSuite extends AnyFunSuite {
     }
   }
 
+  private def namesIn(path: String, version: Long): Set[String] =
+    new File(path, "_delta_log").list().toSet.filter(_.matches(f"$version%020d\\.checkpoint\\..*"))
+      .map(_.drop(21).replaceAll("[-0-9a-f]{36}", "id"))
+
+  test("Delta's settings of the parts and the format of a checkpoint apply, as they do to Delta's own") {
+    val v2 = Seq("delta.checkpointPolicy" -> "v2")
+    val partSize = "spark.databricks.delta.checkpoint.partSize"
+    val format = "spark.databricks.delta.checkpointV2.topLevelFileFormat"
+    val cases = Seq(
+      (Nil, partSize -> "2"),
+      (Nil, partSize -> "100"),
+      (Nil, format -> "parquet"),
+      (v2, partSize -> "2"),
+      (v2, format -> "parquet"),
+      (v2, format -> "json")
+    )
+    def namesBy(
+        mode: String,
+        name: String,
+        properties: Seq[(String, String)],
+        setting: (String, String)
+    ): Set[String] = {
+      val path = newTable(name, 3, ("delta.checkpointInterval" -> "4") +: properties: _*)
+      withMode(mode)(withConf(setting)(append(path, 100)))
+      namesIn(path, 4)
+    }
+    for (((properties, setting), i) <- cases.zipWithIndex) {
+      def by(mode: String) = namesBy(mode, s"hookSettings-$i-$mode", properties, setting)
+      val (ours, deltas) = (by("sync"), by("delta"))
+      assert(ours.nonEmpty && ours == deltas, s"$properties, $setting")
+    }
+    // The protocol has no parts where the table has the feature.
+    val feature = Seq("delta.feature.v2Checkpoint" -> "supported")
+    assert(namesBy("sync", "hookSettings-feature", feature, partSize -> "2") == Set("checkpoint.parquet"))
+    val sidecars = new File(root, "hookSettings-3-sync/_delta_log/_sidecars").list()
+    assert(sidecars.count(_.endsWith(".parquet")) == 2)
+  }
+
   test("of a table only the newest checkpoint waits") {
     withMode("async") {
       val path = newTable("hookCoalesced", 1, everyCommit: _*)

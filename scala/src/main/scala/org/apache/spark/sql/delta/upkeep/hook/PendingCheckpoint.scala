@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.hook
 import java.security.PrivilegedExceptionAction
 
 import io.deltaupkeep.Options
-import io.deltaupkeep.checkpoint.{CheckpointRequest, CheckpointResult, Mode}
+import io.deltaupkeep.checkpoint.CheckpointResult
 import io.deltaupkeep.cleanup.CleanupResult
 import org.apache.hadoop.security.UserGroupInformation
 
@@ -35,11 +35,10 @@ private[upkeep] case class PendingCheckpoint(
     if (snapshot.version == version) snapshot
     else DeltaApi.current.snapshotOf(snapshot, version, catalogTable)
 
+  private val request = HookRequest.of(session, snapshot)
+
   def write(): CheckpointResult =
-    TableCheckpoint(
-      DeltaHandle.of(session, snapshotToWrite, catalogTable),
-      CheckpointRequest(None, None, None, Mode.Auto)
-    ).execute()
+    TableCheckpoint(DeltaHandle.of(session, snapshotToWrite, catalogTable), request).execute()
 
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
   def cleanUp(): Option[CleanupResult] = {
