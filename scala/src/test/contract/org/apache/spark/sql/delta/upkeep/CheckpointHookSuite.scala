@@ -361,6 +361,44 @@ class CheckpointHookSuite extends AnyFunSuite {
     assert(worker.await(TableKey.of(newest(path)), WaitMs))
   }
 
+  /** The commit itself writes the checkpoint: the background thread is busy until afterwards. */
+  private def assertWrittenAtOnce(path: String)(commit: => Unit): Unit = withMode("async") {
+    val goOn = new CountDownLatch(1)
+    worker.submit(new Blocking(pendingOf(busyTable), goOn))
+    try {
+      commit
+      val version = versionOf(path)
+      assert(namesIn(path, version).nonEmpty && outcome(path).exists(_.version == version))
+    } finally goOn.countDown()
+    assert(worker.drain(WaitMs))
+  }
+
+  test(
+    "a checkpoint that needs a Spark job is there when the commit returns: the end of Spark cancels jobs"
+  ) {
+    val noJson =
+      newTable("hookNoJson", 1, ("delta.checkpoint.writeStatsAsJson" -> "false") +: everyCommit: _*)
+    assertWrittenAtOnce(noJson)(append(noJson, 100))
+    withConf("spark.databricks.delta.checkpoint.partSize" -> "1") {
+      val inParts = newTable("hookInParts", 2, everyCommit: _*)
+      assertWrittenAtOnce(inParts)(append(inParts, 100))
+    }
+    withConf("spark.databricks.delta.checkpointV2.topLevelFileFormat" -> "parquet") {
+      val v2 = newTable("hookV2Parquet", 1, ("delta.checkpointPolicy" -> "v2") +: everyCommit: _*)
+      assertWrittenAtOnce(v2)(append(v2, 100))
+    }
+  }
+
+  test("a checkpoint that an earlier application has not finished is there when the next commit returns") {
+    val path = newTable("hookUnfinished", 5, "delta.checkpointInterval" -> "1000")
+    spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '4')")
+    val before = spark.sparkContext.startTime - 1000
+    new File(path, "_delta_log").listFiles().foreach(_.setLastModified(before))
+    DeltaLog.clearCache()
+    assertWrittenAtOnce(path)(append(path, 100))
+    assert(versionOf(path) == 7)
+  }
+
   test(
     "after DROP and CREATE at the same path the new table gets its checkpoints from its first versions on"
   ) {

@@ -70,13 +70,17 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   def owes(table: TableKey): Boolean =
     synchronized(stateOf(table).backoff.exists(_.mayTry(clock.millis())))
 
+  /** Whether the last checkpoint of a table failed and the next try is not due yet. */
+  def isPaused(table: TableKey): Boolean =
+    synchronized(stateOf(table).backoff.exists(!_.mayTry(clock.millis())))
+
   def lastOutcome(table: TableKey): Option[HookOutcome] = synchronized(stateOf(table).outcome)
 
   /** Queues a checkpoint. Does not block. */
   def submit(pending: PendingCheckpoint): Unit = synchronized {
     metrics.due.inc()
     val state = stateOf(pending.key)
-    if (isEnding || state.backoff.exists(!_.mayTry(clock.millis()))) metrics.skipped.inc()
+    if (isEnding || isPaused(pending.key)) metrics.skipped.inc()
     else if (waiting.size >= MaxTables && !waiting.containsKey(pending.key)) {
       metrics.skipped.inc()
       logWarning(s"Checkpoints of $MaxTables tables wait: that of ${pending.key} is left to its next commit")

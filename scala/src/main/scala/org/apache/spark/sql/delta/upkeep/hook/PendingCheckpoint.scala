@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.hook
 import java.security.PrivilegedExceptionAction
 
 import io.deltaupkeep.Options
-import io.deltaupkeep.checkpoint.CheckpointResult
+import io.deltaupkeep.checkpoint.{CheckpointResult, TopLevelFormat}
 import io.deltaupkeep.cleanup.CleanupResult
 import org.apache.hadoop.security.UserGroupInformation
 
@@ -13,6 +13,7 @@ import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.upkeep.api.{Commit, DeltaApi}
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.log.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** A checkpoint that is due, of the version that a commit made. */
@@ -39,6 +40,17 @@ private[upkeep] case class PendingCheckpoint(
 
   def write(): CheckpointResult =
     TableCheckpoint(DeltaHandle.of(session, snapshotToWrite, catalogTable), request).execute()
+
+  /**
+   * Whether the table alone shows that a Spark job writes the checkpoint. The end of the application cancels
+   * jobs first of all.
+   */
+  def needsJob: Boolean = {
+    val isParquetV2 = request.format.contains(TopLevelFormat.Parquet)
+    val isInParts = request.partSize.nonEmpty && !HookRequest.isV2(snapshot)
+    val hasOther = !snapshot.checkpointProvider.isEmpty && !CheckpointSchema.hasStatisticsAsJson(snapshot)
+    isParquetV2 || isInParts || hasOther || CheckpointSchema.hasVariantStatistics(snapshot)
+  }
 
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
   def cleanUp(): Option[CleanupResult] = {

@@ -15,8 +15,8 @@ import org.apache.spark.sql.delta.upkeep.log.CommitsSince
 import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle, TableFeatures}
 
 /**
- * Writes the checkpoint that a commit makes due: in the background, or before the
- * commit returns.
+ * Writes the checkpoint that a commit makes due: in the background, or before the commit returns. Nothing
+ * can start a Spark job once the application begins to end, so a checkpoint that needs one does not wait.
  */
 private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
 
@@ -30,8 +30,8 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
       val worker = CheckpointWorker.of(session)
       dueReason(session, commit, worker).foreach { reason =>
         val pending = PendingCheckpoint.of(session, commit, reason)
-        if (session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) == "sync")
-          runNow(session, worker, pending)
+        val isSync = session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) == "sync"
+        if (isSync || isUrgent(session, pending, worker)) runNow(session, worker, pending)
         else worker.submit(pending)
       }
     }
@@ -42,6 +42,23 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
       commit.snapshot.metadata
     ) == 0 &&
       !commit.snapshot.protocol.readerAndWriterFeatureNames.exists(TableFeatures.isAdaptiveMetadata)
+
+  /** Whether the end of the application may come too early for it. After a failure it waits for its turn. */
+  private def isUrgent(session: SparkSession, pending: PendingCheckpoint, worker: CheckpointWorker): Boolean =
+    !worker.isPaused(pending.key) && (pending.needsJob || isUnfinished(session, pending, worker))
+
+  /**
+   * Whether an application before this one made a checkpoint due and has ended without it. This one may be as
+   * short.
+   */
+  private def isUnfinished(
+      session: SparkSession,
+      pending: PendingCheckpoint,
+      worker: CheckpointWorker
+  ): Boolean =
+    worker.lastVersion(pending.key).isEmpty && worker.lastOutcome(pending.key).isEmpty &&
+      CommitsSince.before(pending.snapshot.logSegment, session.sparkContext.startTime) >=
+      CheckpointProperties.limits(session, pending.snapshot).commits
 
   /** As in Delta, a failure fails the hook only if the session asks for that. */
   private def runNow(session: SparkSession, worker: CheckpointWorker, pending: PendingCheckpoint): Unit =

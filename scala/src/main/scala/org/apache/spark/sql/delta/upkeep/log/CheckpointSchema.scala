@@ -4,7 +4,7 @@ import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
-import org.apache.spark.sql.delta.{Checkpoints, Snapshot}
+import org.apache.spark.sql.delta.{Checkpoints, DeltaConfigs, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.schema.SchemaUtils
 import org.apache.spark.sql.execution.datasources.parquet.SparkToParquetSchemaConverter
@@ -31,9 +31,7 @@ private[upkeep] final class CheckpointSchema(session: ClassicSession, snapshot: 
 
   lazy val sidecarSchema: StructType = StructType(Seq("add", "remove").map(schema(_)))
 
-  /** Only Delta's own expression knows their encoding. */
-  def hasVariantStatistics: Boolean =
-    SchemaUtils.typeExistsRecursively(snapshot.statsSchema)(_.typeName == "variant")
+  def hasVariantStatistics: Boolean = CheckpointSchema.hasVariantStatistics(snapshot)
 
   lazy val parquetSchema: MessageType = stored(schema)
 
@@ -45,4 +43,12 @@ private[upkeep] final class CheckpointSchema(session: ClassicSession, snapshot: 
 
 private[upkeep] object CheckpointSchema {
   val Columns: Seq[String] = Seq("txn", "add", "remove", "metaData", "protocol", "domainMetadata")
+
+  /** Only Delta's own expression knows their encoding. */
+  def hasVariantStatistics(snapshot: Snapshot): Boolean =
+    SchemaUtils.typeExistsRecursively(snapshot.statsSchema)(_.typeName == "variant")
+
+  /** Statistics stored only as a struct are not read back. */
+  def hasStatisticsAsJson(snapshot: Snapshot): Boolean =
+    DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata)
 }

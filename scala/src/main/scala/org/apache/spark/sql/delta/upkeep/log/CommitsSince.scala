@@ -27,4 +27,8 @@ private[upkeep] object CommitsSince {
     val start = written.orElse(commits.map(_.getModificationTime).minOption).getOrElse(now)
     SinceCheckpoint(version - newest.getOrElse(0L), commits.map(_.getLen).sum, now - start)
   }
+
+  /** The number of commits since the newest checkpoint in the log that were written before some time. */
+  def before(segment: LogSegment, time: Long): Int =
+    segment.deltas.count(_.getModificationTime < time)
 }
