@@ -69,17 +69,6 @@ class ReplacedTableSuite extends AnyFunSuite {
       assert(ids(s"whole://${directory.getAbsolutePath}") == Seq(1, 2, 3, 4))
     }
   }
-
-  test("a table that is dropped before its checkpoint is begun stays dropped") {
-    val directory = new File(root, "dropped-before")
-    val snapshot = newest(newTableIn(directory, "classic", 3))
-    deleteAll(directory)
-    val worker = new CheckpointWorker(spark.sparkContext, WaitMs, Clock.systemUTC()).start()
-    worker.submit(PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test"))
-    assert(worker.drain(WaitMs))
-    worker.finish()
-    assert(!directory.exists())
-  }
 }
 
 private object ReplacedTableSuite {
