@@ -22,7 +22,7 @@ final case class CheckpointLayout(
   def fragmentSize: Long = partSize.getOrElse(CheckpointPlan.FragmentActions)
 }
 
-/** The complete checkpoints of one version in the log, by their files, and those that readers cannot use. */
+/** The whole checkpoints of one version in the log, by their files, and those that readers cannot use. */
 final case class FoundCheckpoints(complete: Seq[Seq[LogFile]], damaged: Seq[DamagedCheckpoint])
 
 /**

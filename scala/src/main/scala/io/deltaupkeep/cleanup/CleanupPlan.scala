@@ -1,7 +1,7 @@
 package io.deltaupkeep.cleanup
 
 import io.deltaupkeep.CountText
-import io.deltaupkeep.log.{LogFile, LogFileKind, SidecarReferences}
+import io.deltaupkeep.log.{CheckpointSet, FoundCheckpoint, LogFile, LogFileKind, SidecarReferences}
 
 sealed abstract class Verdict(val name: String)
 
@@ -94,17 +94,30 @@ final case class CleanupInput(
   private[cleanup] def isUnreadable(file: LogFile): Boolean =
     referencesOf(file).exists(_.isInstanceOf[SidecarReferences.Unreadable])
 
-  /** The files at the top of a version's checkpoints that may be readable, each with its Parquet files. */
-  def readableCheckpoints(version: Long): Seq[(LogFile, Seq[LogFile])] = {
-    lazy val sidecars = files.filter(_.kind == LogFileKind.Sidecar)
-    val whole = files.filter(file => file.isCheckpointOf(version) && file.sizeInBytes > 0)
-    whole.filterNot(isUnreadable).map { file =>
-      val named = referencesOf(file).collect { case SidecarReferences.Named(names) => names }
-      val below = named.toSeq.flatMap(names => sidecars.filter(sidecar => names(sidecar.name)))
-      file -> (file +: below).filter(_.name.endsWith(".parquet"))
+  /** The checkpoints of a version that may be readable. */
+  def readableCheckpoints(version: Long): Seq[FoundCheckpoint] = {
+    val sidecars = files.filter(_.kind == LogFileKind.Sidecar)
+    val ofVersion = files.filter(_.isCheckpointOf(version))
+    CheckpointSet.allOf(ofVersion ++ sidecars, sidecarReferences).filter(_.isComplete).map { set =>
+      val named = set.files.flatMap(referencesOf).collect { case SidecarReferences.Named(names) => names }
+      val names = named.flatten.toSet
+      FoundCheckpoint(version, set.files, sidecars.filter(sidecar => names(sidecar.name)))
     }
   }
+
+  /** The newest checkpoint up to a version that is not stood on, and why. */
+  private[cleanup] def passedOver(from: Long, to: Long): Option[PassedOver] = {
+    val unreadable = for {
+      file <- files.iterator
+      version <- file.kind.version.iterator if version > from && version <= to && file.isCheckpointOf(version)
+      why <- referencesOf(file).collect { case SidecarReferences.Unreadable(why) => why }.iterator
+    } yield PassedOver(version, why)
+    unreadable.maxByOption(_.version)
+  }
 }
+
+/** A checkpoint that could have been the cutoff, and why it is not. */
+private[cleanup] final case class PassedOver(version: Long, why: String)
 
 /**
  * A verdict and a reason for every file of a log.
@@ -112,6 +125,7 @@ final case class CleanupInput(
  * @param cutoffCheckpoint the newest complete checkpoint at or before `cutoffCommit`; everything before it is
  *                         deleted
  * @param oldestReadableVersion once the plan was carried out
+ * @param passedOver the newest checkpoint after the cutoff checkpoint that expired versions would allow
  */
 final class CleanupPlan private[cleanup] (
     val cutoff: Long,
@@ -119,7 +133,8 @@ final class CleanupPlan private[cleanup] (
     val cutoffCheckpoint: Option[Long],
     val files: IndexedSeq[LogFile],
     reasons: Reasons,
-    val oldestReadableVersion: Option[Long]
+    val oldestReadableVersion: Option[Long],
+    passedOver: Option[PassedOver]
 ) {
 
   val totals: Seq[ReasonTotal] = {
@@ -169,6 +184,7 @@ final class CleanupPlan private[cleanup] (
       case (_, Some(checkpoint)) => s"the checkpoint of version $checkpoint replaces everything before it"
     }
     s"${CountText.of(expired, "expired file")} and ${CountText.of(count(Verdict.Delete) - expired, "leftover")} " +
-      s"to delete: $why."
+      s"to delete: $why." +
+      passedOver.fold("")(over => s" The checkpoint of version ${over.version} is passed over: ${over.why}.")
   }
 }

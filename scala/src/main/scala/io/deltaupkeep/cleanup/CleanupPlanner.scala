@@ -43,7 +43,8 @@ object CleanupPlanner {
       cutoffCheckpoint,
       input.files,
       reasons,
-      Readability.oldest(commits.from(cutoffCheckpoint.getOrElse(0L)), complete)
+      Readability.oldest(commits.from(cutoffCheckpoint.getOrElse(0L)), complete),
+      input.cutoffCommit.flatMap(input.passedOver(from = cutoffCheckpoint.getOrElse(-1L), _))
     )
   }
 

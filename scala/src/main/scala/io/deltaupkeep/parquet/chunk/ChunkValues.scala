@@ -44,6 +44,20 @@ final class ChunkValues(
   }
 
   /**
+   * The number of values that are not null.
+   *
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the chunk is not what its metadata say
+   */
+  def count(): Long = {
+    var count = 0L
+    eachPage { page =>
+      count += page.nonNull
+      true
+    }
+    count
+  }
+
+  /**
    * The sum of a chunk of 64-bit numbers.
    *
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the chunk is not what its metadata say

@@ -259,7 +259,8 @@ class DamagedTableSuite extends AnyFunSuite {
       append(path, 100)
       run("CHECKPOINT %s OPTIONS (mode = 'full')", path)
       append(path, 101)
-      logFiles(path, ".crc").foreach(Files.delete)
+      // Only the checksum of version 3 is left, which shows that its checkpoint is whole.
+      logFiles(path, ".crc").filterNot(_.toString.contains("3.crc")).foreach(Files.delete)
       (path, files)
     }
 

@@ -9,7 +9,8 @@ import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointFooter,
   CheckpointRows,
   CheckpointSchema,
-  LastCheckpoint
+  LastCheckpoint,
+  ReadableLog
 }
 import org.apache.spark.sql.delta.upkeep.replay.{ActionRows, FileActions, FileColumns, LogTail}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
@@ -71,11 +72,13 @@ private[upkeep] object CheckpointBase {
   def of(
       handle: DeltaHandle,
       policy: Policy,
-      checkpointSchema: => CheckpointSchema
+      checkpointSchema: => CheckpointSchema,
+      log: ReadableLog
   ): Either[String, CheckpointBase] =
     for {
       last <- LastCheckpoint.of(handle, policy)
       _ <- last.obstacle(checkpointSchema).toLeft(())
+      _ <- log.flaw.toLeft(())
       others <- last.nonFileActions
       tail <- LogTail.read(handle, others)
       fragments = last.fragments(tail.touched.map(_.path))

@@ -26,7 +26,8 @@ import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointPointer,
   CheckpointSchema,
   DamagedCheckpoints,
-  ReadableLog
+  ReadableLog,
+  Wholeness
 }
 import org.apache.spark.sql.delta.upkeep.replay.LogReplay
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
@@ -75,10 +76,10 @@ final class CheckpointWriter(handle: DeltaHandle) {
       .filter(FileNames.isCheckpointFile)
       .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
       .toSeq
-    val complete = CheckpointPlanner.complete(files, snapshot.version)
+    val found = CheckpointPlanner.complete(files, snapshot.version).map(set => set -> damaged.check(set))
     FoundCheckpoints(
-      complete,
-      complete.flatMap(set => damaged.why(set).map(DamagedCheckpoint(set.map(_.name), _)))
+      found.collect { case (set, Wholeness.Whole) => set },
+      found.collect { case (set, Wholeness.Damaged(why)) => DamagedCheckpoint(set.map(_.name), why) }
     )
   }
 
@@ -88,8 +89,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
     bases.getOrElseUpdate(
       policy,
       session.withActive {
-        try CheckpointBase.of(handle, policy, checkpointSchema)
-        catch { case NonFatal(e) => Left(log.damage.getOrElse(throw e)) }
+        try CheckpointBase.of(handle, policy, checkpointSchema, log)
+        catch { case NonFatal(e) => Left(log.flaw.getOrElse(throw e)) }
       }
     )
 

@@ -36,17 +36,18 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     )
   }
 
-  /** After the cleanup, versions are read from the cutoff checkpoint only, so it must not be damaged. */
+  /** After the cleanup, versions are read from the cutoff checkpoint only, so it must be whole. */
   @tailrec
   private def planOf(input: CleanupInput, reader: DeltaLogReader): CleanupPlan = {
     val plan = CleanupPlanner.plan(input)
     val standsOn = plan.cutoffCheckpoint.filterNot(_ => plan.isEmpty)
-    val damaged = for {
-      (file, parquet) <- standsOn.toSeq.flatMap(input.readableCheckpoints)
-      problem <- reader.damage(parquet)
+    val flawed = for {
+      checkpoint <- standsOn.toSeq.flatMap(input.readableCheckpoints)
+      problem <- reader.flaw(checkpoint).toSeq
+      file <- checkpoint.topLevel
     } yield file.name -> SidecarReferences.Unreadable(problem)
-    if (damaged.isEmpty) plan
-    else planOf(input.copy(sidecarReferences = input.sidecarReferences ++ damaged), reader)
+    if (flawed.isEmpty) plan
+    else planOf(input.copy(sidecarReferences = input.sidecarReferences ++ flawed), reader)
   }
 
   def files(): Seq[CleanupResult] = plan.verdicts.map(CleanupResult.file(facts.path, _, now))

@@ -60,8 +60,11 @@ private[upkeep] final class CheckpointFooter private (
       isTouched = false
     )
 
+  /** The number of values of a column. */
+  def count(column: String): Long = chunks(blocks, column).map(values).sum
+
   /** Whether add actions have their statistics as JSON, as in the log. */
-  def hasStatistics: Boolean = chunks(blocks, AddPath).map(values).sum == 0 || schema.containsPath(Stats)
+  def hasStatistics: Boolean = count(AddPath) == 0 || schema.containsPath(Stats)
 
   /** Whether there is a non-file action. */
   def hasOtherActions(fragment: Fragment): Boolean = hasOthers(blocksOf(fragment))
@@ -94,6 +97,11 @@ private[upkeep] final class CheckpointFooter private (
     val filter = reader.readBloomFilter(chunk)
     filter == null || paths.exists(path => filter.findHash(filter.hash(Binary.fromString(path))))
   }
+
+  /** Not every writer counts nulls. */
+  private def values(chunk: ColumnChunkMetaData): Long =
+    if (chunk.getStatistics.isNumNullsSet) chunk.getValueCount - chunk.getStatistics.getNumNulls
+    else valuesOf(chunk).count()
 
   private def valuesOf(chunk: ColumnChunkMetaData): ChunkValues = {
     val column = schema.getColumnDescription(chunk.getPath.toArray)
@@ -197,7 +205,4 @@ private[upkeep] object CheckpointFooter extends Logging {
 
   private def chunks(of: Seq[BlockMetaData], column: String): Seq[ColumnChunkMetaData] =
     of.flatMap(_.getColumns.asScala).filter(_.getPath.toDotString == column)
-
-  private def values(chunk: ColumnChunkMetaData): Long =
-    chunk.getValueCount - math.max(0, chunk.getStatistics.getNumNulls)
 }

@@ -19,11 +19,14 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
   private val conf = handle.hadoopConf
   private val hasChecksum = LastCheckpointInfo.checksumEnabled(handle.session)
 
-  /** The version that it names; None if it is missing or damaged, which readers treat alike. */
-  def version: Option[Long] = Try {
+  /** What it says; None if it is missing or damaged, which readers treat alike. */
+  def info: Option[LastCheckpointInfo] = Try {
     val json = deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf).head
-    LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum).version
+    LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum)
   }.toOption
+
+  /** The version that it names. */
+  def version: Option[Long] = info.map(_.version)
 
   /**
    * Names a checkpoint, unless it already names a newer one that exists: a slower driver may write an older

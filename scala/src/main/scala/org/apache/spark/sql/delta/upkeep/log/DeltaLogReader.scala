@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.log
 
 import scala.util.{Failure, Success, Try, Using}
 
-import io.deltaupkeep.log.{LogFile, SidecarReferences}
+import io.deltaupkeep.log.{FoundCheckpoint, LogFile, SidecarReferences}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
@@ -18,6 +18,7 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
 
   private val deltaLog = handle.snapshot.deltaLog
   private val conf = handle.hadoopConf
+  private lazy val whole = new WholeCheckpoint(handle)
 
   /**
    * The time that a commit itself carries, in milliseconds since the epoch (protocol, 'In-Commit
@@ -52,14 +53,18 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
     }
   }
 
-  /** Why Parquet files of a checkpoint cannot be read, as far as their footers tell. */
-  def damage(files: Seq[LogFile]): Option[String] =
-    Try(CheckpointFooter.readAll(files.map(DeltaLogReader.statusOf(handle, _)), conf)(_ => ())) match {
-      case Success(_) => None
+  /** Why a cleanup cannot stand on a checkpoint, or None. */
+  def flaw(checkpoint: FoundCheckpoint): Option[String] = {
+    def statuses(files: Seq[LogFile]) = files.map(DeltaLogReader.statusOf(handle, _))
+    Try(whole.check(checkpoint.version, statuses(checkpoint.topLevel), statuses(checkpoint.sidecars))) match {
+      case Success(Wholeness.Whole) => None
+      case Success(Wholeness.Damaged(why)) => Some(why)
+      case Success(Wholeness.Unproved(why)) => Some(why)
       case Failure(e) =>
-        logWarning(s"A cleanup of ${handle.name} cannot stand on ${files.head.name}", e)
-        Some(e.getMessage)
+        logWarning(s"A cleanup of ${handle.name} cannot stand on version ${checkpoint.version}", e)
+        Some(Option(e.getMessage).getOrElse(e.getClass.getSimpleName))
     }
+  }
 
   private def sidecarsOf(actions: Seq[Action]): Seq[Path] =
     actions.collect { case sidecar: SidecarFile => sidecar.toFileStatus(handle.logPath).getPath }

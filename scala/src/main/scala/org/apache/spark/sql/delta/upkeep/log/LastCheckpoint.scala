@@ -1,6 +1,5 @@
 package org.apache.spark.sql.delta.upkeep.log
 
-import io.deltaupkeep.CountText
 import io.deltaupkeep.checkpoint.{Fragment, Policy}
 
 import org.apache.hadoop.fs.FileStatus
@@ -15,7 +14,7 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   V2CheckpointProvider
 }
-import org.apache.spark.sql.delta.actions.{Action, FileAction, Metadata, Protocol}
+import org.apache.spark.sql.delta.actions.{Action, FileAction}
 import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -34,19 +33,6 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   /** The number of its files. */
   def adds: Long = eachFooter(_.whole.adds).sum
-
-  /** Why readers cannot use it, if so. Reads the footers, and throws where one cannot be read. */
-  def damage: Option[String] = {
-    eachFooter(_ => ())
-    None
-  }
-
-  /** Whether every file action is in its files. */
-  protected def isAllInFiles: Boolean = true
-
-  /** Why it does not match the table's version, by its number of files, or None. */
-  def mismatch: Option[String] = snapshot.checksumOpt.map(_.numFiles).filter(isAllInFiles && _ != adds)
-    .map(expected => s"it holds ${CountText.of(adds, "file")}, where the table has $expected")
 
   /** The fragments of a file. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
@@ -126,12 +112,16 @@ private[upkeep] object LastCheckpoint {
     case other => other.topLevelFiles
   }
 
+  /** The sidecars of a checkpoint. Reads a top-level file. */
+  def sidecarsOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
+    DeltaApi.current.complete(checkpoint) match {
+      case v2: V2CheckpointProvider => v2.sidecarFileStatuses
+      case _ => Nil
+    }
+
   /** All files of a checkpoint, and not only those with file actions. Reads a top-level file. */
   def allFilesOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
-    DeltaApi.current.complete(checkpoint) match {
-      case v2: V2CheckpointProvider => v2.topLevelFiles ++ v2.sidecarFileStatuses
-      case other => other.topLevelFiles
-    }
+    (checkpoint.topLevelFiles ++ sidecarsOf(checkpoint)).distinctBy(_.getPath)
 }
 
 /** Its fragments are its sidecars. */
@@ -141,14 +131,6 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
   override val files: Seq[FileStatus] = provider.sidecarFileStatuses
 
   override def size: Long = eachFooter(_.rows).sum + nonFileActions.fold(_ => 0, _.size)
-
-  /** A top-level file may be cut off at the end of a line. */
-  override def damage: Option[String] = super.damage.orElse {
-    val isWhole = others.exists(_.isInstanceOf[Protocol]) && others.exists(_.isInstanceOf[Metadata])
-    Option.when(!isWhole)("it has no protocol, or no metadata")
-  }
-
-  override protected def isAllInFiles: Boolean = filesOutside.isEmpty
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
 
@@ -181,7 +163,7 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   override def nonFileActions: Either[String, Seq[Action]] =
     if (filesOutside.nonEmpty) Left("the last checkpoint has files outside its sidecars")
-    else damage.map(why => s"the last checkpoint is damaged: $why").toLeft(others)
+    else Right(others)
 }
 
 /** Its fragments are the row groups of its parts. */

@@ -1,53 +1,61 @@
 package org.apache.spark.sql.delta.upkeep.log
 
-import scala.util.{Failure, Success, Try}
-import scala.util.control.NonFatal
-
 import io.deltaupkeep.UpkeepErrors
 
-import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.{CheckpointProvider, LogSegment, Snapshot}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
 
 /** The readable log of a version: Delta looks at the files of a checkpoint only when it has to. */
-private[upkeep] final class ReadableLog(handle: DeltaHandle) extends Logging {
+private[upkeep] final class ReadableLog(handle: DeltaHandle) {
+  import Wholeness._
 
   private val deltaLog = handle.snapshot.deltaLog
   private val conf = handle.hadoopConf
 
+  private val whole = new WholeCheckpoint(handle)
+  private lazy val last = check(handle.snapshot.checkpointProvider)
+
   /**
-   * Why the last checkpoint cannot be used, for example because a file is missing or is not a Parquet file.
+   * Why nothing can be built on the last checkpoint, for example because a file is missing or is not a Parquet
+   * file.
    */
-  lazy val damage: Option[String] = damageOf(handle.snapshot.checkpointProvider)
+  lazy val flaw: Option[String] = {
+    val of = s"the checkpoint of version ${handle.snapshot.checkpointProvider.version}"
+    last match {
+      case Whole => None
+      case Damaged(why) => Some(s"$of is damaged: $why")
+      case Unproved(why) => Some(s"$of cannot be shown to be whole: $why")
+    }
+  }
 
   /**
    * The same version, read from the newest complete checkpoint, or from the commits alone.
    *
    * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_DAMAGED`: the commits before a damaged one are gone
    */
-  lazy val snapshot: Snapshot = without(handle.snapshot, damage)
-
-  private def without(last: Snapshot, damage: Option[String]): Snapshot = damage match {
-    case None => last
-    case Some(why) =>
-      val older = before(last.checkpointProvider.version).getOrElse {
-        throw UpkeepErrors.checkpointDamaged(handle.name, last.checkpointProvider.version, why)
-      }
-      without(older, damageOf(older.checkpointProvider))
+  lazy val snapshot: Snapshot = readable(handle.snapshot, last).getOrElse {
+    throw UpkeepErrors.checkpointDamaged(
+      handle.name,
+      handle.snapshot.checkpointProvider.version,
+      flaw.getOrElse("")
+    )
   }
 
-  private def damageOf(checkpoint: CheckpointProvider): Option[String] =
-    if (checkpoint.isEmpty) None
-    else
-      (Try(LastCheckpoint.of(handle, checkpoint).flatMap(_.damage)) match {
-        case Success(damage) => damage
-        case Failure(NonFatal(e)) =>
-          logWarning(s"The checkpoint of version ${checkpoint.version} of ${handle.name} cannot be read", e)
-          Some(e.getMessage)
-        case Failure(fatal) => throw fatal
-      }).map(why => s"the checkpoint of version ${checkpoint.version} is damaged: $why")
+  private def readable(from: Snapshot, wholeness: Wholeness): Option[Snapshot] = {
+    def older = before(from.checkpointProvider.version)
+      .flatMap(older => readable(older, check(older.checkpointProvider)))
+    wholeness match {
+      case Whole => Some(from)
+      case Damaged(_) => older
+      // Delta reads it, so without anything better we do too.
+      case Unproved(_) => older.orElse(Some(from))
+    }
+  }
+
+  private def check(checkpoint: CheckpointProvider): Wholeness =
+    if (checkpoint.isEmpty) Whole else whole.check(checkpoint.version, checkpoint)
 
   /** The version read from a checkpoint that is older than the given one, if all commits since exist. */
   private def before(checkpoint: Long): Option[Snapshot] = {

@@ -73,16 +73,24 @@ object InputFailures {
 
   /** The same where nothing but the log was read: Delta does not expect an action that lacks a field. */
   def ofLogAlone(statement: String, table: String, failure: Throwable): Option[Throwable] = {
-    val lacksField = failure match {
-      case _: NullPointerException => true
-      case e: IllegalArgumentException =>
-        Option(e.getMessage).exists(_.startsWith("Expected a non-null value"))
-      case _ => false
-    }
-    def damaged = Option.when(lacksField)(s"an action lacks a field (${failure.getMessage})")
+    def damaged = Option.when(lacksField(failure))(s"an action lacks a field (${failure.getMessage})")
     ofLog(statement, table, failure)
       .orElse(damaged.map(UpkeepErrors.logDamaged(statement, table, _, failure)))
   }
+
+  private def lacksField(failure: Throwable): Boolean = failure match {
+    case _: NullPointerException => true
+    case e: IllegalArgumentException =>
+      Option(e.getMessage).exists(_.startsWith("Expected a non-null value"))
+    case _ => false
+  }
+
+  /** What is wrong with a file of the log, as `damage`; it may also be missing. */
+  private[upkeep] def damageOfLog(failure: Throwable): Option[String] =
+    if (isMissing(failure)) Some(s"a file is missing: ${failure.getMessage}")
+    else damage(failure).orElse(
+      Option.when(lacksField(failure))(s"an action lacks a field: ${failure.getMessage}")
+    )
 
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 
@@ -129,10 +137,18 @@ object InputFailures {
     case _ => None
   }
 
-  /** Whether code that does nothing but read the bytes of a file has thrown it: a format, or a codec. */
+  /**
+   * Whether code that does nothing but read the bytes of a file has thrown it: a format, or a codec. The keys
+   * of an encrypted file come from a service, which may fail.
+   */
   private def isOfReaders(thrown: Throwable): Boolean =
     thrown.getClass.getName.startsWith("io.deltaupkeep.parquet.") ||
-      thrown.getStackTrace.headOption.exists(frame => Readers.exists(frame.getClassName.startsWith(_)))
+      thrown.getStackTrace.map(_.getClassName).find(!isOfJava(_)).exists { name =>
+        Readers.exists(name.startsWith(_)) && !name.startsWith("org.apache.parquet.crypto.")
+      }
+
+  private def isOfJava(name: String): Boolean =
+    (name.startsWith("java.") || name.startsWith("jdk.")) && !name.startsWith("java.util.zip.")
 
   private val Readers = Seq(
     "org.apache.parquet.",
