@@ -1,15 +1,21 @@
 package org.apache.spark.sql.delta.upkeep
 
-import java.io.File
-import java.nio.file.Files
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream, File}
+import java.nio.{ByteBuffer, ByteOrder}
+import java.nio.file.{Files, StandardCopyOption}
 
 import io.deltaupkeep.{FuzzSeeds, UpkeepException}
 
 import org.apache.hadoop.fs.Path
+import org.apache.parquet.format.Util
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointRows}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.functions.{col, udf, when}
+import org.apache.spark.sql.types.StructType
 
 /** A checkpoint that builds on the last one holds what the commits say. */
 class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
@@ -97,6 +103,84 @@ class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
     assert(checkpoint(path)._2.contains("1 change, 0 of 2 sidecars kept"))
     assertHoldsTheTable(path)
+  }
+
+  /** Spells the paths in a sidecar as another writer may, and names the new sidecar. */
+  private def respell(path: String)(spell: String => String): Unit = {
+    val log = new File(path, "_delta_log")
+    val topLevel = log.listFiles().find(_.getName.matches("\\d{20}\\.checkpoint\\..*\\.json")).get.toPath
+    val sidecar = new File(log, "_sidecars").listFiles().find(_.getName.endsWith(".parquet")).get
+    val written = new File(root, s"respelled-${sidecar.getName}")
+    val respelled = udf(spell)
+    spark.read.parquet(sidecar.toString)
+      .withColumn(
+        "add",
+        when(col("add.path").isNotNull, col("add").withField("path", respelled(col("add.path"))))
+      )
+      .coalesce(1).write.parquet(written.toString)
+    val size = sidecar.length
+    val part = written.listFiles().find(_.getName.endsWith(".parquet")).get
+    Files.copy(part.toPath, sidecar.toPath, StandardCopyOption.REPLACE_EXISTING)
+    val text = Files.readString(topLevel)
+    assert(text.contains(s"\"sizeInBytes\":$size"))
+    Files.writeString(topLevel, text.replace(s"\"sizeInBytes\":$size", s"\"sizeInBytes\":${part.length}"))
+    Seq(topLevel, sidecar.toPath).foreach { file =>
+      Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+    }
+    new File(log, "_last_checkpoint").delete()
+    DeltaLog.clearCache()
+  }
+
+  for (
+    (how, spell) <- Seq[(String, String => String)](
+      ("x//y", _.replace("/", "//")),
+      ("./x/y", "./" + _)
+    )
+  )
+    test(s"a path that another writer has spelled as $how is the file that a commit deletes") {
+      val path = newTable(s"respelled-${how.take(3).hashCode}", 3, v2: _*)
+      checkpoint(path)
+      respell(path)(spell)
+      assert(ids(path) == Seq(1, 2, 3))
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
+      assert(checkpoint(path)._2.contains("1 change, 0 of 1 sidecar kept"))
+      assertHoldsTheTable(path)
+    }
+
+  test("row groups are found by their numbers, whatever their offsets say") {
+    val path = newTable("offsets", 3, "delta.checkpointInterval" -> "1000")
+    checkpoint(path)
+    append(path, 100)
+    checkpoint(path)
+    val conf = spark.sparkContext.hadoopConfiguration
+    val whole = new File(path, f"_delta_log/${4}%020d.checkpoint.parquet").toPath
+    val copy = new File(root, "wrong-offsets.parquet").toPath
+    val bytes = Files.readAllBytes(whole)
+    val length = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8)
+    val start = bytes.length - 8 - length
+    val footer = Util.readFileMetaData(new ByteArrayInputStream(bytes, start, length))
+    footer.getRow_groups.forEach { group =>
+      group.setFile_offset(group.getFile_offset + bytes.length)
+      group.setTotal_compressed_size(group.getTotal_compressed_size + 4L * bytes.length)
+      ()
+    }
+    val written = new ByteArrayOutputStream
+    Util.writeFileMetaData(footer, written)
+    val end = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putInt(written.size).put("PAR1".getBytes)
+    Files.write(copy, bytes.take(start) ++ written.toByteArray ++ end.array)
+    val rows = new CheckpointRows(
+      StructType(Seq("add").map(Action.logSchema(_))),
+      spark.asInstanceOf[ClassicSession],
+      conf
+    )
+    def addsOf(file: File): Int = {
+      var adds = 0
+      val status = new Path(file.toString).getFileSystem(conf).getFileStatus(new Path(file.toString))
+      rows.foreach(status, 0 until footer.getRow_groups.size)(row => if (!row.isNullAt(0)) adds += 1)
+      adds
+    }
+    assert(footer.getRow_groups.size > 1)
+    assert(Seq(whole, copy).map(file => addsOf(file.toFile)) == Seq(4, 4))
   }
 
   test("metadata that changed makes a full checkpoint, with the reason") {

@@ -3,12 +3,12 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 import io.deltaupkeep.checkpoint.{Fragment, Policy}
 import org.apache.hadoop.fs.FileStatus
 
-import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointFooter,
   CheckpointRows,
   CheckpointSchema,
+  FileKey,
   LastCheckpoint,
   ReadableLog
 }
@@ -34,33 +34,35 @@ private[upkeep] final class CheckpointBase private (
 
   /**
    * What a checkpoint holds instead of some fragments, in several sources: the changes, and the actions of
-   * each fragment that no commit touched and that have not expired. Rows have the form of [[FileColumns]].
+   * each fragment that no commit touched and that have not expired. Rows have the form of [[FileColumns]], and
+   * paths are spelled as Delta spells them.
    */
   def sources(
       replaced: Seq[Fragment],
       session: ClassicSession,
       checkpointSchema: CheckpointSchema
-  ): Seq[() => Iterator[InternalRow]] = {
+  ): Seq[RowSource] = {
     val sqlConf = session.sessionState.conf
     val conf = handle.hadoopConf
     val reader = new CheckpointRows(Columns, session, conf)
     val touched = tail.touched.map(FileActions.key)
     val actions = new FileActions(Columns)
     val unexpired = handle.snapshot.minFileRetentionTimestamp
-    def survivors(fragment: Fragment): Iterator[InternalRow] = {
+    val canonical = handle.snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+    def survivors(fragment: Fragment): RowSource = { use =>
       val columns = new FileColumns(Columns, checkpointSchema.sidecarSchema, sqlConf)
-      CheckpointFooter
-        .read(file(fragment), conf)(_.ranges(fragment))
-        .iterator
-        .flatMap(reader.in(file(fragment), _))
-        .filter { row =>
-          actions.has(row) && !actions.isExpired(row, unexpired) &&
-          !touched.contains(actions.key(row, actions.path(row)))
+      val rowGroups = CheckpointFooter.read(file(fragment), conf)(_.rowGroupsOf(fragment))
+      reader.foreach(file(fragment), rowGroups) { row =>
+        if (actions.has(row) && !actions.isExpired(row, unexpired)) {
+          val path = FileKey.respelled(actions.path(row), canonical)
+          if (!touched.contains(actions.key(row, path))) use(columns(row, path))
         }
-        .map(columns(_))
+      }
     }
-    val changes = () => ActionRows.ofFiles(tail.fileActions, checkpointSchema.sidecarSchema, sqlConf)
-    changes +: replaced.filter(_.actions > 0).map(fragment => () => survivors(fragment))
+    val changes: RowSource = { use =>
+      ActionRows.ofFiles(tail.fileActions, checkpointSchema.sidecarSchema, sqlConf).foreach(use)
+    }
+    changes +: replaced.filter(_.actions > 0).map(survivors)
   }
 }
 

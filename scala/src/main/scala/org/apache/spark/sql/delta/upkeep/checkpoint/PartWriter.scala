@@ -17,6 +17,11 @@ import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.util.SerializableConfiguration
 
+/** Rows to write. Each is valid until the next one. */
+private[upkeep] trait RowSource {
+  def foreach(use: InternalRow => Unit): Unit
+}
+
 /** The kinds of files to which actions are written. */
 private[upkeep] sealed abstract class PartKind(val contents: PartContents) {
   def isRowGroups: Boolean = contents == PartContents.FileActions
@@ -66,11 +71,11 @@ private[upkeep] final class PartWriter(
   def write(
       kind: PartKind,
       actionsOfPart: Long,
-      sources: Seq[() => Iterator[InternalRow]],
+      sources: Seq[RowSource],
       others: Seq[Action]
   ): WrittenParts = {
     val files = onDriver(kind, actionsOfPart).fill(sources.size) { writer => i =>
-      sources(i)().foreach(writer.write)
+      sources(i).foreach(writer.write)
     }(others)
     written(kind, files, others)
   }

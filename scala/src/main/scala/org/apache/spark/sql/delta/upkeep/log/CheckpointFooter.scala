@@ -72,24 +72,26 @@ private[upkeep] final class CheckpointFooter private (
   private def hasOthers(of: Seq[BlockMetaData]): Boolean =
     OtherColumns.exists(chunks(of, _).exists(values(_) > 0))
 
-  /** Where row groups with such actions are. */
-  def rowGroupsOfOthers: Seq[ByteRange] = blocks.filter(block => hasOthers(Seq(block))).map(rangeOf)
+  /** The row groups with such actions, counted from 0. */
+  def rowGroupsOfOthers: Seq[Int] = blocks.indices.filter(i => hasOthers(Seq(blocks(i))))
 
-  /** Where the row groups of a fragment are. */
-  def ranges(fragment: Fragment): Seq[ByteRange] = blocksOf(fragment).map(rangeOf)
-
-  private def rangeOf(block: BlockMetaData): ByteRange =
-    ByteRange(block.getStartingPos, block.getCompressedSize)
+  /** The row groups of a fragment, counted from 0. */
+  def rowGroupsOf(fragment: Fragment): Seq[Int] = fragment.rowGroup.fold[Seq[Int]](blocks.indices)(Seq(_))
 
   /**
-   * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns.
+   * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns. Files that
+   * others have written have no Bloom filters, and may spell paths in their own ways: such a path may be one
+   * of the files too.
    *
+   * @param canonical Delta's spelling of a path
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the file is damaged
    */
-  def names(fragment: Fragment, paths: Set[String]): Boolean = paths.nonEmpty &&
+  def names(fragment: Fragment, paths: Set[String], canonical: String => String): Boolean = paths.nonEmpty &&
     PathColumns.exists { column =>
       chunks(blocksOf(fragment), column).filter(values(_) > 0).exists { chunk =>
-        mayHold(chunk, paths) && valuesOf(chunk).existsString(paths.contains)
+        mayHold(chunk, paths) && valuesOf(chunk).existsString { path =>
+          paths(path) || FileKey.respelled(path, canonical) != path
+        }
       }
     }
 
@@ -121,7 +123,7 @@ private[upkeep] final class CheckpointFooter private (
       }
 
   private def blocksOf(fragment: Fragment): Seq[BlockMetaData] =
-    fragment.rowGroup.fold[Seq[BlockMetaData]](blocks)(i => Seq(blocks(i)))
+    rowGroupsOf(fragment).map(blocks)
 }
 
 private[upkeep] object CheckpointFooter extends Logging {

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.log
 
 import org.apache.spark.sql.Column
+import org.apache.spark.unsafe.types.UTF8String
 
 /** A file of the table, as reconciliation identifies files (protocol, 'Action Reconciliation'). */
 private[upkeep] final case class FileKey(path: String, deletionVector: Option[String])
@@ -13,6 +14,15 @@ private[upkeep] object FileKey {
 
   def isUnusual(path: String): Boolean =
     UnusualParts.exists(path.contains) || UnusualStarts.exists(path.startsWith)
+
+  /** The spelling by which Delta compares paths: `x//y` and `./x/y` are `x/y`. */
+  def respelled(path: String, canonical: String => String): String =
+    if (isUnusual(path)) canonical(path) else path
+
+  def respelled(path: UTF8String, canonical: String => String): UTF8String = {
+    val text = path.toString
+    if (isUnusual(text)) UTF8String.fromString(canonical(text)) else path
+  }
 
   def isUnusual(path: Column): Column =
     (UnusualParts.map(path.contains(_)) ++ UnusualStarts.map(path.startsWith(_: String))).reduce(_ || _)

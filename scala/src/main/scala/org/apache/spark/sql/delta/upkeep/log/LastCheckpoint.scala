@@ -58,10 +58,11 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
    */
   def fragments(paths: Set[String]): Seq[Fragment] = {
     val unexpired = snapshot.minFileRetentionTimestamp
+    val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
     eachFooter { footer =>
       fragmentsOf(footer).map { fragment =>
         val isTouched = footer.hasOtherActions(fragment) || footer.isExpired(fragment, unexpired) ||
-          footer.names(fragment, paths)
+          footer.names(fragment, paths, canonical)
         if (isTouched) fragment.copy(isTouched = true) else footer.summed(fragment)
       }
     }.flatten

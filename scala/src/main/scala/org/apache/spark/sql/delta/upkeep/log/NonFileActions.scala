@@ -41,13 +41,13 @@ private[upkeep] object NonFileActions {
   /** Those of row groups of a checkpoint, read on the driver. Reads the footers. */
   def in(files: Seq[FileStatus], session: ClassicSession, conf: Configuration): Seq[Action] = {
     val reader = new CheckpointRows(Columns, session, conf)
-    val rows = for {
-      (file, rowGroups) <- files.zip(CheckpointFooter.readAll(files, conf)(_.rowGroupsOfOthers))
-      range <- rowGroups
-      row <- reader.in(file, range)
-      if (0 until Columns.size).exists(!row.isNullAt(_))
-    } yield row.copy()
-    of(rows, Columns)
+    val rows = Seq.newBuilder[InternalRow]
+    files.zip(CheckpointFooter.readAll(files, conf)(_.rowGroupsOfOthers)).foreach { case (file, rowGroups) =>
+      reader.foreach(file, rowGroups) { row =>
+        if ((0 until Columns.size).exists(!row.isNullAt(_))) rows += row.copy()
+      }
+    }
+    of(rows.result(), Columns)
   }
 
   private lazy val Columns =

@@ -13,13 +13,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.delta.actions.{Action, AddFile, RemoveFile}
 import org.apache.spark.sql.delta.implicits.addFileEncoder
 import org.apache.spark.sql.delta.upkeep.api.NewFile
-import org.apache.spark.sql.delta.upkeep.log.{
-  ByteRange,
-  CheckpointRows,
-  DeltaLogReader,
-  FileKey,
-  LastCheckpoint
-}
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointRows, DeltaLogReader, FileKey, LastCheckpoint}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
@@ -62,7 +56,7 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
   private def keyOf(add: AddFile): FileKey = key(add.path, add.getDeletionVectorUniqueId)
 
   private def key(path: String, deletionVector: Option[String]): FileKey =
-    FileKey(if (FileKey.isUnusual(path)) canonical(path) else path, deletionVector)
+    FileKey(FileKey.respelled(path, canonical), deletionVector)
 
   private def actionsOf(json: FileStatus): Seq[Action] =
     reading(json.getPath)(new DeltaLogReader(handle).actions(json.getPath))
@@ -73,7 +67,7 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
       actionsOf(file).iterator.collect { case add: AddFile => add }
     else
       reading(file.getPath) {
-        val rows = checkpoint.in(file, ByteRange(0, file.getLen))
+        val rows = checkpoint.in(file)
         Iterator.continually(reading(file.getPath)(Option.when(rows.hasNext)(rows.next())))
           .takeWhile(_.isDefined).flatten
           .filterNot(_.isNullAt(0))

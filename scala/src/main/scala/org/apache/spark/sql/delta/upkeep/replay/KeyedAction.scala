@@ -21,9 +21,7 @@ private[upkeep] object KeyedAction {
   /** None for actions that a checkpoint does not hold, such as `commitInfo`. */
   def of(row: InternalRow, canonical: String => String): Option[KeyedAction] =
     if (Files.has(row)) {
-      val written = Files.path(row)
-      val text = written.toString
-      val path = if (FileKey.isUnusual(text)) UTF8String.fromString(canonical(text)) else written
+      val path = FileKey.respelled(Files.path(row), canonical)
       Some(KeyedAction(Files.key(row, path), row, Some(path)))
     } else otherKey(row).map(KeyedAction(_, row, None))
 

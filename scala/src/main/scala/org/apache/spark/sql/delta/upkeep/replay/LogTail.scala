@@ -55,6 +55,7 @@ private final class TailReplay(snapshot: Snapshot, before: Seq[Action]) {
 
   private val replay = DeltaApi.current.replay(snapshot)
   private val touched = Set.newBuilder[FileKey]
+  private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
   private var commits = 0L
 
   replay.append(0, before.iterator)
@@ -84,9 +85,12 @@ private final class TailReplay(snapshot: Snapshot, before: Seq[Action]) {
       "the table's metadata changed since the last checkpoint"
     case protocol: Protocol if !before.contains(protocol) =>
       "the table's protocol changed since the last checkpoint"
-    case action: FileAction if FileKey.isUnusual(action.path) =>
-      "commits name files by absolute paths"
+    case action: FileAction if isAbsolute(action.path) => "commits name files by absolute paths"
+    case action: FileAction if FileKey.respelled(action.path, canonical) != action.path =>
+      "commits spell paths in another way than Delta"
   }
+
+  private def isAbsolute(path: String): Boolean = path.startsWith("/") || path.contains(":")
 
   private val fileOf: PartialFunction[Action, FileKey] = {
     case add: AddFile => FileKey(add.path, add.getDeletionVectorUniqueId)
