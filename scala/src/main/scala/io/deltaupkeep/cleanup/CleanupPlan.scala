@@ -77,6 +77,7 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
  *                          damaged
  * @param checkpointProtectionVersion history before it may only be deleted all at once (feature
  *                                    checkpointProtection)
+ * @param pointer           the version that `_last_checkpoint` names
  */
 final case class CleanupInput(
     files: IndexedSeq[LogFile],
@@ -84,8 +85,13 @@ final case class CleanupInput(
     cutoff: Long,
     cutoffCommit: Option[Long],
     sidecarReferences: Map[String, SidecarReferences],
-    checkpointProtectionVersion: Option[Long]
+    checkpointProtectionVersion: Option[Long],
+    pointer: Option[Long] = None
 ) {
+
+  /** The newest version to stand on: readers that follow `_last_checkpoint` do not look for another. */
+  private[cleanup] lazy val pointed: Option[Long] =
+    pointer.filter(version => files.exists(_.isCheckpointOf(version)))
 
   /** An empty file names no sidecars, whatever the attempt to read it returned. */
   private[cleanup] def referencesOf(file: LogFile): Option[SidecarReferences] =

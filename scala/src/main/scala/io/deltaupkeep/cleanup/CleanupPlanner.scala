@@ -20,7 +20,13 @@ object CleanupPlanner {
     val commits = CommitTimes.of(input.files.iterator)
     val ofCheckpoints = input.files.iterator.filter(isOfCheckpoint).toVector
     val checkpoints = CheckpointSet.allOf(ofCheckpoints, input.sidecarReferences)
-    val cutoffCheckpoint = newestToStandOn(input, commits, checkpoints)
+    val newest = newestToStandOn(input.cutoffCommit, commits, checkpoints)
+    val cutoffCheckpoint =
+      newestToStandOn(
+        input.cutoffCommit.map(commit => (input.pointed ++ Seq(commit)).min),
+        commits,
+        checkpoints
+      )
     val others = new OtherFiles(input, checkpoints, cutoffCheckpoint)
     val keptCheckpoints = ofCheckpoints.filter { file =>
       file.kind != LogFileKind.Sidecar && others.reason(file).verdict == Verdict.Keep
@@ -44,7 +50,12 @@ object CleanupPlanner {
       input.files,
       reasons,
       Readability.oldest(commits.from(cutoffCheckpoint.getOrElse(0L)), complete),
-      input.cutoffCommit.flatMap(input.passedOver(from = cutoffCheckpoint.getOrElse(-1L), _))
+      newest
+        .filter(_ => newest != cutoffCheckpoint)
+        .flatMap(version =>
+          input.pointed.map(named => PassedOver(version, s"_last_checkpoint names version $named"))
+        )
+        .orElse(input.cutoffCommit.flatMap(input.passedOver(from = cutoffCheckpoint.getOrElse(-1L), _)))
     )
   }
 
@@ -59,13 +70,13 @@ object CleanupPlanner {
    * provenance.
    */
   private def newestToStandOn(
-      input: CleanupInput,
+      upTo: Option[Long],
       commits: CommitTimes,
       checkpoints: Seq[CheckpointSet]
   ): Option[Long] =
-    input.cutoffCommit.flatMap { cutoffCommit =>
+    upTo.flatMap { last =>
       checkpoints
-        .filter(set => set.isComplete && set.version <= cutoffCommit && commits.contains(set.version))
+        .filter(set => set.isComplete && set.version <= last && commits.contains(set.version))
         .map(_.version)
         .maxOption
     }

@@ -123,6 +123,20 @@ class CleanupPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
+  test("the checkpoint that _last_checkpoint names stays, and what follows it") {
+    val files = (0L to 16L).map(commit(_)) ++ Seq(classic(4), classic(8), classic(12))
+    def cutoff(pointer: Option[Long]): (Option[Long], Boolean) = {
+      val result =
+        CleanupPlanner.plan(CleanupInput(files, Now, Now - Day, Some(14L), Map.empty, None, pointer))
+      (result.cutoffCheckpoint, result.message.contains("_last_checkpoint names version"))
+    }
+    assert(cutoff(Some(12)) == ((Some(12L), false)))
+    assert(cutoff(Some(8)) == ((Some(8L), true)))
+    // Readers look for another one where none has that version.
+    assert(cutoff(Some(7)) == ((Some(12L), false)))
+    assert(cutoff(None) == ((Some(12L), false)))
+  }
+
   test("an empty log has an empty plan") {
     val result = plan(Nil, None)
     assert(result.isEmpty && result.verdicts.isEmpty && result.totals.isEmpty)

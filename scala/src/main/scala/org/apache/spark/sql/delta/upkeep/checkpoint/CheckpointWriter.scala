@@ -26,6 +26,7 @@ import org.apache.spark.sql.delta.upkeep.log.{
   CheckpointPointer,
   CheckpointSchema,
   DamagedCheckpoints,
+  ListedLog,
   ReadableLog,
   Wholeness
 }
@@ -70,9 +71,9 @@ final class CheckpointWriter(handle: DeltaHandle) {
    * checkpoints.
    */
   private def foundCheckpoints: FoundCheckpoints = {
-    val files = snapshot.deltaLog.store
-      .listFrom(FileNames.listingPrefix(handle.logPath, snapshot.version), handle.hadoopConf)
-      .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= snapshot.version))
+    val version = snapshot.version
+    val files = ListedLog
+      .between(snapshot.deltaLog.store, handle.logPath, handle.hadoopConf, version, version)
       .filter(FileNames.isCheckpointFile)
       .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
       .toSeq

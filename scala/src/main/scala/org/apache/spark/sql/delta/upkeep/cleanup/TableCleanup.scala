@@ -6,7 +6,7 @@ import io.deltaupkeep.Options
 import io.deltaupkeep.cleanup._
 import io.deltaupkeep.log.{CommitTimes, LogFile, LogFileKind, LogListing, SidecarReferences}
 
-import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointPointer, DeltaLogReader}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** One CLEANUP LOG: its plan, and its execution. `now` in milliseconds since the epoch. */
@@ -30,7 +30,8 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
         cutoff,
         Cutoff.commit(CommitTimes.of(files.iterator), cutoff, ownTime),
         sidecarReferences(reader, files),
-        facts.checkpointProtectionVersion
+        facts.checkpointProtectionVersion,
+        new CheckpointPointer(table).version
       ),
       reader
     )

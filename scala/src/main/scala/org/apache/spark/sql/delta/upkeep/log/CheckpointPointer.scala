@@ -1,29 +1,37 @@
 package org.apache.spark.sql.delta.upkeep.log
 
 import scala.util.Try
+import scala.util.control.NonFatal
 
 import org.apache.hadoop.fs.FileStatus
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.{CheckpointInstance, LastCheckpointInfo, LastCheckpointV2}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.util.FileNames
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
 /**
  * `_last_checkpoint`, which tells readers from which checkpoint to start (protocol, 'Last Checkpoint File').
  */
-private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
+private[upkeep] final class CheckpointPointer(handle: DeltaHandle) extends Logging {
 
   private val snapshot = handle.snapshot
   private val deltaLog = snapshot.deltaLog
   private val conf = handle.hadoopConf
   private val hasChecksum = LastCheckpointInfo.checksumEnabled(handle.session)
 
-  /** What it says; None if it is missing or damaged, which readers treat alike. */
-  def info: Option[LastCheckpointInfo] = Try {
-    val json = deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf).head
-    LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum)
-  }.toOption
+  /**
+   * What it says; None if it is missing or damaged, which readers treat alike. Throws if the store does not
+   * give it: then it may name any version.
+   */
+  def info: Option[LastCheckpointInfo] = {
+    val lines =
+      try deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf)
+      catch { case NonFatal(e) if InputFailures.damageOfLog(e).isDefined => Nil }
+    lines.headOption.flatMap { json =>
+      Try(LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum)).toOption
+    }
+  }
 
   /** The version that it names. */
   def version: Option[Long] = info.map(_.version)
@@ -33,11 +41,13 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
    * version.
    *
    * A failure is logged and is not an error, as in Delta: the checkpoint exists without it, and concurrent
-   * drivers can get in each other's way.
+   * drivers can get in each other's way. A pointer that cannot be read is left: it may name a newer one.
    */
   def write(info: LastCheckpointInfo): Unit =
-    if (!version.exists(named => named > info.version && isCheckpointed(named)))
-      deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
+    try
+      if (!version.exists(named => named > info.version && isCheckpointed(named)))
+        deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
+    catch { case NonFatal(e) => logWarning(s"_last_checkpoint of ${handle.name} is left", e) }
 
   private def isCheckpointed(version: Long): Boolean =
     deltaLog.findLastCompleteCheckpointBefore(version + 1).exists(_.version == version)
@@ -65,9 +75,8 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) {
     )
 
   private def filesOf(instance: CheckpointInstance): Seq[FileStatus] = {
-    val files = deltaLog.store
-      .listFrom(FileNames.listingPrefix(handle.logPath, instance.version), conf)
-      .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= instance.version))
+    val files = ListedLog
+      .between(deltaLog.store, handle.logPath, conf, instance.version, instance.version)
       .collect { case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file }
     files.toSeq
   }

@@ -4,7 +4,6 @@ import io.deltaupkeep.UpkeepErrors
 
 import org.apache.spark.sql.delta.{CheckpointProvider, LogSegment, Snapshot}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
 
 /** The readable log of a version: Delta looks at the files of a checkpoint only when it has to. */
@@ -62,10 +61,7 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) {
     val version = handle.snapshot.version
     val older = if (checkpoint > 0) deltaLog.findLastCompleteCheckpointBefore(checkpoint) else None
     val first = older.fold(0L)(_.version)
-    val files = deltaLog.store
-      .listFrom(FileNames.listingPrefix(handle.logPath, first), conf)
-      .takeWhile(file => FileNames.getFileVersionOpt(file.getPath).forall(_ <= version))
-      .toSeq
+    val files = ListedLog.between(deltaLog.store, handle.logPath, conf, first, version).toSeq
     // Commits that a coordinator has not published to the log yet are only in the log segment.
     val commits = (files ++ handle.snapshot.logSegment.deltas).collect {
       case DeltaFile(file, number) if number > older.fold(-1L)(_.version) => number -> file
