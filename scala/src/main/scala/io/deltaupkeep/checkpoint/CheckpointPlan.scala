@@ -191,7 +191,7 @@ object CheckpointPlan {
 }
 
 /**
- * A checkpoint of the version that readers cannot use; it is deleted before the new one is published.
+ * A checkpoint of the version that readers cannot use; it is deleted once the new one is published.
  *
  * @param files names in the log
  */

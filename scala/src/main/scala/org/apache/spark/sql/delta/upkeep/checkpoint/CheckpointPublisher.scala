@@ -141,7 +141,8 @@ private[upkeep] final class CheckpointPublisher(
       temporary: TemporaryFiles
   ): FileStatus = {
     def join(to: Path): Unit = RowGroupJoiner.join(rowGroups, OutputFiles.of(to, conf))
-    if (useRename) {
+    // A damaged file stays until the new one is complete.
+    if (useRename || path.getFileSystem(conf).exists(path)) {
       val written = temporary.newPath()
       join(written)
       rename(written, path, adds)

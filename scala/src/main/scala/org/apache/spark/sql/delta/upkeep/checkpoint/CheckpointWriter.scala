@@ -156,6 +156,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
     Uninterrupted {
       temporary.delete()
       pointer.write(info)
+      plan.damaged.foreach(damaged.delete)
     }
     WrittenCheckpoint(
       numActions = info.size,
@@ -226,7 +227,6 @@ final class CheckpointWriter(handle: DeltaHandle) {
       contents: CheckpointContents,
       temporary: TemporaryFiles
   ): LastCheckpointInfo = {
-    plan.damaged.foreach(damaged.delete)
     val publisher = new CheckpointPublisher(handle, session, checkpointSchema)
     plan.policy match {
       case Policy.V2 => publisher.v2(contents, plan.format)

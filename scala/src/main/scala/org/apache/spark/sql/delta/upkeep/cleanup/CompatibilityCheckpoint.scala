@@ -1,6 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.cleanup
 
-import org.apache.hadoop.fs.FileStatus
+import java.util.UUID
+
+import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.{CheckpointInstance, Checkpoints, DeltaLogFileIndex}
 import org.apache.spark.sql.delta.actions.Action
@@ -27,15 +29,17 @@ private[upkeep] object CompatibilityCheckpoint {
       val found = Option.when(fs.exists(path))(fs.getFileStatus(path))
       val isThere = found.exists(CheckpointFooter.isWhole(_, table.hadoopConf)(_ => true))
       if (!isThere) {
-        // A rename does not replace a file.
-        found.foreach(file => fs.delete(file.getPath, false))
+        val written = new Path(path.getParent, s".${path.getName}.${UUID.randomUUID}.tmp")
         Checkpoints.createCheckpointV2ParquetFile(
           table.session,
           table.snapshot.deltaLog.loadIndex(indexOf(topLevel), Action.logSchema),
-          path,
+          written,
           table.hadoopConf,
-          useRename = true
+          useRename = false
         )
+        // A rename does not replace a file.
+        found.foreach(file => fs.delete(file.getPath, false))
+        Checkpoints.renameAndCleanupTempPartFile(written, path, fs)
       }
     }
   }

@@ -20,6 +20,7 @@ import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.delta.upkeep.table.InputFailures
 import org.apache.spark.util.ThreadUtils
 
 /** What can be known of a checkpoint's Parquet file without reading its rows. */
@@ -191,11 +192,14 @@ private[upkeep] object CheckpointFooter extends Logging {
     }
   }
 
-  /** Whether the footer of a file can be read and has what is needed. */
+  /**
+   * Whether a file is not damaged and has what is needed. A file that the store does not give may be whole:
+   * that is an error.
+   */
   def isWhole(file: FileStatus, conf: Configuration)(isRight: CheckpointFooter => Boolean): Boolean =
     try read(file, conf)(isRight)
     catch {
-      case NonFatal(e) =>
+      case NonFatal(e) if InputFailures.damageOfLog(e).isDefined =>
         logWarning(s"${file.getPath} is damaged, and replaced", e)
         false
     }

@@ -1,14 +1,17 @@
 package org.apache.spark.sql.delta.upkeep.log
 
+import scala.util.control.NonFatal
+
 import io.deltaupkeep.checkpoint.DamagedCheckpoint
 import io.deltaupkeep.log.LogFile
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** Checkpoints of the table's version that readers cannot use, although all their files exist. */
-private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) {
+private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logging {
 
   private val fs = handle.logPath.getFileSystem(handle.hadoopConf)
 
@@ -21,14 +24,15 @@ private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) {
     whole.check(handle.snapshot.version, LastCheckpoint.providerOf(handle, files))
 
   /**
-   * Deletes a damaged checkpoint, unless another driver has replaced it meanwhile. Its sidecars are left to
-   * CLEANUP LOG, because other checkpoints may name them.
+   * Deletes a damaged checkpoint once there is a new one, unless that or another driver's has its name. Its
+   * sidecars are left to CLEANUP LOG, because other checkpoints may name them. A failure leaves it.
    */
   def delete(checkpoint: DamagedCheckpoint): Unit = {
     val files = checkpoint.files.map(new Path(handle.logPath, _))
-    checkFiles(files.map(fs.getFileStatus)) match {
-      case _: Wholeness.Damaged => files.foreach(fs.delete(_, false))
-      case _ =>
-    }
+    try checkFiles(files.map(fs.getFileStatus)) match {
+        case _: Wholeness.Damaged => files.foreach(fs.delete(_, false))
+        case _ =>
+      }
+    catch { case NonFatal(e) => logWarning(s"The damaged checkpoint ${files.head} is left", e) }
   }
 }
