@@ -147,6 +147,18 @@ class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
       assertHoldsTheTable(path)
     }
 
+  test("Bloom filters of few paths are small, also where parquet-java does not find their size") {
+    val path = newTable("fewPaths", 4, "delta.checkpointInterval" -> "1000")
+    // Only a Spark job writes them with parquet-java.
+    checkpoint(path)
+    append(path, 100)
+    assert(checkpoint(path, "OPTIONS (mode = 'full')")._1 == "full")
+    assert(new File(path, f"_delta_log/${5}%020d.checkpoint.parquet").length < (64 << 10))
+    val settings = CheckpointFooter.bloomFilters(actions = 5, areAdaptive = false)
+    assert(settings("parquet.bloom.filter.expected.ndv#add.path") == "5")
+    assert(!CheckpointFooter.bloomFilters(actions = 5, areAdaptive = true).exists(_._1.contains(".ndv")))
+  }
+
   test("row groups are found by their numbers, whatever their offsets say") {
     val path = newTable("offsets", 3, "delta.checkpointInterval" -> "1000")
     checkpoint(path)

@@ -12,7 +12,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.column.statistics.LongStatistics
-import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.{ParquetFileReader, ParquetOutputFormat}
 import org.apache.parquet.hadoop.metadata.{BlockMetaData, ColumnChunkMetaData}
 import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
@@ -150,15 +150,21 @@ private[upkeep] object CheckpointFooter extends Logging {
 
   private val Threads = 8
 
+  private val ParquetSettings = classOf[ParquetOutputFormat[_]].getFields.map(_.getName)
+
   /** Few enough that for a thousand changed files there is seldom one in a hundred fragments. */
   private val FalsePositives = 1e-6
+
+  /** Versions before 1.14 always write the largest filter, unless they are told a number of values. */
+  private val AreAdaptive = ParquetSettings.exists(_ == "ADAPTIVE_BLOOM_FILTER_ENABLED")
 
   /**
    * Settings that make parquet-java write Bloom filters, which take about five bytes for each file action.
    *
-   * @param actions largest number of actions in a row group
+   * @param actions    largest number of actions in a row group
+   * @param areAdaptive whether parquet-java finds the size by the values
    */
-  def bloomFilters(actions: Long): Map[String, String] =
+  def bloomFilters(actions: Long, areAdaptive: Boolean = AreAdaptive): Map[String, String] =
     PathColumns.flatMap { column =>
       Seq(
         s"parquet.bloom.filter.enabled#$column" -> "true",
@@ -166,7 +172,9 @@ private[upkeep] object CheckpointFooter extends Logging {
         s"parquet.bloom.filter.fpp#$column" -> FalsePositives.toString,
         // No filter is written for values in a dictionary.
         s"parquet.enable.dictionary#$column" -> "false"
-      )
+      ) ++ Option.unless(areAdaptive) {
+        s"parquet.bloom.filter.expected.ndv#$column" -> math.max(1, actions).toString
+      }
     }.toMap ++ Map(
       // Of several filter sizes, the smallest that is sufficient is kept.
       "parquet.bloom.filter.adaptive.enabled" -> "true",
