@@ -186,7 +186,8 @@ CHECKS = (
         "ok",
         410.0,
         "version",
-        "Versions 410 to 1203 can be read, also after CLEANUP LOG.",
+        "The log holds versions 410 to 1203, also after CLEANUP LOG. "
+        "Time travel reaches back to version 980.",
         "Time travel and streams need the versions that they ask for.",
         None,
         (),

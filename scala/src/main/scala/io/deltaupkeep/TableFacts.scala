@@ -15,6 +15,7 @@ package io.deltaupkeep
  * @param prefersV2Checkpoints  whether `delta.checkpointPolicy` is v2
  * @param checkpointLimits      when the next checkpoint is due
  * @param logRetentionMs        `delta.logRetentionDuration` in milliseconds
+ * @param deletedFileRetentionMs `delta.deletedFileRetentionDuration` in milliseconds
  * @param logCleanupEnabled     `delta.enableExpiredLogCleanup`
  * @param inCommitTimestamps    whether commits carry their own time (protocol, 'In-Commit Timestamps')
  * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, if the feature
@@ -33,6 +34,7 @@ final case class TableFacts(
     prefersV2Checkpoints: Boolean,
     checkpointLimits: CheckpointLimits,
     logRetentionMs: Long,
+    deletedFileRetentionMs: Long,
     logCleanupEnabled: Boolean,
     inCommitTimestamps: Boolean,
     checkpointProtectionVersion: Option[Long]

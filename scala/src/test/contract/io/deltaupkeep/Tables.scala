@@ -16,6 +16,7 @@ object Tables {
     prefersV2Checkpoints = false,
     checkpointLimits = CheckpointLimits(commits = 10, bytes = 0, ageMs = 0),
     logRetentionMs = 30L * 24 * 3600 * 1000,
+    deletedFileRetentionMs = 7L * 24 * 3600 * 1000,
     logCleanupEnabled = true,
     inCommitTimestamps = false,
     checkpointProtectionVersion = None

@@ -78,6 +78,7 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
  * @param checkpointProtectionVersion history before it may only be deleted all at once (feature
  *                                    checkpointProtection)
  * @param pointer           the version that `_last_checkpoint` names
+ * @param lastCommitPastTravel the newest version that is older than `delta.deletedFileRetentionDuration`
  */
 final case class CleanupInput(
     files: IndexedSeq[LogFile],
@@ -86,7 +87,8 @@ final case class CleanupInput(
     cutoffCommit: Option[Long],
     sidecarReferences: Map[String, SidecarReferences],
     checkpointProtectionVersion: Option[Long],
-    pointer: Option[Long] = None
+    pointer: Option[Long] = None,
+    lastCommitPastTravel: Option[Long] = None
 ) {
 
   /** The newest version to stand on: readers that follow `_last_checkpoint` do not look for another. */
@@ -130,7 +132,8 @@ private[cleanup] final case class PassedOver(version: Long, why: String)
  *
  * @param cutoffCheckpoint the newest complete checkpoint at or before `cutoffCommit`; everything before it is
  *                         deleted
- * @param oldestReadableVersion once the plan was carried out
+ * @param oldestReadableVersion whose state the log holds, once the plan was carried out
+ * @param oldestTimeTravelVersion whose data files VACUUM keeps too
  * @param passedOver the newest checkpoint after the cutoff checkpoint that expired versions would allow
  */
 final class CleanupPlan private[cleanup] (
@@ -140,6 +143,7 @@ final class CleanupPlan private[cleanup] (
     val files: IndexedSeq[LogFile],
     reasons: Reasons,
     val oldestReadableVersion: Option[Long],
+    val oldestTimeTravelVersion: Option[Long],
     passedOver: Option[PassedOver]
 ) {
 

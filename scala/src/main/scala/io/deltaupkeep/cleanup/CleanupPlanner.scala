@@ -43,13 +43,15 @@ object CleanupPlanner {
       .allOf(keptCheckpoints ++ keptSidecars, input.sidecarReferences)
       .filter(_.isComplete)
       .map(_.version)
+    val oldest = Readability.oldest(commits.from(cutoffCheckpoint.getOrElse(0L)), complete)
     new CleanupPlan(
       input.cutoff,
       input.cutoffCommit,
       cutoffCheckpoint,
       input.files,
       reasons,
-      Readability.oldest(commits.from(cutoffCheckpoint.getOrElse(0L)), complete),
+      oldest,
+      oldest.flatMap(inLog => commits.newest.map(timeTravel(inLog, _, input.lastCommitPastTravel))),
       newest
         .filter(_ => newest != cutoffCheckpoint)
         .flatMap(version =>
@@ -58,6 +60,10 @@ object CleanupPlanner {
         .orElse(input.cutoffCommit.flatMap(input.passedOver(from = cutoffCheckpoint.getOrElse(-1L), _)))
     )
   }
+
+  /** The newest version can always be read. */
+  private def timeTravel(inLog: Long, newest: Long, past: Option[Long]): Long =
+    math.max(inLog, math.min(newest, past.fold(0L)(_ + 1)))
 
   private def isOfCheckpoint(file: LogFile): Boolean = file.kind match {
     case LogFileKind.Sidecar | _: LogFileKind.ClassicCheckpoint | _: LogFileKind.CheckpointPart |

@@ -21,7 +21,9 @@ final case class ReasonSummary(verdict: String, reason: String, files: Long, byt
  * @param reasons      all files by verdict and reason
  * @param cutoff       older files may be deleted, if every newer version stays readable
  * @param cutoffVersion newest version that is not newer than the cutoff
- * @param oldestReadableVersion after the plan is carried out; null if no version can be read
+ * @param oldestReadableVersion whose state the log holds after the plan is carried out; null if there is none
+ * @param oldestTimeTravelVersion whose data files are there too: it is inside
+ *                                `delta.deletedFileRetentionDuration`. Delta refuses older ones
  * @param message      what is deleted and why, or why nothing is
  */
 final case class CleanupResult(
@@ -42,6 +44,7 @@ final case class CleanupResult(
     cutoff: Option[Timestamp],
     cutoffVersion: Option[Long],
     oldestReadableVersion: Option[Long],
+    oldestTimeTravelVersion: Option[Long],
     message: Option[String]
 )
 
@@ -74,6 +77,7 @@ object CleanupResult {
       cutoff = Some(new Timestamp(plan.cutoff)),
       cutoffVersion = plan.cutoffCommit,
       oldestReadableVersion = plan.oldestReadableVersion,
+      oldestTimeTravelVersion = plan.oldestTimeTravelVersion,
       message = Some(plan.message)
     )
   }
@@ -97,6 +101,7 @@ object CleanupResult {
       cutoff = None,
       cutoffVersion = None,
       oldestReadableVersion = None,
+      oldestTimeTravelVersion = None,
       message = None
     )
 }

@@ -157,9 +157,11 @@ private[health] object LogChecks {
       oldest.map(_.toDouble),
       "version",
       oldest.fold("No version can be read from the log.") { version =>
-        s"Versions $version to ${facts.table.version} can be read, also after CLEANUP LOG."
+        s"The log holds versions $version to ${facts.table.version}, also after CLEANUP LOG. Time travel " +
+          s"reaches back to version ${facts.cleanup.oldestTimeTravelVersion.getOrElse(version)}."
       },
-      "Time travel, streams and RESTORE reach back to it."
+      "Streams and the history need the log; time travel and RESTORE also need the data files, which VACUUM " +
+        "keeps for delta.deletedFileRetentionDuration."
     )
   }
 

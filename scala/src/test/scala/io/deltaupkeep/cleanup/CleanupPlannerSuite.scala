@@ -137,6 +137,15 @@ class CleanupPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(cutoff(None) == ((Some(12L), false)))
   }
 
+  test("time travel reaches back as far as the log and the data files do") {
+    val files = (0L to 16L).map(commit(_)) ++ Seq(classic(4), classic(8), classic(12))
+    def oldest(past: Option[Long]): Option[Long] =
+      CleanupPlanner
+        .plan(CleanupInput(files, Now, Now - Day, Some(9L), Map.empty, None, None, past))
+        .oldestTimeTravelVersion
+    assert(Seq(None, Some(3L), Some(11L), Some(16L)).map(oldest) == Seq(8L, 8L, 12L, 16L).map(Some(_)))
+  }
+
   test("an empty log has an empty plan") {
     val result = plan(Nil, None)
     assert(result.isEmpty && result.verdicts.isEmpty && result.totals.isEmpty)

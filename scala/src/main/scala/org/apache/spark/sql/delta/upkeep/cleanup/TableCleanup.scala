@@ -23,15 +23,17 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     val files = LogListing.of(fileSystem, table.logPath)
     val cutoff = Cutoff.timestamp(now, settings.retentionMs, settings.granularity)
     val ownTime = Option.when(facts.inCommitTimestamps)(reader.inCommitTimestamp _)
+    val commits = CommitTimes.of(files.iterator)
     planOf(
       CleanupInput(
         files,
         now,
         cutoff,
-        Cutoff.commit(CommitTimes.of(files.iterator), cutoff, ownTime),
+        Cutoff.commit(commits, cutoff, ownTime),
         sidecarReferences(reader, files),
         facts.checkpointProtectionVersion,
-        new CheckpointPointer(table).version
+        new CheckpointPointer(table).version,
+        Cutoff.commit(commits, now - facts.deletedFileRetentionMs - 1, ownTime)
       ),
       reader
     )

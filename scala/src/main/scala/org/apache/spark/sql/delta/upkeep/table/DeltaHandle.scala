@@ -53,6 +53,8 @@ final class DeltaHandle private (
       prefersV2Checkpoints = DeltaConfigs.CHECKPOINT_POLICY.fromMetaData(metadata) == CheckpointPolicy.V2,
       checkpointLimits = CheckpointProperties.limits(session, snapshot),
       logRetentionMs = DeltaConfigs.getMilliSeconds(DeltaConfigs.LOG_RETENTION.fromMetaData(metadata)),
+      deletedFileRetentionMs =
+        DeltaConfigs.getMilliSeconds(DeltaConfigs.TOMBSTONE_RETENTION.fromMetaData(metadata)),
       logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
       inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
       checkpointProtectionVersion = TableFeatures.checkpointProtection(snapshot)
