@@ -44,7 +44,9 @@ private[optimize] object LogBounds {
     written match {
       case LeafBounds.Numbers(least, greatest) =>
         (numberOf(dataType, min), numberOf(dataType, max)) match {
-          case (Some(low), Some(high)) if isTime(dataType) => low <= least && greatest <= high + CutMicros
+          case (Some(low), Some(high)) if isTime(dataType) =>
+            low - offsetError(dataType, min, low) <= least &&
+            greatest <= high + CutMicros + offsetError(dataType, max, high)
           case (Some(low), Some(high)) =>
             val (sameLow, sameHigh) = (isSame(dataType, low, least), isSame(dataType, high, greatest))
             if (isTight) sameLow && sameHigh
@@ -52,9 +54,27 @@ private[optimize] object LogBounds {
           case _ => true
         }
       case LeafBounds.Texts(least, greatest) =>
-        Arrays.compareUnsigned(min.asText.getBytes(UTF_8), least) <= 0 &&
-        (max.asText.length >= CutAfter || Arrays.compareUnsigned(max.asText.getBytes(UTF_8), greatest) >= 0)
+        !min.isTextual || !max.isTextual || {
+          val (low, high) = (min.textValue.getBytes(UTF_8), max.textValue.getBytes(UTF_8))
+          (isAtMost(low, least) || low.startsWith(least)) &&
+          (max.textValue.length >= CutAfter || isAtMost(greatest, high) ||
+            isAtMost(beforeIncrement(greatest), high))
+        }
     }
+
+  private def isAtMost(a: Array[Byte], b: Array[Byte]): Boolean = Arrays.compareUnsigned(a, b) <= 0
+
+  /**
+   * The least text of which this is the greatest value in a footer. Writers cut such values short, and put the next
+   * character in place of the last one (`parquet.statistics.truncate.length`). Example: `ab` for `aa` and `aaz`.
+   */
+  private def beforeIncrement(greatest: Array[Byte]): Array[Byte] = greatest.lastOption match {
+    case Some(last) if last > 0 => greatest.init :+ (last - 1).toByte
+    case _ => greatest.reverseIterator.dropWhile(isContinuation).drop(1).toArray.reverse
+  }
+
+  /** Whether a byte follows the first one of a character (UTF-8). */
+  private def isContinuation(byte: Byte): Boolean = (byte & 0xc0) == 0x80
 
   /** Some writers of the log write decimals as doubles, delta-rs for one. */
   private def isSame(dataType: DataType, log: BigDecimal, written: BigDecimal): Boolean = dataType match {
@@ -68,10 +88,19 @@ private[optimize] object LogBounds {
     case _ => false
   }
 
+  private def offsetError(dataType: DataType, node: JsonNode, micros: BigDecimal): Long =
+    if (
+      dataType == TimestampType && LocalMeanTime.mayBe(
+        node.textValue,
+        Instant.EPOCH.plus(micros.toLong, MICROS)
+      )
+    ) LocalMeanTime.ErrorMicros
+    else 0
+
   /** None if the log has no number of the type, such as NaN. */
   private def numberOf(dataType: DataType, node: JsonNode): Option[BigDecimal] = dataType match {
-    case FloatType => number(node).map(n => BigDecimal(new java.math.BigDecimal(n.toFloat.toDouble)))
-    case DoubleType => number(node).map(n => BigDecimal(new java.math.BigDecimal(n.toDouble)))
+    case FloatType => number(node).flatMap(n => exactly(n.toFloat.toDouble))
+    case DoubleType => number(node).flatMap(n => exactly(n.toDouble))
     case _: NumericType => number(node)
     case DateType => parsed(node)(LocalDate.parse(_).toEpochDay)
     case TimestampType => parsed(node)(text => micros(OffsetDateTime.parse(text).toInstant))
@@ -81,6 +110,9 @@ private[optimize] object LogBounds {
 
   private def number(node: JsonNode): Option[BigDecimal] =
     Option.when(node.isNumber)(BigDecimal(node.decimalValue))
+
+  private def exactly(value: Double): Option[BigDecimal] =
+    Option.unless(value.isInfinite)(BigDecimal(new java.math.BigDecimal(value)))
 
   private def parsed(node: JsonNode)(parse: String => Long): Option[BigDecimal] =
     Try(BigDecimal(parse(node.textValue))).toOption

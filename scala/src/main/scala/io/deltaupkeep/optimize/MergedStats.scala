@@ -1,9 +1,12 @@
 package io.deltaupkeep.optimize
 
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
 import java.time.{Instant, ZoneOffset}
 import java.time.format.DateTimeFormatter
 
 import scala.annotation.tailrec
+import scala.util.Try
 
 import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode}
@@ -103,14 +106,14 @@ object MergedStats {
     def rows: Option[Long] = Option.when(fold.isComplete)(fold.rows - deleted)
 
     /**
-     * The columns outside lists and maps of which all inputs have statistics. The bounds may be those of deleted rows,
+     * What the log says of the columns outside lists and maps, for comparisons. The bounds may be those of deleted rows,
      * and what they say of nulls then goes for no row in particular.
      */
     private[optimize] def columns: Seq[Column] =
       if (!fold.isComplete) Nil
       else
         fold.columns.filterNot(_.isCollection).flatMap { column =>
-          column.result.map { merged =>
+          column.said.map { merged =>
             val known = if (deleted > 0) merged.copy(nullCount = None) else merged
             Column(column.path, column.dataType, known, deleted == 0 && fold.tightBounds.getOrElse(true))
           }
@@ -162,13 +165,22 @@ object MergedStats {
       else {
         val leaf = leaves.get(column.path)
         val nullCount = at(node, NullCount +: column.path).map(_.longValue)
-        val isBounded = leaf.exists(_.bounds.nonEmpty)
+        val isBounded = leaf.flatMap(_.bounds).exists(isExact)
         def bound(kind: String) = at(node, kind +: column.path).filter(_ => isBounded)
         leaf.filter(_ => nullCount.nonEmpty).flatMap(ownBounds(column.dataType, _)) match {
           case Some((min, max)) => ColumnStats.Of(Some(min), Some(max), nullCount)
           case None => ColumnStats.Of(bound(Min), bound(Max), nullCount)
         }
       }
+
+    /** Delta's collector puts other characters in place of bytes that are not UTF-8. */
+    private def isExact(bounds: LeafBounds): Boolean = bounds match {
+      case LeafBounds.Texts(min, max) => isUtf8(min) && isUtf8(max)
+      case _: LeafBounds.Numbers => true
+    }
+
+    private def isUtf8(bytes: Array[Byte]): Boolean =
+      Try(UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes))).isSuccess
 
     /** Of types that Delta's collector leaves out. */
     private def ownBounds(dataType: DataType, leaf: LeafTotals): Option[(JsonNode, JsonNode)] = {

@@ -2,12 +2,13 @@ package io.deltaupkeep.optimize
 
 import io.deltaupkeep.parquet.footer.{FooterTotals, LeafBounds, LeafTotals, SplicedTotals}
 
-import org.apache.spark.sql.types._
+import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
  * Compares what a new file says of its rows with what its inputs say: the log, the footers of the inputs and
  * the footer that was written. These numbers are known anyway. The check uses nothing of the code that
- * decides how files are spliced: it finds the columns itself, by the names in the table's schema. Pure.
+ * decides how files are spliced: it finds the columns itself, by the names in the table's schema. It compares only
+ * what is certain. Pure.
  *
  * @param schema   of the data columns, by their physical names
  * @param byId     whether a file may have another name for a column
@@ -25,19 +26,17 @@ final class RewriteCheck(
   /** The first difference between the new file of a bin and its inputs. */
   def apply(log: MergedStats.Result, totals: SplicedTotals): Verdict = {
     val SplicedTotals(inputs, output) = totals
-    val bounds = log.columns.map(column => column.path -> column).toMap
-    val differences =
+    val logged = log.columns.map(column => column.path -> column).toMap
+    val verdicts =
       rowDifference(log.rows, inputs.rows - inputs.dropped, output.rows).iterator ++ missingColumn(output).iterator ++
         output.leaves.iterator.flatMap {
           case (Seq(name), leaf) if filled(name) => unfilled(name, leaf).iterator
           case (Seq(name), leaf) if constant(name) => several(name, leaf).iterator
-          case (path, leaf) =>
-            val place = placeOf(path)
-            val input = inputOf(path, place, inputs)
-            valueDifference(path, place, input, inputs, leaf).iterator ++
-              bounds.get(path.toList).iterator.flatMap(logDifference(_, inputs, input, leaf))
+          case (path, leaf) => difference(path, logged.get(path.toList), inputs, leaf).iterator
         }
-    differences.nextOption().getOrElse(Same)
+    // What is surely wrong goes first.
+    val (different, disagreeing) = verdicts.toSeq.partition(_.isInstanceOf[Differs])
+    (different ++ disagreeing).headOption.getOrElse(Same)
   }
 
   private def missingColumn(output: FooterTotals): Option[Verdict] = {
@@ -63,70 +62,85 @@ final class RewriteCheck(
     }
   }
 
-  private def placeOf(path: Seq[String]): Place = {
-    def within(dataType: DataType, rest: Seq[String], fields: Seq[String], repeated: Boolean): Place =
-      (dataType, rest) match {
-        case (struct: StructType, name +: below) if struct.fieldNames.contains(name) =>
-          within(struct(name).dataType, below, fields :+ name, repeated)
-        // A list adds two groups to the path, and a map adds one before its key and value.
-        case (ArrayType(element, _), _) => within(element, rest.drop(2), fields, repeated = true)
-        case (MapType(key, value, _), _) =>
-          within(if (rest.lift(1).contains("key")) key else value, rest.drop(2), fields, repeated = true)
-        // Of a variant, which may be shredded into lists.
-        case (_, _ +: _) => Place(fields, isRepeated = true)
-        case _ => Place(fields, repeated)
-      }
-    within(schema, path, Nil, repeated = false)
+  /** Whether a leaf is in a list or a map, or may be: a variant may be shredded into lists. */
+  private def isRepeated(path: Seq[String]): Boolean = {
+    def within(dataType: DataType, rest: Seq[String]): Boolean = (dataType, rest) match {
+      case (struct: StructType, name +: below) if struct.fieldNames.contains(name) =>
+        within(struct(name).dataType, below)
+      case (_, rest) => rest.nonEmpty
+    }
+    within(schema, path)
   }
 
-  /** The inputs' leaf for one of the output; older writers name the groups of lists differently. */
-  private def inputOf(path: Seq[String], place: Place, inputs: FooterTotals): Option[LeafTotals] =
-    inputs.leaves.get(path).orElse {
-      val alike =
-        inputs.leaves.keys.filter(other => other.head == path.head && isWithin(place.fields, other)).toSeq
-      val candidates = if (alike.size > 1) alike.filter(_.last == path.last) else alike
-      Option.when(place.isRepeated && candidates.size == 1)(inputs.leaves(candidates.head))
-    }
-
-  private def isWithin(fields: Seq[String], path: Seq[String]): Boolean =
-    path.foldLeft(fields)((left, name) => if (left.headOption.contains(name)) left.drop(1) else left).isEmpty
-
-  private def valueDifference(
+  private def difference(
       path: Seq[String],
-      place: Place,
+      logged: Option[MergedStats.Column],
+      inputs: FooterTotals,
+      output: LeafTotals
+  ): Option[Verdict] = {
+    val input = inputs.leaves.get(path)
+    if (isRepeated(path)) repeatedDifference(path, input, inputs, output)
+    else
+      nullDifference(path, logged.flatMap(_.stats.nullCount), input, inputs, output)
+        .orElse(logged.flatMap(boundDifference(_, output)))
+  }
+
+  /** A value of a list that is deleted may be one of many. */
+  private def repeatedDifference(
+      path: Seq[String],
       input: Option[LeafTotals],
       inputs: FooterTotals,
       output: LeafTotals
   ): Option[Verdict] = {
-    // A value of a list that goes may be one of many.
-    def least(before: Long) =
-      if (inputs.dropped == 0) before else if (place.isRepeated) 0 else before - inputs.dropped
     def differs(what: String, before: Long, after: Long) =
-      Option.when(after > before || after < least(before)) {
-        Differs(
-          s"Column ${path.mkString(".")} has $before $what by the footers of the inputs, and $after in the new file."
-        )
+      Option.when(after > before || after < before && inputs.dropped == 0) {
+        byFooters(path, what, before, after)
       }
-    if (place.isRepeated)
-      for {
-        found <- input if found.rows == inputs.rows
-        difference <- differs("values", found.values, output.values).orElse {
-          for {
-            before <- found.nulls if inputs.byParquetMr
-            after <- output.nulls
-            difference <- differs("nulls", before, after)
-          } yield difference
-        }
-      } yield difference
-    else
-      for {
-        before <- nullsOf(input, inputs)
-        after <- output.nulls
-        // Other writers may not count the nulls of a struct around the column.
-        if path.size == 1 || inputs.byParquetMr || after < before
-        difference <- differs("nulls", before, after)
-      } yield difference
+    for {
+      found <- input if found.rows == inputs.rows
+      difference <- differs("values", found.values, output.values).orElse {
+        for {
+          before <- found.nulls if inputs.byParquetMr
+          after <- output.nulls
+          difference <- differs("nulls", before, after)
+        } yield difference
+      }
+    } yield difference
   }
+
+  /** Of the log and the footers of the inputs, one may be wrong. If the new file agrees with the other, it is right. */
+  private def nullDifference(
+      path: Seq[String],
+      byLog: Option[Long],
+      input: Option[LeafTotals],
+      inputs: FooterTotals,
+      output: LeafTotals
+  ): Option[Verdict] =
+    output.nulls.flatMap { after =>
+      // Other writers may not count the nulls of a struct around the column, nor does a log that took their numbers.
+      def mayHaveMore = path.size > 1 && !inputs.byParquetMr
+      def isSame(before: Long, dropped: Long) =
+        after <= before && after >= before - dropped || after > before && mayHaveMore
+      val counted = nullsOf(input, inputs)
+      (byLog.filterNot(isSame(_, dropped = 0)), counted.filterNot(isSame(_, inputs.dropped))) match {
+        case (None, None) => None
+        case (Some(log), None) if counted.isEmpty =>
+          Some(
+            Differs(s"Column ${path.mkString(".")} has $log nulls by the log, and $after in the new file.")
+          )
+        case (None, Some(footers)) if byLog.isEmpty => Some(byFooters(path, "nulls", footers, after))
+        case (Some(_), Some(footers)) => Some(byFooters(path, "nulls", footers, after))
+        case _ =>
+          val (log, footers) = (byLog.mkString, counted.mkString)
+          Some(InputsDisagree(
+            s"the log and the footers disagree on column ${path.mkString(".")}: $log and $footers nulls"
+          ))
+      }
+    }
+
+  private def byFooters(path: Seq[String], what: String, before: Long, after: Long): Verdict = Differs(
+    s"Column ${path.mkString(".")} has $before $what by the footers of the inputs, and $after in the new file."
+  )
 
   /** A file without a column counts as nulls only. */
   private def nullsOf(input: Option[LeafTotals], inputs: FooterTotals): Option[Long] = input match {
@@ -135,32 +149,15 @@ final class RewriteCheck(
     case _ => None
   }
 
-  private def logDifference(
-      column: MergedStats.Column,
-      inputs: FooterTotals,
-      input: Option[LeafTotals],
-      output: LeafTotals
-  ): Option[Verdict] = {
-    val name = column.path.mkString(".")
-    val nulls =
-      for {
-        before <- column.stats.nullCount
-        after <- output.nulls if before != after
-      } yield
-        if (column.path.size == 1 && nullsOf(input, inputs).contains(after))
-          InputsDisagree(s"the log and the footers disagree on column $name: $before and $after nulls")
-        else Differs(s"Column $name has $before nulls by the log, and $after in the new file.")
-    nulls.orElse {
-      for {
-        min <- column.stats.min
-        max <- column.stats.max
-        written <- output.bounds
-        if !LogBounds.agree(column.dataType, min, max, written, column.isTight)
-      } yield Differs(
-        s"Column $name has values from $min to $max by the log, and others in the new file."
-      )
-    }
-  }
+  private def boundDifference(column: MergedStats.Column, output: LeafTotals): Option[Verdict] =
+    for {
+      min <- column.stats.min
+      max <- column.stats.max
+      written <- output.bounds
+      if !LogBounds.agree(column.dataType, min, max, written, column.isTight)
+    } yield Differs(
+      s"Column ${column.path.mkString(".")} has values from $min to $max by the log, and others in the new file."
+    )
 }
 
 object RewriteCheck {
@@ -170,25 +167,20 @@ object RewriteCheck {
   /** Nothing that is known differs. */
   case object Same extends Verdict
 
-  /** The log and the footers of the inputs contradict each other, and the new file agrees with the footers. */
+  /** The log and the footers of the inputs contradict each other, and the new file agrees with one of them. */
   final case class InputsDisagree(reason: String) extends Verdict
 
   /** The new file differs from its inputs; `difference` is a sentence. */
   final case class Differs(difference: String) extends Verdict
 
-  /**
-   * Where a leaf is in the table.
-   *
-   * @param fields     names of the struct fields on the way to it
-   * @param isRepeated whether it is in a list or a map, or may be
-   */
-  private final case class Place(fields: Seq[String], isRepeated: Boolean)
-
   /** The number of rows by the log, if it has it, and by the footers of inputs and output. */
   private def rowDifference(log: Option[Long], inputs: Long, output: Long): Option[Verdict] =
-    if (inputs != output)
-      Some(Differs(s"The inputs hold $inputs rows by their footers, the new file $output."))
-    else rowDifference(log, Some(output)).map(Differs)
+    if (inputs == output && log.forall(_ == output)) None
+    else if (inputs == output || log.contains(output))
+      Some(InputsDisagree(
+        s"the log and the footers disagree on the number of rows: ${log.mkString} and $inputs"
+      ))
+    else Some(Differs(s"The inputs hold $inputs rows by their footers, the new file $output."))
 
   /** For inputs without rows, for which no file is written. */
   def ofNoRows(log: MergedStats.Result): Verdict =

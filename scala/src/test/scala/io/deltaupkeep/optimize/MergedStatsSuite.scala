@@ -51,12 +51,12 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         "1.00" -> "99999999999999999999.99"
       ),
       ("STRING", "\"b\"" -> "\"c\"", "\"a\"" -> "\"bb\"", "\"a\"" -> "\"c\""),
-      // U+1F600 is above U+FFFD as UTF-8, and below it as UTF-16.
+      // U+1F600 is above U+FF5E as UTF-8, and below it as UTF-16.
       (
         "STRING",
-        "\"\uFFFD\"" -> "\"\uFFFD\"",
+        "\"\uFF5E\"" -> "\"\uFF5E\"",
         "\"\uD83D\uDE00\"" -> "\"\uD83D\uDE00\"",
-        "\"\uFFFD\"" -> "\"\uD83D\uDE00\""
+        "\"\uFF5E\"" -> "\"\uD83D\uDE00\""
       ),
       (
         "DATE",
@@ -74,6 +74,43 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     forAll(cases) { (kind, a, b, both) =>
       val inputs = Seq(stats(a._1, a._2), stats(b._1, b._2))
       same(merged(kind, noFooter, inputs: _*), stats(both._1, both._2, nulls = 2, rows = 20))
+    }
+  }
+
+  test("bounds that may not be those of the values come from the footer") {
+    val numbers = LeafBounds.Numbers(-2, BigDecimal("12345678901234567890"))
+    val instants = LeafBounds.Numbers(0, 1000)
+    def texts(min: Array[Byte]) = LeafBounds.Texts(min, "z".getBytes("UTF-8"))
+    val cases = Table(
+      ("type", "min", "max", "written", "footer", "expected"),
+      // delta-rs
+      ("DECIMAL(38,0)", "-2", "9223372036854775807", numbers, "", "-2" -> "12345678901234567890"),
+      ("DECIMAL(38,0)", "-2", "12345678901234567000", numbers, "", "-2" -> "12345678901234567000"),
+      ("DECIMAL(38,0)", "-2", "1234567890123456768", numbers, "", "-2" -> "12345678901234567890"),
+      ("DECIMAL(38,2)", "-2", "1.2345678901234567e+19", numbers, "", "-2" -> "12345678901234567890"),
+      ("DECIMAL(38,2)", "-2", "1234567890123.45", numbers, "", "-2" -> "1234567890123.45"),
+      // Local mean time
+      (
+        "TIMESTAMP",
+        "\"1850-01-01T00:00:00.000+00:53\"",
+        "\"2020-01-01T00:00:00.000+01:00\"",
+        instants,
+        "",
+        "\"1970-01-01T00:00:00.000Z\"" -> "\"1970-01-01T00:00:00.001Z\""
+      ),
+      ("STRING", "\"\uFFFD\"", "\"z\"", texts("\uFFFD".getBytes("UTF-8")), "\uFFFD", "\"\uFFFD\"" -> "\"z\""),
+      ("STRING", "\"\uFFFD\"", "\"z\"", texts(Array(0x80.toByte)), "\uFFFD", "" -> "")
+    )
+    forAll(cases) { (kind, min, max, written, text, expected) =>
+      val footer =
+        if (text.isEmpty) """{"numRecords":10,"nullCount":{"c":1}}""" else stats(s"\"$text\"", "\"z\"")
+      val merged = new MergedStats(StructType.fromDDL(s"c $kind")).of(Seq(stats(min, max)))
+        .json(Some(of(footer, bounded.copy(bounds = Some(written)))))
+      same(
+        merged,
+        if (expected._1.isEmpty) """{"numRecords":10,"nullCount":{"c":1}}"""
+        else stats(expected._1, expected._2)
+      )
     }
   }
 

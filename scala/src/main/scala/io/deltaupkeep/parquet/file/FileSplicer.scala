@@ -3,7 +3,7 @@ package io.deltaupkeep.parquet.file
 import scala.collection.mutable
 
 import io.deltaupkeep.parquet.bytes.UnreadableInput
-import io.deltaupkeep.parquet.footer.{FileFacts, FileOpener, FooterTotals, InputRows}
+import io.deltaupkeep.parquet.footer.{FileFacts, FileOpener, InputRows}
 
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.io.OutputFile
@@ -83,7 +83,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       val footer = writer.end()
       ended = true
       footer.foreach(written)
-      outcome(footer.map(FooterTotals.written))
+      outcome(footer)
     } catch {
       case unreadable @ Refusal.OfInput(refusal) =>
         val index = request.inputs.indexWhere(_.name == unreadable.file)
@@ -96,9 +96,9 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     }
   }
 
-  private def outcome(written: Option[FooterTotals]): SpliceOutcome =
+  private def outcome(footer: Option[ParquetMetadata]): SpliceOutcome =
     if (refused.nonEmpty && refused.size == request.inputs.size) SpliceOutcome.Refused(refused.toMap)
-    else summary.outcome(written, refused.toMap)
+    else summary.outcome(footer, refused.toMap)
 
   private def spliceAll(files: FileQueue, pipeline: RowGroupPipeline): Unit = {
     request.inputs.indices.foreach { index =>

@@ -12,6 +12,7 @@ import io.deltaupkeep.parquet.footer.{
 }
 
 import org.apache.parquet.column.ColumnDescriptor
+import org.apache.parquet.hadoop.metadata.ParquetMetadata
 
 /** Adds up what a splice does, or would do, for its outcome. */
 private[parquet] final class SpliceSummary {
@@ -66,14 +67,16 @@ private[parquet] final class SpliceSummary {
   /**
    * The outcome.
    *
-   * @param written what the footer of the output says; none in a preview, and if there are no rows
+   * @param footer  of the output; none in a preview, and if there are no rows
    * @param refused inputs that were not added
    */
-  def outcome(written: Option[FooterTotals], refused: Map[Int, Refusal]): SpliceOutcome = {
+  def outcome(footer: Option[ParquetMetadata], refused: Map[Int, Refusal]): SpliceOutcome = {
     def whyCopied =
       if (groupsAfter == 0) "there are no rows to write" else "row groups are large enough to be copied"
     val (tier, why) = reason.getOrElse(ChunkTier.Copy -> whyCopied)
-    val totals = written.map(output => SplicedTotals(inputs.result, output.withFacts(facts.get(_).flatten)))
+    val totals = footer.map { written =>
+      SplicedTotals(inputs.result, FooterTotals.written(written, facts.get(_).flatten))
+    }
     SpliceOutcome.Done(
       rows,
       placed.toVector,

@@ -4,6 +4,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.schema.MessageType
 
 /**
  * The totals of a leaf column over row groups (Parquet format, 'ColumnMetaData').
@@ -26,7 +27,7 @@ final case class LeafTotals(
  * The totals of the rows of some files, by their footers.
  *
  * @param dropped of the rows, those that a selection leaves out; what the leaves count includes them
- * @param leaves      by their path in the file
+ * @param leaves      by their paths, as [[FormatPaths]] names them
  * @param byParquetMr whether parquet-java wrote all files: writers count nulls within structs and lists
  *                    differently
  */
@@ -35,20 +36,26 @@ final case class FooterTotals(
     dropped: Long,
     leaves: Map[Seq[String], LeafTotals],
     byParquetMr: Boolean
-) {
-
-  private[parquet] def withFacts(of: Seq[String] => Option[ChunkFacts]): FooterTotals =
-    copy(leaves = leaves.map { case (path, leaf) => path -> leaf.copy(facts = of(path)) })
-}
+)
 
 /** The footers of a splice. */
 final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals)
 
 object FooterTotals {
 
-  /** The totals in the footer that the file's writer returned. */
-  private[parquet] def written(footer: ParquetMetadata): FooterTotals = {
+  /**
+   * The totals in the footer that the file's writer returned.
+   *
+   * @param facts by the paths of the file
+   */
+  private[parquet] def written(
+      footer: ParquetMetadata,
+      facts: Seq[String] => Option[ChunkFacts]
+  ): FooterTotals = {
     val blocks = footer.getBlocks.asScala.toSeq
+    val schema = footer.getFileMetaData.getSchema
+    val paths = schema.getPaths.asScala.map(path => path.toSeq: Seq[String])
+    val formatPaths: Map[Seq[String], Seq[String]] = paths.zip(FormatPaths.of(schema)).toMap
     val chunks = blocks.flatMap(block => block.getColumns.asScala.map(block.getRowCount -> _))
     val leaves = chunks.groupBy[Seq[String]](_._2.getPath.toArray.toSeq).map { case (path, found) =>
       val statistics = found.map(_._2.getStatistics)
@@ -56,7 +63,8 @@ object FooterTotals {
       val primitive = found.head._2.getPrimitiveType
       val bounds =
         LeafBounds.of(primitive, found.map { case (_, chunk) => chunk.getStatistics -> chunk.getValueCount })
-      path -> LeafTotals(found.map(_._1).sum, found.map(_._2.getValueCount).sum, nulls, bounds)
+      formatPaths(path) ->
+        LeafTotals(found.map(_._1).sum, found.map(_._2.getValueCount).sum, nulls, bounds, facts(path))
     }
     FooterTotals(blocks.map(_.getRowCount).sum, 0, leaves, byParquetMr = true)
   }
@@ -75,15 +83,16 @@ private[parquet] final class FooterCount {
   }
 
   private val sums = mutable.Map.empty[Seq[Seq[String]], Sums]
-  private var lastPaths: Seq[Seq[String]] = Nil
+  private var lastSchema = Option.empty[MessageType]
   private var last: Sums = new Sums(0)
   private var byParquetMr = true
   private var dropped = 0L
 
   def add(file: OpenFile): Unit = {
-    if (!(lastPaths eq file.leafPaths)) {
-      lastPaths = file.leafPaths
-      last = sums.getOrElseUpdate(lastPaths, new Sums(lastPaths.size))
+    if (!lastSchema.exists(_ eq file.schema)) {
+      lastSchema = Some(file.schema)
+      val paths = FormatPaths.of(file.schema)
+      last = sums.getOrElseUpdate(paths, new Sums(paths.size))
     }
     byParquetMr &&= file.writtenBy.isParquetJava
     file.storedRowGroups.foreach { group =>
