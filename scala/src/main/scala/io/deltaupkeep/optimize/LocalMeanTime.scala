@@ -3,9 +3,10 @@ package io.deltaupkeep.optimize
 import java.time.Instant
 
 /**
- * Times at which the offset of a zone from UTC may have seconds, which the log leaves out.
+ * Times at which the offset of a zone from UTC may have seconds, which Spark before 4.0 leaves out of the log
+ * (`JSONOptions`, pattern `XXX`; later `XXXXX`).
  *
- * Example: Berlin was at +00:53:28 until 1893, and Delta writes +00:53.
+ * Example: Berlin was at +00:53:28 until 1893, and the log has +00:53.
  */
 private[optimize] object LocalMeanTime {
 
@@ -16,5 +17,6 @@ private[optimize] object LocalMeanTime {
   private val Until = Instant.parse("1972-01-08T00:00:00Z")
 
   /** Whether a text of the log may be that of another instant. */
-  def mayBe(text: String, instant: Instant): Boolean = !text.endsWith("Z") && instant.isBefore(Until)
+  def mayBe(text: String, instant: Instant): Boolean =
+    instant.isBefore(Until) && text.matches(".*[+-]\\d\\d:\\d\\d")
 }

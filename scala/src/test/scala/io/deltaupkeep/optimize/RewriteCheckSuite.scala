@@ -361,6 +361,13 @@ class RewriteCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         "\"1850-01-01T00:00:00.000+00:53\"",
         numbers(-3786828908000000L, -3786828808000000L),
         false
+      ),
+      (
+        "TIMESTAMP",
+        "\"1850-01-01T00:00:00.000+00:53:28\"",
+        "\"1850-01-01T00:00:00.000+00:53:28\"",
+        numbers(-3786828809000000L, -3786828808000000L),
+        false
       )
     )
     forAll(cases) { (kind, min, max, written, same) =>

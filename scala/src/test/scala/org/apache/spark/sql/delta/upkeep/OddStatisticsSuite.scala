@@ -2,14 +2,16 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
 
+import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.types.{StructType, TimestampType}
 
 /** Tables of Delta whose statistics do not say exactly what their files hold. */
 class OddStatisticsSuite extends AnyFunSuite {
   import ForeignTables.optimize
-  import TestSession.{root, spark, withConf}
+  import TestSession.{root, spark}
 
   private def newTable(name: String, columns: String)(rows: String*): String = {
     val path = new File(root, name).getAbsolutePath
@@ -45,13 +47,21 @@ class OddStatisticsSuite extends AnyFunSuite {
     assert(ForeignTables.rowsOf(path, "a < '\u00e9'").size == 1)
   }
 
-  test("offsets of local mean time have seconds") {
-    withConf("spark.sql.session.timeZone" -> "Europe/Berlin") {
-      val path = newTable("odd-offsets", "a TIMESTAMP")(
-        "TIMESTAMP '1850-01-01 00:00:00'",
-        "TIMESTAMP '1850-01-02 00:00:00'"
-      )
-      assert(optimize(path)._1 == "splice")
-    }
+  test("offsets of Spark 3.5 lack the seconds of local mean time") {
+    val parquet =
+      MessageTypeParser.parseMessageType("message m { optional int64 a (TIMESTAMP(MICROS,true)); }")
+    val start = "\"1850-01-01T00:00:00.000+00:53\""
+    val stats = s"""{"numRecords":1,"minValues":{"a":$start},"maxValues":{"a":$start},"nullCount":{"a":0}}"""
+    // In Berlin, at +00:53:28
+    val file = ForeignTables.fileOf(parquet) { row => row.append("a", -3786828808000000L); () }
+    val files = Seq.fill(2)(file.copy(stats = Some(stats)))
+    val path = ForeignTables.tableOf("odd-offsets", new StructType().add("a", TimestampType))(files: _*)
+    assert(optimize(path)._1 == "splice")
+    val exact = "\"1849-12-31T23:06:32.000Z\""
+    assert(
+      statsOf(
+        path
+      ) == s"""{"numRecords":2,"minValues":{"a":$exact},"maxValues":{"a":$exact},"nullCount":{"a":0}}"""
+    )
   }
 }
