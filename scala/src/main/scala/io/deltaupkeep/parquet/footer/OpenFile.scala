@@ -24,14 +24,12 @@ import org.apache.parquet.schema.MessageType
 /**
  * An input file with its footer.
  *
- * @param leafPaths of its columns in their order
  * @param selection of its rows, counted over all row groups; None if all of them stay
  */
 private[parquet] final class OpenFile(
     input: InputRows,
     val bytes: FileBytes,
     val schema: MessageType,
-    val leafPaths: IndexedSeq[Seq[String]],
     val writtenBy: WrittenBy,
     selection: Option[RowSelection],
     footer: Footer,
@@ -162,7 +160,6 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
             input,
             bytes,
             stored.schema,
-            stored.paths,
             writers.computeIfAbsent(footer.createdBy, new WrittenBy(_)),
             selection,
             footer,
