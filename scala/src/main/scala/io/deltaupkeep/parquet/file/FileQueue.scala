@@ -11,7 +11,7 @@ import io.deltaupkeep.parquet.footer.{FileOpener, InputRows, OpenFile, RowGroup}
 
 /**
  * The inputs of a bin in their order, some fetched ahead: as many as fit into `bytesInFlight` together with
- * those in use, but at least one when it is asked for. A footer is taken to be as long as the longest so far until it is read.
+ * those in use, but at least one when it is asked for. Until it is read, a footer counts as the longest so far.
  */
 private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceSettings)
     extends AutoCloseable {
