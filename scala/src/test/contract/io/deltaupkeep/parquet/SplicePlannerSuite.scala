@@ -52,7 +52,6 @@ class SplicePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       InputRows(Unread),
       new FileBytes.Held(Array.empty, 0),
       schema,
-      Vector(column.getPath.toSeq),
       new WrittenBy(""),
       None,
       Footer(ByteBuffer.allocate(0), groups, Map.empty, createdBy = "", isEncrypted = false),
