@@ -2,13 +2,22 @@ package io.deltaupkeep
 
 import java.nio.file.Files
 import java.nio.file.attribute.PosixFilePermissions
+import java.util.concurrent.atomic.AtomicReference
 
 import scala.jdk.CollectionConverters._
 
 import jdk.jfr.Recording
 import jdk.jfr.consumer.RecordingFile
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{ChecksumException, FileAlreadyExistsException, LocalFileSystem, Path}
+import org.apache.hadoop.fs.{
+  ChecksumException,
+  FSDataOutputStream,
+  FileAlreadyExistsException,
+  LocalFileSystem,
+  Path
+}
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.hadoop.util.Progressable
 import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.io.OutputFile
 import org.scalatest.funsuite.AnyFunSuite
@@ -81,7 +90,28 @@ class OutputFilesSuite extends AnyFunSuite {
   }
 
   test("what writes local files in its own way is not passed by") {
-    val own = OutputFiles.of(at("own"), conf(classOf[ForklessFileSystem]))
-    assert(own.isInstanceOf[HadoopOutputFile])
+    write(OutputFiles.of(at("own"), conf(classOf[OwnFileSystem])))
+    assert(OwnFileSystem.created.get.contains("own"))
   }
+}
+
+/** A local file system of a user. */
+class OwnFileSystem extends LocalFileSystem {
+
+  override def create(
+      path: Path,
+      permission: FsPermission,
+      overwrite: Boolean,
+      bufferSize: Int,
+      replication: Short,
+      blockSize: Long,
+      progress: Progressable
+  ): FSDataOutputStream = {
+    OwnFileSystem.created.set(Some(path.getName))
+    super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
+  }
+}
+
+object OwnFileSystem {
+  val created = new AtomicReference(Option.empty[String])
 }
