@@ -8,6 +8,8 @@ import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
+import org.apache.spark.sql.delta.actions.Metadata
+import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.DeltaFile
@@ -17,6 +19,7 @@ import org.apache.spark.sql.delta.util.FileNames.DeltaFile
  * created anew at the same path, while the checkpoint was being written.
  */
 private[upkeep] final class CommitBelow(handle: DeltaHandle) {
+  import CommitBelow._
 
   private val snapshot = handle.snapshot
   private val logPath = handle.logPath
@@ -38,10 +41,26 @@ private[upkeep] final class CommitBelow(handle: DeltaHandle) {
     catch { case _: FileNotFoundException => None }
 
   def isThere: Boolean = read match {
-    case Some(file) if isStaged => hasLog && now.forall(_.getLen == file.getLen)
-    case Some(file) => now.exists(CommitBelow.isSame(_, file))
-    case None => hasLog
+    case Some(file) if isStaged => hasLog && now.forall(_.getLen == file.getLen) && !isCreatedAnew
+    case Some(file) =>
+      now.exists(found => mayBeSame(found, file) && (isOneTime(found, file) || !isCreatedAnew))
+    case None => hasLog && !isCreatedAnew
   }
+
+  /**
+   * Whether the log begins no earlier than the version that was read, and never had this table. The times alone
+   * do not tell: the log may be a copy. A table that is replaced by a statement gets another id, too.
+   */
+  private def isCreatedAnew: Boolean =
+    statusOf(FileNames.unsafeDeltaFile(logPath, 0)).exists { first =>
+      val secondsRead = snapshot.logSegment.lastCommitFileModificationTimestamp / 1000
+      first.getModificationTime / 1000 >= secondsRead && !hasTableId
+    }
+
+  private def hasTableId: Boolean =
+    DeltaApi.current.changes(snapshot.deltaLog, 0, handle.table.catalogTable).exists { case (_, actions) =>
+      actions.exists { case metadata: Metadata => metadata.id == snapshot.metadata.id; case _ => false }
+    }
 
   private def hasLog: Boolean = statusOf(logPath).nonEmpty
 
@@ -62,10 +81,15 @@ private[upkeep] final class CommitBelow(handle: DeltaHandle) {
 private object CommitBelow {
 
   /** Some stores say the time in whole seconds in one answer and in milliseconds in another. */
-  private def isSame(one: FileStatus, other: FileStatus): Boolean = {
+  private def mayBeSame(one: FileStatus, other: FileStatus): Boolean = {
     val times = Seq(one, other).map(_.getModificationTime)
-    val isSameTime = times.distinct.size == 1 ||
-      (times.exists(_ % 1000 == 0) && times.map(_ / 1000).distinct.size == 1)
-    one.getLen == other.getLen && isSameTime
+    one.getLen == other.getLen &&
+    (times.distinct.size == 1 || (times.exists(isWhole) && times.map(_ / 1000).distinct.size == 1))
   }
+
+  /** Whether both have the same millisecond. A second is long enough to create a table anew. */
+  private def isOneTime(one: FileStatus, other: FileStatus): Boolean =
+    one.getModificationTime == other.getModificationTime && !isWhole(one.getModificationTime)
+
+  private def isWhole(time: Long): Boolean = time % 1000 == 0
 }
