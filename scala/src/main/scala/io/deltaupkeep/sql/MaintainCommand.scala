@@ -1,6 +1,8 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.{CountText, OptionEntry, Options}
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{CountText, OptionEntry, Options, UpkeepException}
 import io.deltaupkeep.checkpoint.{CheckpointDue, CheckpointRequest, CheckpointResult}
 import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
 import io.deltaupkeep.optimize.{LayoutChoice, OptimizeResult, OptimizeSettings}
@@ -59,10 +61,22 @@ private[sql] final case class MaintainCommand(
     checked(options, steps.flatten)
     val opened = open(session, Intent.Checkpoint)
     def newest = if (dryRun) opened else opened.updated(statement, Intent.Checkpoint)
-    val optimized = optimize(session, opened, dryRun)
+    val optimized = unlessLeftAlone(optimize(session, opened, dryRun))
     if (!dryRun) CheckpointWorker.await(opened)
-    Seq(optimized, checkpoint(newest, dryRun), cleanup(newest, dryRun))
+    def others = Seq(checkpoint(newest, dryRun), cleanup(newest, dryRun))
+    optimized match {
+      case Right(row) => row +: others
+      case Left(left) =>
+        try others
+        catch { case NonFatal(e) => left.addSuppressed(e) }
+        throw left
+    }
   }
+
+  /** An error after which the table is as sound as before: the other steps still run, and then it is thrown. */
+  private def unlessLeftAlone(step: => MaintainResult): Either[UpkeepException, MaintainResult] =
+    try Right(step)
+    catch { case e: UpkeepException if MaintainCommand.LeaveFilesAlone(e.name) => Left(e) }
 
   private def optimize(session: SparkSession, table: DeltaHandle, dryRun: Boolean): MaintainResult = {
     val row = rowOf(table, "optimize", dryRun)
@@ -121,6 +135,12 @@ private[sql] final case class MaintainCommand(
     MaintainStep(table.path, step, dryRun)
 
   override protected def withNewChildInternal(newChild: LogicalPlan): MaintainCommand = copy(child = newChild)
+}
+
+private object MaintainCommand {
+
+  /** Errors of an OPTIMIZE that did not rewrite some files. */
+  val LeaveFilesAlone: Set[String] = Set("REWRITE_MISMATCH", "OPTIMIZE_CONFLICT")
 }
 
 /** A step whose outcome is still open. */
