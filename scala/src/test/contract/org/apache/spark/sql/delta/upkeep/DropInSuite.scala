@@ -90,6 +90,7 @@ class DropInSuite extends AnyFunSuite {
     val t = s"delta.`${newTable("refusals", 2)}`"
     val clustered = s"delta.`${new File(root, "refusals-clustered")}`"
     spark.sql(s"CREATE TABLE $clustered (id BIGINT) USING delta CLUSTER BY (id)")
+    val unindexed = s"delta.`${newTable("refusals-unindexed", 1, "delta.dataSkippingNumIndexedCols" -> "0")}`"
     val parquet = new File(root, "refusals-parquet").toString
     spark.range(1).write.mode("overwrite").parquet(parquet)
     val onlyOfPaths = "DELTA_TABLE_ONLY_OPERATION"
@@ -97,6 +98,8 @@ class DropInSuite extends AnyFunSuite {
       s"OPTIMIZE $t ZORDER BY (p)" -> ("ZORDER_COLUMN", "DELTA_ZORDERING_ON_PARTITION_COLUMN"),
       s"OPTIMIZE $t ZORDER BY (P)" -> ("ZORDER_COLUMN", "DELTA_ZORDERING_ON_PARTITION_COLUMN"),
       s"OPTIMIZE $t ZORDER BY (x)" -> ("ZORDER_COLUMN", "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST"),
+      s"OPTIMIZE $t ZORDER BY (id.x)" -> ("ZORDER_COLUMN", "DELTA_COLUMN_PATH_NOT_NESTED"),
+      s"OPTIMIZE $unindexed ZORDER BY (id)" -> ("ZORDER_COLUMN", "DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS"),
       s"OPTIMIZE $t WHERE id = 1" -> ("NON_PARTITION_COLUMN", "DELTA_NON_PARTITION_COLUMN_REFERENCE"),
       s"OPTIMIZE $t WHERE x = 1" -> ("MISSING_COLUMN", "DELTA_NON_PARTITION_COLUMN_REFERENCE"),
       s"REORG TABLE $t WHERE id = 1 APPLY (PURGE)" ->

@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
 import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, FilesToPurge}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals, Intent}
 
 /**
  * The request of an OPTIMIZE.
@@ -126,7 +126,11 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   private def checkZOrderColumns(columns: Seq[String]): Unit = {
     val attributes = columns.map(UnresolvedAttribute.quotedString)
     val command = OptimizeTableCommand(Some(table.path), None, Nil)(attributes)
-    DeltaApi.current.checkZOrder(command, table.session, table.snapshot, attributes)
+    attributes.foreach(column =>
+      DeltaRefusals.ofZOrder(column.nameParts, table.name) {
+        DeltaApi.current.checkZOrder(command, table.session, table.snapshot, Seq(column))
+      }
+    )
   }
 }
 

@@ -3,8 +3,9 @@ package org.apache.spark.sql.delta.upkeep.table
 import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
-import org.apache.spark.sql.delta.{DeltaErrors, DeltaTableIdentifier}
+import org.apache.spark.sql.delta.{DeltaAnalysisException, DeltaErrors, DeltaTableIdentifier}
 import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 
 /**
  * Errors of ours with what Delta throws for the same mistake as their cause, for code that looks for Delta's conditions.
@@ -44,6 +45,20 @@ final class DeltaRefusals(table: DeltaHandle, where: Seq[String], zOrderBy: Seq[
 }
 
 private[upkeep] object DeltaRefusals {
+
+  /** Runs Delta's check of a column of ZORDER BY. */
+  def ofZOrder(nameParts: Seq[String], table: String)(check: => Unit): Unit =
+    try check
+    catch {
+      case refused: DeltaAnalysisException =>
+        val cause = SparkApi.condition(refused) match {
+          case "DELTA_ZORDERING_ON_COLUMN_WITHOUT_STATS" =>
+            "Delta collects no statistics for it, so no query could skip files by it."
+          case "DELTA_ZORDERING_COLUMN_DOES_NOT_EXIST" => "The table has no such column."
+          case _ => s"${refused.getMessage.stripSuffix(".")}."
+        }
+        throw UpkeepErrors.zOrderColumn(nameParts.mkString("."), table, cause).causedBy(refused)
+    }
 
   def notADeltaTable(statement: String, table: String): UpkeepException =
     UpkeepErrors.notADeltaTable(statement, table, DeltaErrors.notADeltaTableException(statement))
