@@ -8,7 +8,12 @@ import org.antlr.v4.runtime.{CommonTokenStream, Token}
 
 import org.apache.spark.sql.catalyst.{FunctionIdentifier, TableIdentifier}
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.catalyst.parser.{ParseErrorListener, ParseException, ParserInterface}
+import org.apache.spark.sql.catalyst.parser.{
+  ParseErrorListener,
+  ParseException,
+  ParserInterface,
+  SparkParserErrorStrategy
+}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.types.{DataType, StructType}
@@ -83,6 +88,8 @@ private[sql] object UpkeepSqlParser {
     val parser = new UpkeepSqlBaseParser(new CommonTokenStream(lexerOf(text)))
     parser.removeErrorListeners()
     parser.addErrorListener(ParseErrorListener)
+    // Without it, Spark 3.5 gives a syntax error no condition.
+    parser.setErrorHandler(new SparkParserErrorStrategy)
     try read(parser)
     catch { case e: ParseException if e.command.isEmpty => throw e.withCommand(text) }
   }
