@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.fleet.errors import condition_of as name_of
+from processes import DELTA, LINE
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 WRITERS = [s for s in STATEMENTS if s != "DESCRIBE HEALTH"]
@@ -72,7 +73,9 @@ def test_empty_name(spark: SparkSession):
     for target in ("''", "' '", "delta.``", "delta.` `"):
         for statement in STATEMENTS:
             assert condition_of(spark, f"{statement} {target}") == "EMPTY_NAME"
-    assert condition_of(spark, "REORG TABLE delta.`` APPLY (PURGE)") == "EMPTY_NAME"
+    # In Spark 3.5, rules of Delta may come before ours.
+    if LINE != "3.5":
+        assert condition_of(spark, "REORG TABLE delta.`` APPLY (PURGE)") == "EMPTY_NAME"
     for path in ("", " "):
         with pytest.raises(AnalysisException, match="EMPTY_NAME"):
             UpkeepTable.forPath(spark, path)
@@ -194,9 +197,15 @@ def test_feature_that_no_writer_knows(spark: SparkSession, table: TableFactory, 
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-@pytest.mark.parametrize("feature", ["catalogManaged", "adaptiveMetadata-preview"])
+@pytest.mark.parametrize(
+    ("feature", "older"),
+    [
+        ("catalogManaged", "UNSUPPORTED_TABLE_FEATURE"),
+        ("adaptiveMetadata-preview", "ADAPTIVE_METADATA_TABLE"),
+    ],
+)
 def test_catalog_managed_by_path(
-    spark: SparkSession, table: TableFactory, statement: str, feature: str
+    spark: SparkSession, table: TableFactory, statement: str, feature: str, older: str
 ):
     """By name they need a catalog that manages commits: see CatalogManagedSuite.scala."""
     t = table(1, 2)
@@ -209,7 +218,9 @@ def test_catalog_managed_by_path(
     written = ("inCommitTimestamp", "rowTracking", "domainMetadata")
     set_protocol(t, **features(*{feature, *needed}, writer=written))
     before = t.all_files()
-    assert condition_of(spark, f"{statement} '{t.path}'") == "CATALOG_MANAGED_TABLE_BY_PATH"
+    # Delta before 4.1 does not know these tables.
+    expected = "CATALOG_MANAGED_TABLE_BY_PATH" if DELTA >= (4, 1) else older
+    assert condition_of(spark, f"{statement} '{t.path}'") == expected
     assert t.all_files() == before
 
 

@@ -81,7 +81,10 @@ def test_make():
 def test_the_example_prints_what_stands_below_it(tmp_path: Path):
     example, _ = blocks_in("python")
     (expected,) = blocks_in("text")
-    assert run([sys.executable, "-c", example], tmp_path).strip() == expected.strip()
+    printed = run([sys.executable, "-c", example], tmp_path).splitlines()
+    # Before 4.0, Spark has Ivy say something there first.
+    printed = [line for line in printed if not line.startswith(":: ")]
+    assert printed == expected.splitlines()
 
 
 def test_python(tmp_path: Path):
