@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep
 
-import java.io.File
+import java.io.{EOFException, File, IOException}
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
@@ -15,7 +15,7 @@ import org.scalatest.funsuite.AnyFunSuite
 import org.apache.spark.sql.delta.{DeltaLog, LastCheckpointInfo}
 import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointPointer, ListedLog}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, InputFailures, Intent}
 
 /** What a store does not give for a while is neither damaged nor missing. */
 class StoreFaultSuite extends AnyFunSuite with CheckpointedLogs {
@@ -108,5 +108,16 @@ class StoreFaultSuite extends AnyFunSuite with CheckpointedLogs {
         .map((file: FileStatus) => file.getPath.getName).toSeq.sorted
     assert(found(2, 3) == Seq(names.head, names(5), names(1)).sorted)
     assert(found(3, 4) == Seq(names(1), names(6), names(2)).sorted)
+  }
+
+  test("the end of a connection is not the end of a file") {
+    def endIn(reader: String): EOFException = {
+      val end = new EOFException()
+      end.setStackTrace(Array("java.io.DataInputStream", reader).map(new StackTraceElement(_, "read", "", 1)))
+      end
+    }
+    def damage(reader: String) = InputFailures.damageOfLog(new IOException(endIn(reader)))
+    assert(damage("org.apache.parquet.hadoop.util.H1SeekableInputStream").contains("it ends too early"))
+    assert(damage("org.apache.hadoop.ipc.Client$IpcStreams").isEmpty)
   }
 }

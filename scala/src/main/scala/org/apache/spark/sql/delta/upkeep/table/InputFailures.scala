@@ -129,13 +129,19 @@ object InputFailures {
 
   /** What is wrong with the bytes of a file; none if the store, the engine or a setting may be at fault. */
   private def damage(e: Throwable): Option[String] = causesOf(e).last match {
-    case _: EOFException => Some("it ends too early")
+    case end: EOFException if !isOfNetwork(end) => Some("it ends too early")
     case thrown
         if thrown.isInstanceOf[ChecksumException] || thrown.isInstanceOf[DeltaChecksumException] ||
           isOfReaders(thrown) =>
       Some(Option(thrown.getMessage).getOrElse(thrown.getClass.getSimpleName))
     case _ => None
   }
+
+  /** Whether a connection to HDFS has ended, and not a file. */
+  private def isOfNetwork(end: EOFException): Boolean =
+    end.getStackTrace.map(_.getClassName).find(!isOfJava(_)).exists { name =>
+      name.startsWith("org.apache.hadoop.ipc.") || name.startsWith("org.apache.hadoop.hdfs.protocolPB.")
+    }
 
   /**
    * Whether code that does nothing but read the bytes of a file has thrown it: a format, or a codec. The keys
