@@ -113,6 +113,10 @@ final case class CleanupInput(
     }
   }
 
+  /** Files of checkpoints up to a version, without sidecars. */
+  def checkpointFiles(upTo: Long): Seq[LogFile] =
+    files.filter(file => file.kind.version.exists(version => version <= upTo && file.isCheckpointOf(version)))
+
   /** The newest checkpoint up to a version that is not stood on, and why. */
   private[cleanup] def passedOver(from: Long, to: Long): Option[PassedOver] = {
     val unreadable = for {

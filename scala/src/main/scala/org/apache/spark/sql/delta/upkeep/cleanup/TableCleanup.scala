@@ -39,18 +39,31 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     )
   }
 
-  /** After the cleanup, versions are read from the cutoff checkpoint only, so it must be whole. */
+  /**
+   * After the cleanup, versions are read from the cutoff checkpoint only, so it must be whole. Of many that are
+   * not, the older ones are not looked at.
+   *
+   * @param passedOver how many versions are not
+   */
   @tailrec
-  private def planOf(input: CleanupInput, reader: DeltaLogReader): CleanupPlan = {
+  private def planOf(input: CleanupInput, reader: DeltaLogReader, passedOver: Int = 0): CleanupPlan = {
     val plan = CleanupPlanner.plan(input)
     val standsOn = plan.cutoffCheckpoint.filterNot(_ => plan.isEmpty)
-    val flawed = for {
-      checkpoint <- standsOn.toSeq.flatMap(input.readableCheckpoints)
+    def flawedAt(version: Long): Seq[(LogFile, String)] = for {
+      checkpoint <- input.readableCheckpoints(version)
       problem <- reader.flaw(checkpoint).toSeq
       file <- checkpoint.topLevel
-    } yield file.name -> SidecarReferences.Unreadable(problem)
+    } yield file -> problem
+    val flawed =
+      if (passedOver < TableCleanup.MostPassedOver) standsOn.toSeq.flatMap(flawedAt)
+      else standsOn.toSeq.flatMap(input.checkpointFiles(_)).map(_ -> "it was not looked at")
     if (flawed.isEmpty) plan
-    else planOf(input.copy(sidecarReferences = input.sidecarReferences ++ flawed), reader)
+    else {
+      val unreadable = flawed.map { case (file, problem) =>
+        file.name -> SidecarReferences.Unreadable(problem)
+      }
+      planOf(input.copy(sidecarReferences = input.sidecarReferences ++ unreadable), reader, passedOver + 1)
+    }
   }
 
   def files(): Seq[CleanupResult] = plan.verdicts.map(CleanupResult.file(facts.path, _, now))
@@ -95,6 +108,9 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
 }
 
 object TableCleanup {
+
+  /** The files of each are looked at. */
+  private val MostPassedOver = 20
 
   /** Uses the table's own retention and the current time. */
   def apply(table: DeltaHandle, options: Options): TableCleanup =
