@@ -37,11 +37,16 @@ private[upkeep] final case class CheckpointContents(
   val fileActions: Long = fragments.map(_._1.actions).sum
 }
 
-/** Publishes verified contents as a checkpoint, and returns what `_last_checkpoint` has to say. */
+/**
+ * Publishes verified contents as a checkpoint, and returns what `_last_checkpoint` has to say.
+ *
+ * @param damaged names of files that it replaces
+ */
 private[upkeep] final class CheckpointPublisher(
     handle: DeltaHandle,
     session: ClassicSession,
-    checkpointSchema: CheckpointSchema
+    checkpointSchema: CheckpointSchema,
+    damaged: Set[String]
 ) {
 
   private val snapshot = handle.snapshot
@@ -154,14 +159,16 @@ private[upkeep] final class CheckpointPublisher(
 
   /**
    * If the file exists, another driver was faster, and its file is kept: readers that have listed it use its
-   * length to find the footer. A file that is cut off or holds other files is replaced.
+   * length to find the footer. A file that is damaged, cut off or holds other files is replaced.
    */
   private def onlyOnce(path: Path, adds: Long)(publish: => Unit): FileStatus = {
     val fs = path.getFileSystem(conf)
     val found =
       try Some(fs.getFileStatus(path))
       catch { case _: FileNotFoundException => None }
-    found.filter(CheckpointFooter.isWhole(_, conf)(_.whole.adds == adds)).getOrElse {
+    def isKept(file: FileStatus): Boolean =
+      !damaged(path.getName) && CheckpointFooter.isWhole(file, conf)(_.whole.adds == adds)
+    found.filter(isKept).getOrElse {
       // A rename does not replace a file.
       found.foreach(file => fs.delete(file.getPath, false))
       publish

@@ -18,7 +18,7 @@ import io.deltaupkeep.checkpoint.{
   TopLevelFormat,
   WrittenCheckpoint
 }
-import io.deltaupkeep.log.{LogDirectory, LogFile}
+import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind}
 
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
 import org.apache.spark.sql.delta.upkeep.api.DeltaApi
@@ -78,10 +78,21 @@ final class CheckpointWriter(handle: DeltaHandle) {
       .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
       .toSeq
     val found = CheckpointPlanner.complete(files, snapshot.version).map(set => set -> damaged.check(set))
+    val whole = found.collect { case (set, Wholeness.Whole) => set }
     FoundCheckpoints(
-      found.collect { case (set, Wholeness.Whole) => set },
-      found.collect { case (set, Wholeness.Damaged(why)) => DamagedCheckpoint(set.map(_.name), why) }
+      whole,
+      found.collect {
+        case (set, Wholeness.Damaged(why, _)) => DamagedCheckpoint(set.map(_.name), why)
+        // Otherwise the new one, which has the same name, would be taken for the work of a slower driver.
+        case (set, Wholeness.Unproved(why)) if whole.isEmpty && set.exists(isClassic) =>
+          DamagedCheckpoint(set.map(_.name), why)
+      }
     )
+  }
+
+  private def isClassic(file: LogFile): Boolean = file.kind match {
+    case _: LogFileKind.V2Checkpoint => false
+    case _ => true
   }
 
   private val bases = mutable.Map.empty[Policy, Either[String, CheckpointBase]]
@@ -156,7 +167,7 @@ final class CheckpointWriter(handle: DeltaHandle) {
     Uninterrupted {
       temporary.delete()
       pointer.write(info)
-      plan.damaged.foreach(damaged.delete)
+      plan.damaged.foreach(damaged.delete(_, info))
     }
     WrittenCheckpoint(
       numActions = info.size,
@@ -227,7 +238,8 @@ final class CheckpointWriter(handle: DeltaHandle) {
       contents: CheckpointContents,
       temporary: TemporaryFiles
   ): LastCheckpointInfo = {
-    val publisher = new CheckpointPublisher(handle, session, checkpointSchema)
+    val publisher =
+      new CheckpointPublisher(handle, session, checkpointSchema, plan.damaged.flatMap(_.files).toSet)
     plan.policy match {
       case Policy.V2 => publisher.v2(contents, plan.format)
       case Policy.Classic if plan.build.parts > 1 => publisher.multiPart(contents, temporary)

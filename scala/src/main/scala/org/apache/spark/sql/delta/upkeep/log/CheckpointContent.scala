@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep.log
 
 import org.apache.hadoop.fs.FileStatus
 
+import org.apache.spark.sql.delta.CheckpointInstance
 import org.apache.spark.sql.delta.actions.{
   Action,
   AddFile,
@@ -20,6 +21,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * @param actions        of all files
  * @param sidecarActions of the sidecars
  * @param isJson         whether the top-level file is in JSON
+ * @param hasItsForm     whether a file with the name of the v2 spec has the action that the spec demands
  * @param checkpointMetadata of a top-level file in JSON
  */
 private[upkeep] final class CheckpointContent private (
@@ -31,6 +33,7 @@ private[upkeep] final class CheckpointContent private (
     val txns: Long,
     val domains: Long,
     val isJson: Boolean,
+    val hasItsForm: Boolean,
     checkpointMetadata: Option[CheckpointMetadata],
     readOthers: () => Seq[Action]
 ) {
@@ -50,26 +53,37 @@ private[upkeep] final class CheckpointContent private (
 
 private[upkeep] object CheckpointContent {
 
-  /** Reads the footers, and a top-level file in JSON. */
-  def of(handle: DeltaHandle, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): CheckpointContent = {
+  /**
+   * Reads the footers, and a top-level file in JSON.
+   *
+   * @param sidecars not asked for if the top-level file lacks its form: Delta cannot tell them then
+   */
+  def of(handle: DeltaHandle, topLevel: Seq[FileStatus], sidecars: => Seq[FileStatus]): CheckpointContent = {
     val (inJson, inParquet) = topLevel.partition(_.getPath.getName.endsWith(".json"))
     val lines = inJson.flatMap(file => new DeltaLogReader(handle).actions(file.getPath)).filter(_ != null)
-    val counts = CheckpointFooter.readAll(inParquet ++ sidecars, handle.hadoopConf)(Counts.of)
-    val all = counts.fold(Counts.of(lines))(_ + _)
+    def countsOf(files: Seq[FileStatus]) = CheckpointFooter.readAll(files, handle.hadoopConf)(Counts.of)
+    val atTop = countsOf(inParquet).fold(Counts.of(lines))(_ + _)
+    val hasItsForm = atTop.checkpointMetadata == 1 || !topLevel.exists(hasNameOfV2)
+    val below = if (hasItsForm) countsOf(sidecars) else Nil
+    val all = below.fold(atTop)(_ + _)
     new CheckpointContent(
       all.actions,
       all.adds,
-      counts.drop(inParquet.size).map(_.actions).sum,
+      below.map(_.actions).sum,
       all.protocols,
       all.metadata,
       all.txns,
       all.domains,
       inJson.nonEmpty,
+      hasItsForm,
       lines.collectFirst { case metadata: CheckpointMetadata => metadata },
       () =>
         lines ++ NonFileActions.in(inParquet, handle.session.asInstanceOf[ClassicSession], handle.hadoopConf)
     )
   }
+
+  private def hasNameOfV2(file: FileStatus): Boolean =
+    CheckpointInstance(file.getPath).format == CheckpointInstance.Format.V2
 
   private final case class Counts(
       actions: Long,
@@ -77,7 +91,8 @@ private[upkeep] object CheckpointContent {
       protocols: Long,
       metadata: Long,
       txns: Long,
-      domains: Long
+      domains: Long,
+      checkpointMetadata: Long
   ) {
     def +(other: Counts): Counts = Counts(
       actions + other.actions,
@@ -85,7 +100,8 @@ private[upkeep] object CheckpointContent {
       protocols + other.protocols,
       metadata + other.metadata,
       txns + other.txns,
-      domains + other.domains
+      domains + other.domains,
+      checkpointMetadata + other.checkpointMetadata
     )
   }
 
@@ -97,7 +113,8 @@ private[upkeep] object CheckpointContent {
       footer.count("protocol.minReaderVersion"),
       footer.count("metaData.id"),
       footer.count("txn.appId"),
-      footer.count("domainMetadata.domain")
+      footer.count("domainMetadata.domain"),
+      footer.count("checkpointMetadata.version")
     )
 
     def of(actions: Seq[Action]): Counts = Counts(
@@ -106,7 +123,8 @@ private[upkeep] object CheckpointContent {
       actions.count(_.isInstanceOf[Protocol]).toLong,
       actions.count(_.isInstanceOf[Metadata]).toLong,
       actions.count(_.isInstanceOf[SetTransaction]).toLong,
-      actions.count(_.isInstanceOf[DomainMetadata]).toLong
+      actions.count(_.isInstanceOf[DomainMetadata]).toLong,
+      actions.count(_.isInstanceOf[CheckpointMetadata]).toLong
     )
   }
 }

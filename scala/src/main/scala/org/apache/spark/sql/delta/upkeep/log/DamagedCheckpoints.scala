@@ -8,6 +8,7 @@ import io.deltaupkeep.log.LogFile
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.delta.{CheckpointInstance, LastCheckpointInfo}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** Checkpoints of the table's version that readers cannot use, although all their files exist. */
@@ -27,12 +28,14 @@ private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logg
    * Deletes a damaged checkpoint once there is a new one, unless that or another driver's has its name. Its
    * sidecars are left to CLEANUP LOG, because other checkpoints may name them. A failure leaves it.
    */
-  def delete(checkpoint: DamagedCheckpoint): Unit = {
+  def delete(checkpoint: DamagedCheckpoint, written: LastCheckpointInfo): Unit = {
     val files = checkpoint.files.map(new Path(handle.logPath, _))
-    try checkFiles(files.map(fs.getFileStatus)) match {
-        case _: Wholeness.Damaged => files.foreach(fs.delete(_, false))
-        case _ =>
-      }
+    try
+      if (CheckpointInstance(files.head) != CheckpointInstance(written))
+        checkFiles(files.map(fs.getFileStatus)) match {
+          case _: Wholeness.Damaged => files.foreach(fs.delete(_, false))
+          case _ =>
+        }
     catch { case NonFatal(e) => logWarning(s"The damaged checkpoint ${files.head} is left", e) }
   }
 }

@@ -9,7 +9,13 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.delta.{DeltaHistoryManager, DeltaLogFileIndex}
-import org.apache.spark.sql.delta.actions.{Action, CheckpointMetadata, SidecarFile}
+import org.apache.spark.sql.delta.actions.{
+  Action,
+  CheckpointMetadata,
+  DomainMetadata,
+  SetTransaction,
+  SidecarFile
+}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 
@@ -19,6 +25,7 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
   private val deltaLog = handle.snapshot.deltaLog
   private val conf = handle.hadoopConf
   private lazy val whole = new WholeCheckpoint(handle)
+  private val OtherActions = Seq("\"txn\"", "\"domainMetadata\"")
 
   /**
    * The time that a commit itself carries, in milliseconds since the epoch (protocol, 'In-Commit
@@ -32,6 +39,14 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
   /** The actions of a commit or of a checkpoint in JSON; null for those that Delta does not know. */
   private[upkeep] def actions(path: Path): Seq[Action] =
     Using.resource(deltaLog.store.readAsIterator(path, conf))(_.map(Action.fromJson).toList)
+
+  /** The actions of a commit about applications and domains, which may be few among many about files. */
+  private[upkeep] def transactionsAndDomains(commit: Path): Seq[Action] =
+    Using.resource(deltaLog.store.readAsIterator(commit, conf)) { lines =>
+      lines.filter(line => OtherActions.exists(line.contains(_))).map(Action.fromJson).collect {
+        case action @ (_: SetTransaction | _: DomainMetadata) => action
+      }.toList
+    }
 
   /**
    * The sidecars that a checkpoint names. A checkpoint in the form of the v2 spec has a `checkpointMetadata`
@@ -58,7 +73,7 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
     def statuses(files: Seq[LogFile]) = files.map(DeltaLogReader.statusOf(handle, _))
     Try(whole.check(checkpoint.version, statuses(checkpoint.topLevel), statuses(checkpoint.sidecars))) match {
       case Success(Wholeness.Whole) => None
-      case Success(Wholeness.Damaged(why)) => Some(why)
+      case Success(Wholeness.Damaged(why, _)) => Some(why)
       case Success(Wholeness.Unproved(why)) => Some(why)
       case Failure(e) =>
         logWarning(s"A cleanup of ${handle.name} cannot stand on version ${checkpoint.version}", e)

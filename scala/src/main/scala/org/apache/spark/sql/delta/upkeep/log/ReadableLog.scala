@@ -24,7 +24,7 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) {
     val of = s"the checkpoint of version ${handle.snapshot.checkpointProvider.version}"
     last match {
       case Whole => None
-      case Damaged(why) => Some(s"$of is damaged: $why")
+      case Damaged(why, _) => Some(s"$of is damaged: $why")
       case Unproved(why) => Some(s"$of cannot be shown to be whole: $why")
     }
   }
@@ -47,9 +47,9 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) {
       .flatMap(older => readable(older, check(older.checkpointProvider)))
     wholeness match {
       case Whole => Some(from)
-      case Damaged(_) => older
+      case Damaged(_, false) => older
       // Delta reads it, so without anything better we do too.
-      case Unproved(_) => older.orElse(Some(from))
+      case Damaged(_, true) | Unproved(_) => older.orElse(Some(from))
     }
   }
 

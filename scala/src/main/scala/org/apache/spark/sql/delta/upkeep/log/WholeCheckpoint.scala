@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.{CheckpointProvider, DeltaConfigs, LastCheckpointInfo, VersionChecksum}
-import org.apache.spark.sql.delta.actions.{DomainMetadata, Metadata, Protocol, SetTransaction}
+import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
@@ -19,8 +19,13 @@ private[upkeep] sealed trait Wholeness
 private[upkeep] object Wholeness {
   case object Whole extends Wholeness
 
-  /** Something is missing, or a file cannot be read whoever tries. */
-  final case class Damaged(why: String) extends Wholeness
+  /**
+   * Something is missing, or a file cannot be read whoever tries.
+   *
+   * @param isReadable whether its files are as they were written: its writer has left something out, and
+   *                   readers do not notice
+   */
+  final case class Damaged(why: String, isReadable: Boolean = false) extends Wholeness
 
   /** Nothing shows that all is there. */
   final case class Unproved(why: String) extends Wholeness
@@ -31,8 +36,8 @@ private[upkeep] object Wholeness {
  * version has one or it starts from the last one, and CLEANUP LOG, before it deletes what came before.
  *
  * Files are counted by the footers. A Parquet file ends with its footer, so it is all there. A file in JSON
- * may be cut off at the end of a line: `_last_checkpoint`, the version's checksum or the table of today has to
- * show that it is not.
+ * may be cut off at the end of a line: `_last_checkpoint`, the version's checksum, the table of today or the log
+ * before it has to show that it is not.
  */
 private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging {
   import WholeCheckpoint._
@@ -40,10 +45,12 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
 
   private val snapshot = handle.snapshot
   private lazy val pointer = new CheckpointPointer(handle).info
+  private lazy val logBelow = new LogBelow(handle)
 
   /** Reads the footers of a checkpoint, and its top-level file. Throws if the store is at fault. */
   def check(version: Long, checkpoint: => CheckpointProvider): Wholeness = judged(version) {
-    judge(version, checkpoint.topLevelFiles, LastCheckpoint.sidecarsOf(checkpoint))
+    val found = checkpoint
+    judge(version, found.topLevelFiles, LastCheckpoint.sidecarsOf(found))
   }
 
   /** The same for the files of a checkpoint. */
@@ -59,35 +66,43 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
         Damaged(why)
     }
 
-  private def judge(version: Long, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): Wholeness = {
+  private def judge(version: Long, topLevel: Seq[FileStatus], sidecars: => Seq[FileStatus]): Wholeness = {
     val contents = CheckpointContent.of(handle, topLevel, sidecars)
     val checksum =
       if (version == snapshot.version) snapshot.checksumOpt
       else snapshot.deltaLog.readChecksum(version, None)
     val named = pointer.filter(isOf(_, version, topLevel))
-    val flaws = ofItself(contents) ++ checksum.flatMap(against(contents, _)) ++
-      named.flatMap(against(contents, _, topLevel))
-    flaws.headOption.map(Damaged(_)).getOrElse {
-      (lackingDomains(contents, checksum) ++ unprovedEnd(contents, version, checksum, named)).headOption
-        .fold[Wholeness](Whole)(Unproved(_))
-    }
+    def damage = ofItself(contents).orElse(checksum.flatMap(inFiles(contents, _)))
+      .orElse(named.flatMap(against(contents, _, topLevel)))
+    def omission = checksum.flatMap(inOthers(contents, _))
+    def doubt = lackingDomains(contents, checksum).orElse(unprovedEnd(contents, version, checksum, named))
+    damage.map(Damaged(_))
+      .orElse(omission.map(Damaged(_, isReadable = !contents.isJson)))
+      .orElse(doubt.map(Unproved(_)))
+      .getOrElse(Whole)
   }
 
-  /** Whether `_last_checkpoint` is about these files. */
+  /**
+   * Whether `_last_checkpoint` is about this file and counts what it holds. Of classic checkpoints some writers
+   * say other numbers: delta-rs said the bytes until June 2023 (its issue 1468), Delta Kernel says the files.
+   */
   private def isOf(info: LastCheckpointInfo, version: Long, topLevel: Seq[FileStatus]): Boolean =
-    info.version == version && info.parts.getOrElse(1) == topLevel.size &&
-      info.v2Checkpoint.forall(v2 => topLevel.map(_.getPath.getName) == Seq(v2.path))
+    info.version == version &&
+      info.v2Checkpoint.exists(v2 => topLevel.map(_.getPath.getName) == Seq(v2.path))
 
   private def ofItself(of: CheckpointContent): Option[String] =
-    Option.when(of.protocols == 0 || of.metadata == 0)("it has no protocol, or no metadata")
+    Option.when(!of.hasItsForm)("it has no checkpointMetadata action, or several")
+      .orElse(Option.when(of.protocols == 0 || of.metadata == 0)("it has no protocol, or no metadata"))
       .orElse(of.addsByItself.filter(_ != of.adds).map(lacksFiles(of, _)))
       .orElse(of.sidecarActionsByItself.filter(_ != of.sidecarActions).map { expected =>
         s"its sidecars hold ${CountText.of(of.sidecarActions, "action")}, where it counts $expected"
       })
 
-  private def against(of: CheckpointContent, checksum: VersionChecksum): Option[String] =
+  private def inFiles(of: CheckpointContent, checksum: VersionChecksum): Option[String] =
     Option.when(of.adds != checksum.numFiles)(lacksFiles(of, checksum.numFiles))
-      .orElse(lacks(of.domains, checksum.domainMetadata.map(_.count(!_.removed)), "domain"))
+
+  private def inOthers(of: CheckpointContent, checksum: VersionChecksum): Option[String] =
+    lacks(of.domains, checksum.domainMetadata.map(_.count(!_.removed)), "domain")
       .orElse(lacks(of.txns, transactions(checksum), "application"))
 
   private def against(
@@ -149,27 +164,33 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   }
 
   /**
-   * Whether it holds each application and domain of the table of today, as far as that is known without this
-   * checkpoint.
+   * Whether it holds each application and domain that the table has today, or that the log before it gives: then
+   * nothing is lost if readers start from it.
    */
   private def holdsWhatTheTableHas(of: CheckpointContent, version: Long): Boolean = {
     lazy val applications = of.nonFileActions.collect { case txn: SetTransaction => txn.appId }.toSet
     lazy val domains = of.nonFileActions.collect { case domain: DomainMetadata => domain.domain }.toSet
-    ofToday(version).exists { case (transactions, metadata) =>
-      transactions.forall(txn => applications(txn.appId)) && metadata.forall(one => domains(one.domain))
+    def holds(all: Seq[Action]): Boolean = all.forall {
+      case txn: SetTransaction => applications(txn.appId)
+      case domain: DomainMetadata => domains(domain.domain)
+      case _ => true
     }
+    // The last of them replays the whole table.
+    Iterator(() => countedToday, () => logBelow.nonFileActions(version), () => replayedToday(version))
+      .exists(_().exists(holds))
   }
 
-  private def ofToday(version: Long): Option[(Seq[SetTransaction], Seq[DomainMetadata])] = {
-    def counted = for {
-      checksum <- snapshot.checksumOpt
-      transactions <- checksum.setTransactions
-      domains <- checksum.domainMetadata
-    } yield (transactions, domains)
+  private def countedToday: Option[Seq[Action]] = for {
+    checksum <- snapshot.checksumOpt
+    transactions <- checksum.setTransactions
+    domains <- checksum.domainMetadata
+  } yield transactions ++ domains
+
+  private def replayedToday(version: Long): Option[Seq[Action]] =
     // The newer checkpoint may be damaged.
-    def replayed = Try((snapshot.setTransactions, snapshot.domainMetadata)).toOption
-    counted.orElse(if (snapshot.checkpointProvider.version > version) replayed else None)
-  }
+    if (snapshot.checkpointProvider.version > version)
+      Try(snapshot.setTransactions ++ snapshot.domainMetadata).toOption
+    else None
 }
 
 private object WholeCheckpoint {
