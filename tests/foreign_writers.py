@@ -47,7 +47,7 @@ class PyArrow:
 
     options: dict[str, Any] = field(default_factory=dict)
     encodings: tuple[str, ...] = ()  # for every column that can have one of them
-    variants: tuple[str, ...] = ()  # see `_vary`, and: required, upper, extra, mixed_dictionary
+    variants: tuple[str, ...] = ()  # see `vary`, and: required, upper, extra, mixed_dictionary
 
     @property
     def needs_row_reader(self) -> bool:
@@ -71,7 +71,7 @@ class PyArrow:
         fields = [
             pa.field(
                 f.name.upper() if "upper" in self.variants else f.name,
-                _vary(f.type, self.variants),
+                vary(f.type, self.variants),
             )
             for f in rows.schema
         ]
@@ -107,15 +107,15 @@ def _leaf_paths(schema: pa.Schema, options: dict[str, Any]) -> list[str]:
     return [path for path, _ in _leaves(schema, options)]
 
 
-def _vary(kind: pa.DataType, variants: tuple[str, ...]) -> pa.DataType:
+def vary(kind: pa.DataType, variants: tuple[str, ...]) -> pa.DataType:
     """Give a type as another writer, or an older schema, would have stored it."""
     if pa.types.is_struct(kind):
-        return pa.struct([pa.field(f.name, _vary(f.type, variants)) for f in kind])
+        return pa.struct([pa.field(f.name, vary(f.type, variants)) for f in kind])
     if pa.types.is_map(kind):
-        return pa.map_(_vary(kind.key_type, variants), _vary(kind.item_type, variants))
+        return pa.map_(vary(kind.key_type, variants), vary(kind.item_type, variants))
     if pa.types.is_list(kind):
         name = "item" if "item_name" in variants else "element"
-        return pa.list_(pa.field(name, _vary(kind.value_type, variants)))
+        return pa.list_(pa.field(name, vary(kind.value_type, variants)))
     if "bare" in variants:  # without the annotation
         kind = {pa.int8(): pa.int32(), pa.int16(): pa.int32(), pa.string(): pa.binary()}.get(
             kind, kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import duckdb
 import polars
@@ -15,23 +15,25 @@ from pyspark.sql import types as t
 from torture.rows import Rows, python_columns, rows_of
 from torture.tables import Table
 
-Reader = Callable[[str], pa.Table]
+Reader = Callable[..., pa.Table]  # of a file, and of some of its columns or all
 
 
-def by_pyarrow(file: str) -> pa.Table:
-    return pq.ParquetFile(file, coerce_int96_timestamp_unit="us").read()
+def by_pyarrow(file: str, columns: Sequence[str] | None = None) -> pa.Table:
+    return pq.ParquetFile(file, coerce_int96_timestamp_unit="us").read(columns)
 
 
-def by_duckdb(file: str) -> pa.Table:
+def by_duckdb(file: str, columns: Sequence[str] | None = None) -> pa.Table:
     with duckdb.connect() as connection:
         connection.execute("SET TimeZone = 'UTC'")
         escaped = file.replace("*", "[*]").replace("?", "[?]")
-        query = "SELECT * FROM read_parquet(?, hive_partitioning = false)"
+        names = ", ".join(f'"{name}"' for name in columns) if columns else "*"
+        query = f"SELECT {names} FROM read_parquet(?, hive_partitioning = false)"
         return connection.sql(query, params=[escaped]).to_arrow_table()
 
 
-def by_polars(file: str) -> pa.Table:
-    frame = polars.read_parquet(file, glob=False, hive_partitioning=False)
+def by_polars(file: str, columns: Sequence[str] | None = None) -> pa.Table:
+    names = list(columns) if columns else None
+    frame = polars.read_parquet(file, columns=names, glob=False, hive_partitioning=False)
     return frame.to_arrow()
 
 

@@ -1,0 +1,426 @@
+"""Whether others read what OPTIMIZE writes as they read its inputs: `python -m torture.readers`."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import shutil
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+from delta.tables import DeltaTable
+from deltalake import DeltaTable as DeltaRs
+from deltalake import QueryBuilder
+from pyspark.sql import SparkSession
+from pyspark.sql import types as t
+
+from foreign_table import ForeignFile, ForeignTable
+from sessions import session_conf
+from torture.cells import CELLS, LONG_ROWS, WIDE, Cell, Given
+from torture.filters import Filter, draw_filters
+from torture.java_reader import JavaReader
+from torture.pushed import count_by_delta_rs, count_by_duckdb, count_by_polars, count_by_pyarrow
+from torture.rows import canonical, python_columns
+from torture.run import KEPT, READABLE
+from torture.session import new_session
+from torture.statements import short
+from torture.strangers import by_duckdb, by_polars, by_pyarrow
+
+CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "LZ4_RAW", "BROTLI")
+ENCODINGS_OF_COPIES = (
+    "PLAIN",
+    "RLE",
+    "RLE_DICTIONARY",
+    "DELTA_BINARY_PACKED",
+    "DELTA_LENGTH_BYTE_ARRAY",
+    "DELTA_BYTE_ARRAY",
+    "BYTE_STREAM_SPLIT",
+)
+BIN = t.StructField("bin", t.StringType())
+FILTERS = 8  # of each bin
+CONVERTED = 0.3  # the share of tables whose log is Delta's own
+# Any row group is large enough to be copied.
+WHOLE_ROW_GROUPS = {"parquet.block.size": "10"}
+ROW_READER = {"spark.sql.parquet.enableVectorizedReader": "false"}
+NOT_VERIFIED = {
+    "spark.deltaUpkeep.optimize.verify": "false",
+    "spark.deltaUpkeep.optimize.spotCheck": "-1",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """The files of one bin of a table, at one version."""
+
+    table: Path
+    version: int
+    bin: str
+    files: tuple[str, ...]
+
+
+class Reader(Protocol):
+    def columns(self, place: Place, schema: t.StructType) -> list[list[Any]]:
+        """Read some columns: numbers for dates and times, as `python_columns` gives them."""
+        ...
+
+    def count(self, place: Place, f: Filter) -> int | None:
+        """Count what a filter leaves; None where the reader has no such filter."""
+        ...
+
+
+@dataclass(frozen=True)
+class OfFiles:
+    """Reads one file after the other."""
+
+    read: Callable[[str, t.StructType], list[list[Any]]]
+    count_one: Callable[[str, Filter], int | None]
+
+    def columns(self, place: Place, schema: t.StructType) -> list[list[Any]]:
+        found: list[list[Any]] = [[] for _ in schema.fields]
+        for file in place.files:
+            for all_of, more in zip(found, self.read(file, schema), strict=True):
+                all_of += more
+        return found
+
+    def count(self, place: Place, f: Filter) -> int | None:
+        counts = [self.count_one(file, f) for file in place.files]
+        return None if None in counts else sum(map(int, filter(None, counts)))
+
+
+def _by_arrow(read: Callable[..., pa.Table]) -> Callable[[str, t.StructType], list[list[Any]]]:
+    return lambda file, schema: python_columns(read(file, schema.fieldNames()), schema)
+
+
+class OfTables:
+    """delta-rs, which finds the files by the log."""
+
+    @staticmethod
+    @lru_cache(maxsize=4)
+    def _query(table: Path, version: int) -> QueryBuilder:
+        return QueryBuilder().register("t", DeltaRs(str(table), version=version))
+
+    def columns(self, place: Place, schema: t.StructType) -> list[list[Any]]:
+        names = ", ".join(f'"{name}"' for name in schema.fieldNames())
+        query = f"SELECT {names} FROM t WHERE bin = '{place.bin}'"
+        rows = pa.table(self._query(place.table, place.version).execute(query))
+        return python_columns(rows, schema)
+
+    def count(self, place: Place, f: Filter) -> int | None:
+        query = self._query(place.table, place.version)
+        return count_by_delta_rs(query, f"bin = '{place.bin}'", f)
+
+
+def readers_of(java: JavaReader) -> dict[str, Reader]:
+    return {
+        "pyarrow": OfFiles(_by_arrow(by_pyarrow), count_by_pyarrow),
+        "duckdb": OfFiles(_by_arrow(by_duckdb), count_by_duckdb),
+        "polars": OfFiles(_by_arrow(by_polars), count_by_polars),
+        "parquet-java": OfFiles(java.columns, java.count),
+        "delta-rs": OfTables(),
+    }
+
+
+@contextmanager
+def _panics() -> Iterator[None]:
+    """Take the panics of Rust, which are no `Exception`, for one."""
+    try:
+        yield
+    except BaseException as e:
+        if type(e).__name__ != "PanicException":
+            raise
+        raise RuntimeError(f"panic: {e}") from e
+
+
+Texts = dict[str, list[str]]  # of every column, by the ids of the rows
+
+
+def read_columns(
+    reader: Reader, place: Place, schema: t.StructType
+) -> tuple[Texts, dict[str, str]]:
+    """Read all columns at once, or each with the ids; give those that cannot be read an error."""
+    try:
+        with _panics():
+            return _texts(reader.columns(place, schema), schema), {}
+    except Exception as e:
+        fields = [f for f in schema.fields if f.name != "id"]
+        if len(fields) == 1:
+            return {}, {fields[0].name: str(e)}
+    found: Texts = {}
+    errors: dict[str, str] = {}
+    for f in fields:
+        texts, error = read_columns(reader, place, t.StructType([schema["id"], f]))
+        found |= texts
+        errors |= error
+    return found, errors
+
+
+def _texts(columns: list[list[Any]], schema: t.StructType) -> Texts:
+    ids = columns[schema.fieldNames().index("id")]
+    order = sorted(range(len(ids)), key=ids.__getitem__)
+    return {
+        f.name: [repr(canonical(column[i], f.dataType)) for i in order]
+        for f, column in zip(schema.fields, columns, strict=True)
+    }
+
+
+@dataclass
+class Seen:
+    """What one reader saw of the inputs of a bin."""
+
+    texts: Texts
+    counts: list[tuple[Filter, int, int]] = field(default_factory=list)  # before, and the truth
+
+
+class Matrix:
+    """Tries one cell after the other, and counts what was read."""
+
+    def __init__(self, spark: SparkSession, root: Path) -> None:
+        self.spark = spark
+        self.root = root
+        self.tally: Counter[str] = Counter()
+        self.java = JavaReader(spark)
+        self.readers = readers_of(self.java)
+
+    def one(self, cell: Cell, seed: int) -> str | None:
+        """Try a cell; give the report of what is wrong, whose table is kept."""
+        folder = self.root / cell.name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        try:
+            problems = Trial(self, cell, seed, folder).run()
+        except Exception:  # of the harness itself: as bad
+            problems = [traceback.format_exc()]
+        if not problems:
+            shutil.rmtree(folder)
+            return None
+        self.tally["broken cells"] += 1
+        again = (
+            f"PYTHONPATH=tests {sys.executable} -m torture.readers --seed {seed} "
+            f"--cells {cell.name}"
+        )
+        lines = [f"CELL {cell.name}: {len(problems)} problems", *(p[:1500] for p in problems[:20])]
+        report = "\n  ".join([*lines, f"table kept below {folder}; again: {again}"])
+        (folder / "report.txt").write_text(report)
+        return report
+
+    def gaps(self) -> list[str]:
+        """Name what no cell has tried, once all are through."""
+        wanted = [f"{reader} reads {name}" for reader in self.readers for name in WIDE.names]
+        wanted += [f"new chunk: {codec} {v}" for codec, v in product(CODECS, ("v1", "v2"))]
+        wanted += [f"encoding {encoding}" for encoding in ENCODINGS_OF_COPIES]
+        return [name for name in wanted if not any(found.startswith(name) for found in self.tally)]
+
+
+class Trial:
+    """One cell: its table before and after OPTIMIZE."""
+
+    def __init__(self, matrix: Matrix, cell: Cell, seed: int, folder: Path) -> None:
+        self.matrix = matrix
+        self.cell = cell
+        self.folder = folder
+        self.rng = random.Random(f"{seed} {cell.name}")
+        self.tally = matrix.tally
+        self.next_id = 0
+        self.drawn: dict[str, list[pa.Table]] = {}
+        self.problems: list[str] = []
+
+    def run(self) -> list[str]:
+        try:
+            table = self._make()
+        except Exception as e:
+            self.tally[f"{self.cell.name}: not written: {e!s:.100}"] += 1
+            return []
+        names = list(self.drawn)
+        before = {name: self._see(table, name) for name in names}
+        self._optimize(table)
+        for name in names:
+            self._compare(table, name, before[name])
+        return self.problems
+
+    def _make(self) -> ForeignTable:
+        cell, rng = self.cell, self.rng
+        files = []
+        for name, writers in self._bins().items():
+            rows = [
+                replace(writer, schema=cell.schema).rows(n, self._ids(n), rng, name == "huge")
+                for writer, n in writers
+            ]
+            self.drawn[name] = rows
+            for (writer, _), some in zip(writers, rows, strict=True):
+                how = rng.choice(["none", "count", "full"])
+                given = Given(writer.writer, some)
+                files.append(ForeignFile(given, rows=0, stats=how, partition=name))
+        table = ForeignTable.of(self.matrix.spark, self.folder, cell.schema, files, BIN)
+        if rng.random() < CONVERTED and not cell.is_brotli:
+            shutil.rmtree(table.path / "_delta_log")
+            DeltaTable.convertToDelta(table.spark, f"parquet.`{table.path}`", "bin STRING")
+            self.tally["tables converted"] += 1
+        return table
+
+    def _ids(self, count: int) -> int:
+        first = self.next_id
+        self.next_id += count
+        return first
+
+    def _bins(self) -> dict[str, list[tuple[Cell, int]]]:
+        """Say who writes how many rows of each file."""
+        cell = self.cell
+        if cell.is_long:
+            return {"long": [(cell, LONG_ROWS), (cell, 500)]}
+        copied = {"copied": [(cell, 40), (cell, 30)]}
+        if cell.is_brotli:
+            return copied
+        others = [c for c in CELLS if c.schema is WIDE and not c.is_brotli]
+        return {
+            "spliced": [(cell, 40), (cell, 1), (cell, 60)],
+            "mixed": [(cell, 30), (self.rng.choice(others), 30), (cell, 20)],
+            "huge": [(cell, 4), (cell, 3)],
+            **copied,
+        }
+
+    def _place(self, table: ForeignTable, name: str) -> Place:
+        files = sorted(table.file_of(add) for add in table.adds(name).values())
+        version = max(version for version, _ in table.actions())
+        return Place(table.path, version, name, tuple(files))
+
+    def _see(self, table: ForeignTable, name: str) -> dict[str, Seen]:
+        """Read by all; a reader that reads no column, or not as it was written, leaves it out."""
+        schema = self.cell.schema
+        place = self._place(table, name)
+        drawn = python_columns(pa.concat_tables(self.drawn[name]), schema)
+        truth = _texts(drawn, schema)
+        filters = draw_filters(schema, drawn, self.rng, FILTERS)
+        found = {}
+        for reader, by in self.matrix.readers.items():
+            texts, errors = read_columns(by, place, schema)
+            for column, error in errors.items():
+                self._leave_out(reader, column, "cannot read", error)
+            for column in [column for column, values in texts.items() if values != truth[column]]:
+                del texts[column]
+                self._leave_out(reader, column, "reads otherwise than written", "")
+            for column in texts:
+                self.tally[f"{reader} reads {column}"] += 1
+            found[reader] = Seen(texts)
+            for f, count in filters:
+                if f.path[0] in texts:
+                    self._ask(by, place, f, count, found[reader])
+        return found
+
+    def _leave_out(self, reader: str, column: str, what: str, error: str) -> None:
+        family = self.cell.name.split("-")[0]
+        self.tally[f"{reader} {what} {column} of {family}: {error:.80}"] += 1
+
+    def _ask(self, by: Reader, place: Place, f: Filter, truth: int, seen: Seen) -> None:
+        try:
+            with _panics():
+                count = by.count(place, f)
+        except Exception:  # it has no such filter
+            return
+        if count is not None:
+            seen.counts.append((f, count, truth))
+
+    def _optimize(self, table: ForeignTable) -> None:
+        cell = self.cell
+        conf = READABLE | cell.conf(self.rng)
+        conf |= {"spark.sql.session.timeZone": "UTC"}
+        if any(w.writer.needs_row_reader for files in self._bins().values() for w, _ in files):
+            conf |= ROW_READER
+        if cell.is_brotli:  # which Spark does not read
+            conf |= NOT_VERIFIED
+        for where, more in (("bin <> 'copied'", {}), ("bin = 'copied'", WHOLE_ROW_GROUPS)):
+            if cell.is_brotli and not more:
+                continue
+            with session_conf(self.matrix.spark, conf | more):
+                try:
+                    (row,) = table.spark.sql(f"OPTIMIZE {table.sql_name} WHERE {where}").collect()
+                except Exception as e:
+                    self.problems.append(f"OPTIMIZE WHERE {where} fails: {short(e)}")
+                    continue
+            for b in row.bins:
+                self.tally[f"bin {b.partition}: {b.tier}"] += 1
+                if b.status != "committed":
+                    self.problems.append(f"bin {b.partition} is {b.status}: {b.reason}")
+
+    def _compare(self, table: ForeignTable, name: str, before: dict[str, Seen]) -> None:
+        place = self._place(table, name)
+        forms: list[str] = []
+        for file in place.files:
+            forms += self.matrix.java.forms(file)
+        for form in set(forms):
+            self.tally[f"new chunk: {form}"] += 1
+            self.tally.update(f"encoding {name}" for name in form.split()[2].split("+"))
+        for reader, seen in before.items():
+            by = self.matrix.readers[reader]
+            fields = [f for f in self.cell.schema.fields if f.name in {"id", *seen.texts}]
+            if not seen.texts:
+                continue
+            texts, errors = read_columns(by, place, t.StructType(fields))
+            where = f"{name} {place.files} by {reader}"
+            for column, error in errors.items():
+                self.problems.append(f"{where}: {column} cannot be read any more: {error:.300}")
+            for column, now in texts.items():
+                self.tally["columns compared"] += 1
+                told = _difference(seen.texts.get(column, now), now)
+                if told:
+                    self.problems.append(f"{where}: {column} is read otherwise: {told}")
+            for f, old, truth in seen.counts:
+                self._count_again(by, place, f, {old, truth}, where)
+
+    def _count_again(
+        self, by: Reader, place: Place, f: Filter, expected: set[int], where: str
+    ) -> None:
+        try:
+            with _panics():
+                now = by.count(place, f)
+        except Exception as e:
+            self.problems.append(f"{where}: {f} fails now: {e!s:.300}")
+            return
+        self.tally["filters compared"] += 1
+        if now not in expected:
+            self.problems.append(f"{where}: {f} finds {now} rows, not {expected}")
+
+
+def _difference(before: list[str], now: list[str]) -> str | None:
+    if before == now:
+        return None
+    if len(before) != len(now):
+        return f"{len(now)} rows instead of {len(before)}"
+    some = [(old, new) for old, new in zip(before, now, strict=True) if old != new]
+    shown = [(old[:100], new[:100]) for old, new in some[:2]]
+    return f"{len(some)} values differ: {shown}"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cells", default="", help="only those whose names start so")
+    args = parser.parse_args()
+    seed = args.seed or int(time.time())
+    print(f"readers from seed {seed}", flush=True)
+    with new_session() as spark:
+        matrix = Matrix(spark, KEPT / "readers")
+        for cell in CELLS:
+            if cell.name.startswith(args.cells):
+                report = matrix.one(cell, seed)
+                if report:
+                    print(report, flush=True)
+    for name, count in sorted(matrix.tally.items()):
+        print(f"{count:6} {name}")
+    gaps = [] if args.cells else matrix.gaps()
+    print("\n".join(f"NOT TRIED: {gap}" for gap in gaps))
+    return 1 if gaps or matrix.tally["broken cells"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
