@@ -9,18 +9,12 @@ import sys
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import Any, Protocol
 
 import pyarrow as pa
 from delta.tables import DeltaTable
-from deltalake import DeltaTable as DeltaRs
-from deltalake import QueryBuilder
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
@@ -29,12 +23,11 @@ from sessions import session_conf
 from torture.cells import CELLS, LONG_ROWS, WIDE, Cell, Given
 from torture.filters import Filter, draw_filters
 from torture.java_reader import JavaReader
-from torture.pushed import count_by_delta_rs, count_by_duckdb, count_by_polars, count_by_pyarrow
-from torture.rows import canonical, python_columns
+from torture.reading import Place, Reader, Texts, panics, read_columns, readers_of, texts_of
+from torture.rows import python_columns
 from torture.run import KEPT, READABLE
 from torture.session import new_session
 from torture.statements import short
-from torture.strangers import by_duckdb, by_polars, by_pyarrow
 
 CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "LZ4_RAW", "BROTLI")
 ENCODINGS_OF_COPIES = (
@@ -56,121 +49,6 @@ NOT_VERIFIED = {
     "spark.deltaUpkeep.optimize.verify": "false",
     "spark.deltaUpkeep.optimize.spotCheck": "-1",
 }
-
-
-@dataclass(frozen=True)
-class Place:
-    """The files of one bin of a table, at one version."""
-
-    table: Path
-    version: int
-    bin: str
-    files: tuple[str, ...]
-
-
-class Reader(Protocol):
-    def columns(self, place: Place, schema: t.StructType) -> list[list[Any]]:
-        """Read some columns: numbers for dates and times, as `python_columns` gives them."""
-        ...
-
-    def count(self, place: Place, f: Filter) -> int | None:
-        """Count what a filter leaves; None where the reader has no such filter."""
-        ...
-
-
-@dataclass(frozen=True)
-class OfFiles:
-    """Reads one file after the other."""
-
-    read: Callable[[str, t.StructType], list[list[Any]]]
-    count_one: Callable[[str, Filter], int | None]
-
-    def columns(self, place: Place, schema: t.StructType) -> list[list[Any]]:
-        found: list[list[Any]] = [[] for _ in schema.fields]
-        for file in place.files:
-            for all_of, more in zip(found, self.read(file, schema), strict=True):
-                all_of += more
-        return found
-
-    def count(self, place: Place, f: Filter) -> int | None:
-        counts = [self.count_one(file, f) for file in place.files]
-        return None if None in counts else sum(map(int, filter(None, counts)))
-
-
-def _by_arrow(read: Callable[..., pa.Table]) -> Callable[[str, t.StructType], list[list[Any]]]:
-    return lambda file, schema: python_columns(read(file, schema.fieldNames()), schema)
-
-
-class OfTables:
-    """delta-rs, which finds the files by the log."""
-
-    @staticmethod
-    @lru_cache(maxsize=4)
-    def _query(table: Path, version: int) -> QueryBuilder:
-        return QueryBuilder().register("t", DeltaRs(str(table), version=version))
-
-    def columns(self, place: Place, schema: t.StructType) -> list[list[Any]]:
-        names = ", ".join(f'"{name}"' for name in schema.fieldNames())
-        query = f"SELECT {names} FROM t WHERE bin = '{place.bin}'"
-        rows = pa.table(self._query(place.table, place.version).execute(query))
-        return python_columns(rows, schema)
-
-    def count(self, place: Place, f: Filter) -> int | None:
-        query = self._query(place.table, place.version)
-        return count_by_delta_rs(query, f"bin = '{place.bin}'", f)
-
-
-def readers_of(java: JavaReader) -> dict[str, Reader]:
-    return {
-        "pyarrow": OfFiles(_by_arrow(by_pyarrow), count_by_pyarrow),
-        "duckdb": OfFiles(_by_arrow(by_duckdb), count_by_duckdb),
-        "polars": OfFiles(_by_arrow(by_polars), count_by_polars),
-        "parquet-java": OfFiles(java.columns, java.count),
-        "delta-rs": OfTables(),
-    }
-
-
-@contextmanager
-def _panics() -> Iterator[None]:
-    """Take the panics of Rust, which are no `Exception`, for one."""
-    try:
-        yield
-    except BaseException as e:
-        if type(e).__name__ != "PanicException":
-            raise
-        raise RuntimeError(f"panic: {e}") from e
-
-
-Texts = dict[str, list[str]]  # of every column, by the ids of the rows
-
-
-def read_columns(
-    reader: Reader, place: Place, schema: t.StructType
-) -> tuple[Texts, dict[str, str]]:
-    """Read all columns at once, or each with the ids; give those that cannot be read an error."""
-    try:
-        with _panics():
-            return _texts(reader.columns(place, schema), schema), {}
-    except Exception as e:
-        fields = [f for f in schema.fields if f.name != "id"]
-        if len(fields) == 1:
-            return {}, {fields[0].name: str(e)}
-    found: Texts = {}
-    errors: dict[str, str] = {}
-    for f in fields:
-        texts, error = read_columns(reader, place, t.StructType([schema["id"], f]))
-        found |= texts
-        errors |= error
-    return found, errors
-
-
-def _texts(columns: list[list[Any]], schema: t.StructType) -> Texts:
-    ids = columns[schema.fieldNames().index("id")]
-    order = sorted(range(len(ids)), key=ids.__getitem__)
-    return {
-        f.name: [repr(canonical(column[i], f.dataType)) for i in order]
-        for f, column in zip(schema.fields, columns, strict=True)
-    }
 
 
 @dataclass
@@ -232,6 +110,7 @@ class Trial:
         self.rng = random.Random(f"{seed} {cell.name}")
         self.tally = matrix.tally
         self.next_id = 0
+        self.bins = self._bins()
         self.drawn: dict[str, list[pa.Table]] = {}
         self.problems: list[str] = []
 
@@ -251,7 +130,7 @@ class Trial:
     def _make(self) -> ForeignTable:
         cell, rng = self.cell, self.rng
         files = []
-        for name, writers in self._bins().items():
+        for name, writers in self.bins.items():
             rows = [
                 replace(writer, schema=cell.schema).rows(n, self._ids(n), rng, name == "huge")
                 for writer, n in writers
@@ -299,7 +178,7 @@ class Trial:
         schema = self.cell.schema
         place = self._place(table, name)
         drawn = python_columns(pa.concat_tables(self.drawn[name]), schema)
-        truth = _texts(drawn, schema)
+        truth = texts_of(drawn, schema)
         filters = draw_filters(schema, drawn, self.rng, FILTERS)
         found = {}
         for reader, by in self.matrix.readers.items():
@@ -323,7 +202,7 @@ class Trial:
 
     def _ask(self, by: Reader, place: Place, f: Filter, truth: int, seen: Seen) -> None:
         try:
-            with _panics():
+            with panics():
                 count = by.count(place, f)
         except Exception:  # it has no such filter
             return
@@ -334,7 +213,7 @@ class Trial:
         cell = self.cell
         conf = READABLE | cell.conf(self.rng)
         conf |= {"spark.sql.session.timeZone": "UTC"}
-        if any(w.writer.needs_row_reader for files in self._bins().values() for w, _ in files):
+        if any(w.writer.needs_row_reader for files in self.bins.values() for w, _ in files):
             conf |= ROW_READER
         if cell.is_brotli:  # which Spark does not read
             conf |= NOT_VERIFIED
@@ -381,7 +260,7 @@ class Trial:
         self, by: Reader, place: Place, f: Filter, expected: set[int], where: str
     ) -> None:
         try:
-            with _panics():
+            with panics():
                 now = by.count(place, f)
         except Exception as e:
             self.problems.append(f"{where}: {f} fails now: {e!s:.300}")
