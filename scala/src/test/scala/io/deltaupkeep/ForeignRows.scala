@@ -33,6 +33,8 @@ object ForeignRows {
   private val json = new ObjectMapper
   private val Julian1970 = 2440588
   private val MicrosOfDay = 86400000000L
+  // A new one would read Hadoop's files again.
+  private val defaults = new Configuration
 
   /** Reads some columns of a file: a list for each row. */
   def read(path: String, columns: AnyJavaList[String]): String = {
@@ -58,7 +60,7 @@ object ForeignRows {
 
   /** Codec, version of the pages and encodings of each column chunk. */
   def forms(path: String): AnyJavaList[String] = {
-    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(path), new Configuration))
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(path), defaults))
     try reader.getFooter.getBlocks.asScala.flatMap(_.getColumns.asScala.map(form)).asJava
     finally reader.close()
   }
@@ -75,7 +77,7 @@ object ForeignRows {
       schema: MessageType,
       filter: FilterCompat.Filter
   )(use: Group => Unit): Unit = {
-    val conf = new Configuration
+    val conf = new Configuration(defaults)
     conf.set(ReadSupport.PARQUET_READ_SCHEMA, schema.toString)
     val reader =
       ParquetReader.builder(new GroupReadSupport, new Path(path)).withConf(conf).withFilter(filter).build()
@@ -84,7 +86,7 @@ object ForeignRows {
   }
 
   private def projected(path: String, columns: Seq[String]): MessageType = {
-    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(path), new Configuration))
+    val reader = ParquetFileReader.open(HadoopInputFile.fromPath(new Path(path), defaults))
     try {
       val whole = reader.getFooter.getFileMetaData.getSchema
       new MessageType(whole.getName, columns.map(name => whole.getType(whole.getFieldIndex(name))).asJava)
