@@ -16,8 +16,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
+from torture.extremes import WIDE
+from torture.raw_texts import utf8
 from torture.rows import python_columns
-from torture.values import WIDE
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
@@ -29,16 +30,25 @@ class Avro:
     two_levels: bool
     dictionary: bool
     row_group_size: int
+    codec: str
+    page_size: int
 
     needs_row_reader = False
 
     @classmethod
     def draw(cls, rng: random.Random) -> Avro:
-        return cls(rng.random() < 0.7, rng.random() < 0.6, rng.choice([1, 1000, 1 << 27]))
+        return cls(
+            rng.random() < 0.7,
+            rng.random() < 0.6,
+            rng.choice([1, 1000, 1 << 27]),
+            rng.choice(["UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "LZ4_RAW"]),
+            rng.choice([1024, 300_000, 1 << 20, 4 << 20]),
+        )
 
     def write(self, spark: SparkSession, rows: pa.Table, schema: t.StructType, path: Path) -> None:
         jvm = spark._jvm
         avro = jvm.org.apache.avro
+        codecs = jvm.org.apache.parquet.hadoop.metadata.CompressionCodecName
         text = json.dumps(Schemas(self.two_levels).of(schema))
         parsed = getattr(avro, "Schema$Parser")().parse(text)
         conf = jvm.org.apache.hadoop.conf.Configuration()
@@ -51,6 +61,8 @@ class Avro:
             .withConf(conf)
             .withDictionaryEncoding(self.dictionary)
             .withRowGroupSize(self.row_group_size)
+            .withCompressionCodec(codecs.valueOf(self.codec))
+            .withPageSize(self.page_size)
             .build()
         )
         out = io.BytesIO()
@@ -81,7 +93,7 @@ class Avro:
         elif isinstance(kind, t.MapType):
 
             def put_pair(pair: Any) -> None:
-                _bytes(pair[0].encode(), out)
+                _bytes(utf8(pair[0]), out)
                 self._optional(kind.valueType, pair[1], out)
 
             self._block(value, put_pair, out)
@@ -107,7 +119,7 @@ def _leaf(kind: t.DataType, value: Any, out: io.BytesIO) -> None:
         unscaled = int(value.scaleb(kind.scale, WIDE))
         _bytes(unscaled.to_bytes(unscaled.bit_length() // 8 + 1, "big", signed=True), out)
     elif isinstance(value, (str, bytes)):
-        _bytes(value.encode() if isinstance(value, str) else value, out)
+        _bytes(utf8(value) if isinstance(value, str) else value, out)
     else:
         _long(value, out)
 

@@ -6,16 +6,20 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
+from sessions import session_conf
 from torture.filters import Filter, counts, draw_filters
 from torture.rows import Rows, difference, python_columns, rows_of
 from torture.strangers import strangers_of
 from torture.tables import Table
+
+CASE_SENSITIVE = "spark.sql.caseSensitive"
 
 
 class Broken(Exception):
@@ -33,6 +37,7 @@ class Seen:
     in_files: Rows
     filters: list[tuple[Filter, int]]
     ids: Rows | None  # the rows with their ids, where the table has them
+    told_by_case: bool = False  # the session tells names apart by case, and reads these rows too
     strangers: dict[str, tuple[Callable[[], Rows], Rows]] = field(default_factory=dict)
     # Readers that know no deletion vector, and read the table where it has none.
     without_vectors: dict[str, tuple[Callable[[], Rows], Rows]] = field(default_factory=dict)
@@ -40,15 +45,17 @@ class Seen:
     @classmethod
     def of(cls, table: Table, rng: random.Random, tally: Counter[str]) -> Seen:
         """Look at a table; readers that see something else than Spark stay out."""
-        frame = table.frame()
-        schema = frame.schema
-        columns = python_columns(frame.toArrow(), schema)
+        schema = table.frame().schema
+        columns = columns_of(table, schema)
         rows = rows_of(columns, schema)
         held = [i for i, name in enumerate(schema.names) if name not in table.partition_columns()]
         in_files = rows_of([columns[i] for i in held], t.StructType([schema[i] for i in held]))
         filters = draw_filters(schema, columns, rng, 10)
         version, ids = table.version(), rows_with_ids(table)
         seen = cls(table, version, schema, rows, in_files, filters, ids)
+        if table.spark.conf.get(CASE_SENSITIVE) == "true":
+            seen.told_by_case = rows_by_case(table, schema) == rows
+            tally[f"case: the session reads {'so' if seen.told_by_case else 'otherwise'}"] += 1
         for name, read in strangers_of(table, schema).items():
             try:
                 found = read()
@@ -79,10 +86,13 @@ class Seen:
         frame = self.table.frame()
         if frame.schema != self.schema:
             raise Broken(f"{statement}: schema {frame.schema} instead of {self.schema}")
-        now = rows_of(python_columns(frame.toArrow(), self.schema), self.schema)
-        told = difference(self.rows, now)
+        told = difference(self.rows, rows_of(columns_of(self.table, self.schema), self.schema))
         if told:
             raise Broken(f"{statement}: Spark reads other rows: {told}")
+        if self.told_by_case:
+            told = difference(self.rows, rows_by_case(self.table, self.schema))
+            if told:
+                raise Broken(f"{statement}: by case, Spark reads other rows: {told}")
         if self.ids is not None:
             ids = rows_with_ids(self.table)
             told = "none" if ids is None else difference(self.ids, ids)
@@ -130,6 +140,18 @@ class Seen:
                 raise Broken(f"{statement}: {name} reads other rows: {told}")
 
 
+def columns_of(table: Table, schema: t.StructType) -> list[list[Any]]:
+    """Read a table as Delta resolves names, which is without case, whatever the session does."""
+    with session_conf(table.spark, {CASE_SENSITIVE: "false"}):
+        return python_columns(table.frame().toArrow(), schema)
+
+
+def rows_by_case(table: Table, schema: t.StructType) -> Rows:
+    """Read a table where names of another case are other names."""
+    with session_conf(table.spark, {CASE_SENSITIVE: "true"}):
+        return rows_of(python_columns(table.frame().toArrow(), schema), schema)
+
+
 def rows_with_ids(table: Table) -> Rows | None:
     """Count the rows with their ids and the versions of their last change, as Delta reads them."""
     if not table.tracks_rows():
@@ -138,5 +160,6 @@ def rows_with_ids(table: Table) -> Rows | None:
         fn.col(f"_metadata.{name}").alias(f"its {name}")
         for name in ("row_id", "row_commit_version")
     ]
-    frame = table.frame().select(*metadata, "*")
-    return rows_of(python_columns(frame.toArrow(), frame.schema), frame.schema)
+    with session_conf(table.spark, {CASE_SENSITIVE: "false"}):
+        frame = table.frame().select(*metadata, "*")
+        return rows_of(python_columns(frame.toArrow(), frame.schema), frame.schema)

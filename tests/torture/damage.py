@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
-from torture.checks import Broken
-from torture.rows import Rows, difference, python_columns, rows_of
+from torture.checks import Broken, columns_of
+from torture.rows import Rows, difference, rows_of
 from torture.statements import short
 from torture.tables import Table
 
@@ -80,12 +80,11 @@ def flipped(file: Path, at: int, bit: int, keeps_checksum: bool) -> Iterator[Non
 def rows_if_readable(table: Table) -> Rows | None:
     """Read the table by Delta; None if it refuses."""
     table.forget()
-    frame = table.frame()
+    schema = table.frame().schema
     try:
-        found = frame.toArrow()
+        return rows_of(columns_of(table, schema), schema)
     except Exception:
         return None
-    return rows_of(python_columns(found, frame.schema), frame.schema)
 
 
 def optimize(table: Table) -> Exception | None:

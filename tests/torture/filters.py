@@ -15,7 +15,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
-from torture.values import WIDE, Style, as_float, draw_leaf
+from torture.extremes import WIDE, has_calendar_date
+from torture.raw_texts import is_raw, utf8
+from torture.values import Style, as_float, draw_leaf
 
 OPERATORS = ("=", "<", ">", "<=", ">=", "null", "not null")
 EPOCH = datetime(1970, 1, 1)
@@ -64,7 +66,7 @@ class Filter:
 def order(value: Any) -> Any:
     if isinstance(value, float):
         return (1, 0.0) if math.isnan(value) else (0, value)
-    return value.encode() if isinstance(value, str) else value
+    return utf8(value) if isinstance(value, str) else value
 
 
 def literal(value: Any, kind: t.DataType) -> Column:
@@ -75,6 +77,8 @@ def literal(value: Any, kind: t.DataType) -> Column:
         return fn.lit(text).cast(kind)
     if isinstance(kind, t.DateType):
         return fn.date_from_unix_date(fn.lit(value))
+    if isinstance(kind, t.StringType) and is_raw(value):
+        return fn.lit(bytearray(utf8(value))).cast(kind)
     return fn.lit(value).cast(kind)
 
 
@@ -121,6 +125,8 @@ def _of_leaf(
             yield Filter(path, kind, ">", max(finite))
             yield Filter(path, kind, ">", rng.choice(finite))
     yield Filter(path, kind, rng.choice(["null", "not null"]))
+    if isinstance(kind, t.TimestampNTZType):  # of which a literal is a text
+        wanted = [value for value in wanted if has_calendar_date(value, kind)]
     for value in rng.sample(wanted, min(4, len(wanted))):
         if not isinstance(value, (str, bytes)) or len(value) < 1000:
             yield Filter(path, kind, rng.choice(OPERATORS[:5]), value)

@@ -13,8 +13,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
+from torture.extremes import WIDE
+from torture.raw_texts import utf8
 from torture.rows import python_columns
-from torture.values import WIDE
 
 # Of a list: the name of the repeated field, and of what it holds; None if it is the element.
 LISTS: tuple[tuple[str, str | None], ...] = (
@@ -63,10 +64,10 @@ class Java:
             rng.choice(["MICROS", "MICROS", "MILLIS", "INT96"]),
             rng.choice(["number", "fixed", "binary"]),
             rng.random() < 0.2,
-            rng.choice(["UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD"]),
+            rng.choice(["UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "LZ4_RAW"]),
             rng.choice(["v1", "v1", "v2"]),
             rng.random() < 0.6,
-            rng.choice([64, 1 << 20]),
+            rng.choice([64, 64, 1024, 300_000, 1 << 20, 4 << 20]),
             rng.choice([1, 1000, 1 << 27]),
         )
 
@@ -253,7 +254,7 @@ class Calls:
                 return _binary(struct.pack("<qi", rest * 1000, days + JULIAN_1970))
             return b"l" + struct.pack(">q", value // (1000 if self.how.times == "MILLIS" else 1))
         if isinstance(value, (str, bytes)):
-            return _binary(value.encode() if isinstance(value, str) else value)
+            return _binary(utf8(value) if isinstance(value, str) else value)
         call, form = {
             t.BooleanType: (b"b", ">?"),
             t.LongType: (b"l", ">q"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import string
+from collections.abc import Iterable
 
 from pyspark.sql import types as t
 
@@ -80,14 +81,22 @@ class Names:
     def __init__(self, rng: random.Random, tame: bool) -> None:
         self.rng = rng
         self.tame = tame
+        self.known: list[str] = []
 
     def draw(self, count: int) -> list[str]:
         """Draw names that differ, in any case."""
         found: dict[str, str] = {}
         while len(found) < count:
-            name = self._one()
+            again = self.known and self.rng.random() < 0.2  # as at another depth
+            name = self.rng.choice(self.known) if again else self._one()
             found.setdefault(name.lower(), name)
+        self.known += found.values()
         return list(found.values())
+
+    def draw_beside(self, others: Iterable[str]) -> str:
+        """Draw a name that differs from others, in any case."""
+        taken = {name.lower() for name in others}
+        return next(name for name in self.draw(len(taken) + 1) if name.lower() not in taken)
 
     def _one(self) -> str:
         rng = self.rng

@@ -9,7 +9,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as t
 
-from torture.values import WIDE, arrow_type
+from torture.extremes import WIDE
+from torture.raw_texts import to_python, utf8
+from torture.recased import spelled_as
+from torture.values import arrow_type
 
 Rows = Counter[str]
 
@@ -24,9 +27,12 @@ def python_columns(rows: pa.Table, schema: t.StructType) -> list[list[Any]]:
             columns.append([None] * rows.num_rows)
             continue
         column = rows.column(i)
+        spelled = spelled_as(f.dataType, column.type)
+        if spelled != column.type:
+            column = pa.chunked_array([column.combine_chunks().view(spelled)])
         for stored in (False, True):
             column = column.cast(arrow_type(f.dataType, stored), safe=stored)
-        columns.append(column.to_pylist())
+        columns.append(to_python(column, f.dataType))
     return columns
 
 
@@ -52,7 +58,7 @@ def canonical(value: Any, kind: t.DataType) -> Any:
     if isinstance(kind, t.DecimalType):
         return int(value.scaleb(kind.scale, WIDE))
     if isinstance(value, (str, bytes)) and len(value) > 200:
-        raw = value.encode() if isinstance(value, str) else value
+        raw = utf8(value) if isinstance(value, str) else value
         return len(value), hashlib.sha256(raw).hexdigest()
     return value
 

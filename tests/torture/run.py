@@ -17,17 +17,15 @@ from sessions import session_conf
 from torture.checks import Broken, Seen
 from torture.damage import try_damaged_vector
 from torture.drawn import Draft
+from torture.evolution import evolve
 from torture.large import try_large
+from torture.plan import Plan
 from torture.session import new_session
 from torture.statements import Statements, draw_conf
 from torture.tables import ORIGINS, Table, delete_by_vectors
 from torture.widening import can_be_widened, widen
 
-# Shares of tables:
-LARGE = 0.03  # whose rows take gigabytes
-WIDENED = 0.35  # of those that have a type that Delta widens
-HIDDEN = 0.4  # some of whose rows vectors hide
-DAMAGED = 0.3  # of those with vectors, one of which is damaged for a while
+LARGE = 0.03  # the share of tables whose rows take gigabytes
 # Vectored, Spark 4.2 misreads DELTA_BYTE_ARRAY pages that are not compressed, its own too.
 READABLE = {"parquet.hadoop.vectored.io.enabled": "false"}
 # Spark holds as many rows at a time, whatever they take.
@@ -56,13 +54,14 @@ class Torture:
         notes: list[str] = []
         self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
         try:
-            conf = READABLE | draw_conf(rng, notes) | (FEW_ROWS if is_large(seed) else {})
+            plan = Plan.of(seed)
+            conf = READABLE | draw_conf(plan, rng, notes) | (FEW_ROWS if is_large(seed) else {})
             with session_conf(self.spark, conf):
                 if is_large(seed):
                     try_large(self.spark, folder, rng, notes)
                     self.tally["large values: tried"] += 1
                 else:
-                    self._try(rng, folder, notes)
+                    self._try(plan, rng, folder, notes)
         except Broken as e:
             problem = str(e)
         except Exception:  # of the harness itself: as bad
@@ -82,18 +81,20 @@ class Torture:
         (folder / "report.txt").write_text(report)
         return report
 
-    def _try(self, rng: random.Random, folder: Path, notes: list[str]) -> None:
-        origin = rng.choice([*ORIGINS, "forged", "forged"])
-        draft = Draft(rng, tame=rng.random() < (0.8 if origin == "converted" else 0.3))
-        notes.append(f"table {origin}")
+    def _try(self, plan: Plan, rng: random.Random, folder: Path, notes: list[str]) -> None:
+        origin = plan.origin
+        draft = Draft(rng, plan)
+        notes.append(f"table {origin}, {', '.join(plan.kinds())}")
         draft.notes = notes
         notes += [f"columns {draft.whole.simpleString()}"]
         try:
             table = ORIGINS[origin](self.spark, folder / "table", draft)
-            if rng.random() < WIDENED and can_be_widened(table):
+            if plan.widened and can_be_widened(table):
                 self._widen(table)
+            if plan.evolved:
+                evolve(table, self.tally)
             seen = Seen.of(table, rng, self.tally)
-            if rng.random() < HIDDEN:
+            if plan.hidden:
                 self._delete_by_vectors(table)
                 seen = Seen.of(table, rng, Counter()).with_those_of(seen)
         except Exception as e:  # a table that nobody can make or read says nothing of us
@@ -101,8 +102,9 @@ class Torture:
             (self.root / "unreadable.txt").open("a").write(f"{folder.name} {origin} {e!s:.300}\n")
             return
         self.tally[f"{origin}: tried"] += 1
+        self.tally.update(f"drawn: {kind}" for kind in plan.kinds())
         statements = Statements(table, rng, self.tally)
-        if rng.random() < DAMAGED and table.has_vectors():
+        if plan.damaged and table.has_vectors():
             if not try_damaged_vector(table, self.tally):
                 return
             seen.check_rows("OPTIMIZE with a damaged vector")

@@ -5,15 +5,19 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+from pyspark.sql import types as t
+
 from sessions import session_conf
-from torture.checks import Broken, Seen
+from torture.checks import CASE_SENSITIVE, Broken, Seen
+from torture.plan import Plan
+from torture.sql_text import quoted
 from torture.tables import Table
 
-ZONES = ("UTC", "America/New_York", "America/New_York", "Europe/Berlin", "Australia/Lord_Howe")
 DELTA = "spark.databricks.delta"
+CODECS = ("snappy", "zstd", "gzip", "none", "lz4_raw", "lz4", "lz4")
 
 
-def draw_conf(rng: random.Random, notes: list[str]) -> dict[str, str]:
+def draw_conf(plan: Plan, rng: random.Random, notes: list[str]) -> dict[str, str]:
     """Draw the settings of a table's whole life: its zone, and what OPTIMIZE writes."""
     pool = {
         "parquet.block.size": ["1", "1000", "65536"],
@@ -24,7 +28,7 @@ def draw_conf(rng: random.Random, notes: list[str]) -> dict[str, str]:
         "parquet.writer.version": ["v2"],
         "parquet.columnindex.truncate.length": ["2"],
         "parquet.page.write-checksum.enabled": ["false"],
-        "spark.sql.parquet.compression.codec": ["zstd", "gzip", "none", "lz4_raw"],
+        "spark.sql.parquet.compression.codec": ["zstd", "gzip", "none", "lz4_raw", "lz4"],
         "spark.sql.parquet.outputTimestampType": ["TIMESTAMP_MICROS", "TIMESTAMP_MILLIS"],
         "spark.sql.parquet.writeLegacyFormat": ["true"],
         "spark.deltaUpkeep.optimize.bytesInFlight": ["1m", "2m"],
@@ -37,7 +41,14 @@ def draw_conf(rng: random.Random, notes: list[str]) -> dict[str, str]:
         conf["parquet.block.size"] = rng.choice(["1", "1000", "20000"])
     # polars reads INT96, which is Spark's default, as nanoseconds: they end in 2262.
     conf.setdefault("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-    conf["spark.sql.session.timeZone"] = rng.choice(ZONES)
+    if plan.bulky:
+        conf["parquet.page.size"] = rng.choice(["1024", "300000", "1048576", "4194304"])
+        conf["parquet.block.size"] = rng.choice(["1000000", "134217728", "134217728"])
+        conf["spark.sql.parquet.compression.codec"] = rng.choice(CODECS)
+    conf["spark.sql.session.timeZone"] = plan.zone
+    conf[CASE_SENSITIVE] = str(plan.case_sensitive).lower()
+    if rng.random() < (0.3 if plan.case_sensitive else 0.05):
+        conf["spark.deltaUpkeep.optimize.engine"] = "rows"
     notes.append(f"conf {conf}")
     # Every table has another schema, for which Spark would compile code each time.
     codegen = rng.choice(["NO_CODEGEN"] * 9 + ["FALLBACK"])
@@ -74,7 +85,8 @@ class Statements:
         options = rng.choice(
             ["", "", "", f"OPTIONS (targetFileSize = {rng.choice([1000, 20000])})"]
         )
-        statement = f"OPTIMIZE {self.table.sql_name} {options}"
+        order = self._draw_order() if rng.random() < 0.1 else None
+        statement = f"OPTIMIZE {self.table.sql_name} {order or options}"
         before = self.table.version()
         try:
             (row,) = self._sql(statement)
@@ -86,11 +98,21 @@ class Statements:
         statement += f" with {[(b.partition, b.inputFiles, b.tier, b.reason) for b in row.bins]}"
         self.table.draft.notes.append(statement)
         grew = self.table.has_grown_since(before)
+        if order:
+            return statement
         (again,) = self._sql(f"OPTIMIZE {self.table.sql_name} {options}")
         # What grew (small row groups, row ids, no codec) now goes with larger files.
         if again.version is not None and not options and not grew:
             raise Broken(f"{statement}: a second run commits again: {again.bins}")
         return statement
+
+    def _draw_order(self) -> str | None:
+        """Draw a column to sort by, which has statistics."""
+        kinds = (t.IntegerType, t.LongType, t.StringType, t.DateType, t.TimestampType)
+        partitions = set(self.table.partition_columns())
+        fields = [f for f in self.table.frame().schema if f.name not in partitions]
+        names = [f.name for f in fields if isinstance(f.dataType, kinds)]
+        return f"ZORDER BY ({quoted(self.rng.choice(names))})" if names else None
 
     def _failed(self, statement: str, before: int, e: Exception) -> None:
         if self.table.version() != before:

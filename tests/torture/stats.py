@@ -10,7 +10,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as t
 
+from torture.extremes import has_calendar_date
 from torture.filters import EPOCH, order
+from torture.raw_texts import as_delta_prints
 from torture.rows import python_columns
 
 PREFIX = 32
@@ -47,11 +49,15 @@ def _text(value: Any, kind: t.DataType, is_high: bool) -> Any:
     if isinstance(kind, (t.BooleanType, t.BinaryType)):
         return None
     if isinstance(kind, t.StringType):
+        value = as_delta_prints(value)
         if len(value) <= PREFIX:
             return value
         if not is_high:
             return value[:PREFIX]
         return None if value[PREFIX] == TOP else value[:PREFIX] + TOP
+    is_time = isinstance(kind, (t.DateType, t.TimestampType, t.TimestampNTZType))
+    if is_time and not has_calendar_date(value, kind):
+        return None
     if isinstance(kind, t.DateType):
         return (EPOCH + timedelta(days=value)).date().isoformat()
     if isinstance(kind, (t.TimestampType, t.TimestampNTZType)):

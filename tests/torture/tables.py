@@ -15,13 +15,15 @@ from urllib.parse import quote
 import pyarrow as pa
 import pyarrow.parquet as pq
 from delta.tables import DeltaTable
-from deltalake import write_deltalake
+from deltalake import WriterProperties, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
 from sessions import session_conf
+from torture.defaults import FEATURE
 from torture.drawn import Draft, Part
 from torture.partitions import column_of, hive_folder, text_of
+from torture.sql_text import ddl, quoted
 from torture.stats import stats_of
 from torture.values import arrow_type
 
@@ -92,6 +94,10 @@ class Table:
         (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
         return bool(detail.properties.get("delta.enableRowTracking") == "true")
 
+    def is_mapped(self) -> bool:
+        (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
+        return bool(detail.properties.get("delta.columnMapping.mode", "none") != "none")
+
     def append(self, part: Part) -> None:
         """Append by Spark."""
         with_partition(self.spark, self.draft, part, self.path.parent).write.format("delta").mode(
@@ -114,7 +120,7 @@ def forged(spark: SparkSession, path: Path, draft: Draft) -> Table:
     rng = draft.rng
     (path / "_delta_log").mkdir(parents=True)
     adds = [_add(spark, path, draft, n, part) for n, part in enumerate(draft.parts())]
-    actions = [_protocol(draft.whole), _metadata(draft, rng), *adds]
+    actions = [_protocol(draft.declared), _metadata(draft, rng), *adds]
     commit = path / "_delta_log" / f"{0:020}.json"
     commit.write_text("\n".join(json.dumps(action) for action in actions) + "\n")
     return Table(spark, path, draft)
@@ -149,14 +155,18 @@ def _add(spark: SparkSession, path: Path, draft: Draft, n: int, part: Part) -> d
 
 
 def _protocol(schema: t.StructType) -> dict[str, Any]:
-    if NTZ not in schema.json():
+    text = schema.json()
+    has_times, has_defaults = NTZ in text, "EXISTS_DEFAULT" in text
+    if not has_times and not has_defaults:
         return {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
+    readers = {"readerFeatures": ["timestampNtz"]} if has_times else {}
+    features = ["appendOnly", "invariants", *([FEATURE] if has_defaults else [])]
     return {
         "protocol": {
-            "minReaderVersion": 3,
+            "minReaderVersion": 3 if has_times else 1,
             "minWriterVersion": 7,
-            "readerFeatures": ["timestampNtz"],
-            "writerFeatures": ["timestampNtz", "appendOnly", "invariants"],
+            **readers,
+            "writerFeatures": [*features, *readers.get("readerFeatures", [])],
         }
     }
 
@@ -166,7 +176,7 @@ def _metadata(draft: Draft, rng: random.Random) -> dict[str, Any]:
         "metaData": {
             "id": str(uuid.UUID(int=rng.getrandbits(128))),
             "format": {"provider": "parquet", "options": {}},
-            "schemaString": draft.whole.json(),
+            "schemaString": draft.declared.json(),
             "partitionColumns": draft.partitions.fieldNames(),
             "configuration": _configuration(rng),
             "createdTime": 0,
@@ -198,8 +208,27 @@ def converted(spark: SparkSession, path: Path, draft: Draft) -> Table:
     with session_conf(
         spark, {"spark.databricks.delta.stats.collect": draft.rng.choice(["true", "false"])}
     ):
-        DeltaTable.convertToDelta(spark, f"parquet.`{path}`", partitions)
+        if draft.defaults:
+            _convert_from_catalog(spark, path, draft)
+        else:
+            DeltaTable.convertToDelta(spark, f"parquet.`{path}`", partitions)
     return Table(spark, path, draft)
+
+
+def _convert_from_catalog(spark: SparkSession, path: Path, draft: Draft) -> None:
+    """Convert a Parquet table of the catalog, to which columns with defaults were added."""
+    name = f"converted_{uuid.uuid4().hex}"
+    columns = [f for f in draft.schema if f.name not in draft.defaults]
+    declared = ", ".join(f"{quoted(f.name)} {ddl(f.dataType)}" for f in columns)
+    spark.sql(f"CREATE TABLE {name} ({declared}) USING parquet LOCATION '{path}'")
+    try:
+        for f in draft.schema:
+            if f.name in draft.defaults:
+                added = f"{quoted(f.name)} {ddl(f.dataType)} DEFAULT {draft.defaults[f.name]}"
+                spark.sql(f"ALTER TABLE {name} ADD COLUMN ({added})")
+        spark.sql(f"CONVERT TO DELTA {name}")
+    finally:
+        spark.sql(f"DROP TABLE {name}")
 
 
 def by_delta(spark: SparkSession, path: Path, draft: Draft) -> Table:
@@ -286,6 +315,11 @@ def delete_by_vectors(table: Table) -> None:
 
 def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> Table:
     """Let delta-rs write the table."""
+    rng = draft.rng
+    codec = rng.choice(["UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4_RAW"])
+    page_size = rng.choice([1024, 300_000, 1 << 20, 4 << 20])
+    properties = WriterProperties(compression=codec, data_page_size_limit=page_size)
+    draft.notes.append(f"by delta-rs with {codec} and pages of {page_size} bytes")
     for part in draft.parts():
         rows = part.rows
         for f, value in zip(draft.partitions.fields, part.partition, strict=True):
@@ -297,12 +331,9 @@ def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> Table:
             mode="append",
             partition_by=draft.partitions.fieldNames() or None,
             schema_mode="merge",
+            writer_properties=properties,
         )
     return Table(spark, path, draft)
-
-
-def quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 ORIGINS = {

@@ -6,16 +6,16 @@ import math
 import random
 import struct
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import types as t
 
-WIDE = Context(prec=60)
-DAY = 86_400_000_000
-# 0001-01-01 and 9999-12-31, in days from 1970.
-FIRST_DAY, LAST_DAY = -719_162, 2_932_896
+from torture.extremes import DAY, WIDE, WIDTHS, draw_extreme
+from torture.plan import Plan
+from torture.raw_texts import draw_raw, to_arrow
+
 # More bytes than a column index keeps (64) and more characters than Delta's statistics (32).
 LONG_PREFIX = "the same first characters, more of them than any index keeps of a value: "
 STYLES = ("one", "few", "few", "many", "many", "sorted", "runs", "special", "huge")
@@ -33,16 +33,20 @@ class Style:
 
     spread: str
     nulls: float
-    extreme: bool  # times far from today, which not every writer takes
+    extreme: float  # the share of extreme values, which not every writer takes
     nan: float
+    raw: float = 0.0  # the share of texts that are no UTF-8
+    bulk: int = 0  # bytes of a text
 
     @classmethod
-    def draw(cls, rng: random.Random, extreme: bool) -> Style:
+    def draw(cls, rng: random.Random, plan: Plan) -> Style:
         return cls(
             rng.choice(STYLES),
             rng.choice([0.0, 0.0, 0.1, 0.5, 0.9, 1.0]),
-            extreme,
+            rng.choice([0.05, 0.3]) if plan.extreme else 0.0,
             rng.choice([0.0, 0.0, 0.0, 0.01, 0.2]),
+            rng.choice([0.0, 0.05, 0.5, 0.9]) if plan.raw else 0.0,
+            rng.choice([30, 300, 2000]) if plan.bulky else 0,
         )
 
 
@@ -55,7 +59,7 @@ def draw_values(kind: t.DataType, count: int, style: Style, rng: random.Random) 
     elif isinstance(kind, t.ArrayType):
         found = _split(kind.elementType, count, style, rng)
     elif isinstance(kind, t.MapType):
-        keys = _split(kind.keyType, count, Style("many", 0.0, style.extreme, 0.0), rng)
+        keys = _split(kind.keyType, count, Style("many", 0.0, style.extreme, 0.0, style.raw), rng)
         keys = [list(dict.fromkeys(some)) for some in keys]
         items = iter(draw_values(kind.valueType, sum(map(len, keys)), style, rng))
         found = [[(key, next(items)) for key in some] for some in keys]
@@ -103,10 +107,14 @@ def _huge(kind: t.DataType, rng: random.Random) -> Any:
 
 def draw_leaf(kind: t.DataType, rng: random.Random, style: Style) -> Any:
     """Draw one value that is not null; dates and times are numbers, as they are stored."""
+    if style.extreme and rng.random() < style.extreme:
+        found = draw_extreme(kind, rng)
+        if found is not None:
+            return found
     if isinstance(kind, t.BooleanType):
         return rng.random() < 0.5
     if isinstance(kind, (t.ByteType, t.ShortType, t.IntegerType, t.LongType)):
-        return _integer(8 * _WIDTHS[type(kind)], rng)
+        return _integer(8 * WIDTHS[type(kind)], rng)
     if isinstance(kind, (t.FloatType, t.DoubleType)):
         if rng.random() < 0.1:
             return as_float(rng.choice([v for v in FLOATS if v == v]), kind)
@@ -116,15 +124,14 @@ def draw_leaf(kind: t.DataType, rng: random.Random, style: Style) -> Any:
         unscaled = rng.randrange(-(10**digits) + 1, 10**digits)
         return Decimal(unscaled).scaleb(-kind.scale, WIDE)
     if isinstance(kind, t.StringType):
-        return _string(rng)
+        if style.bulk:
+            return rng.randbytes(style.bulk // 2).hex()
+        return draw_raw(rng) if style.raw and rng.random() < style.raw else _string(rng)
     if isinstance(kind, t.BinaryType):
         return rng.choice([b"", b"\xff" * 70, b"\x00", rng.randbytes(4), rng.randbytes(4)])
     if isinstance(kind, t.DateType):
-        return _day(rng, style)
-    return _day(rng, style) * DAY + rng.choice([0, DAY - 1, rng.randrange(DAY), 3_600_000_000])
-
-
-_WIDTHS = {t.ByteType: 1, t.ShortType: 2, t.IntegerType: 4, t.LongType: 8}
+        return _day(rng)
+    return _day(rng) * DAY + rng.choice([0, DAY - 1, rng.randrange(DAY), 3_600_000_000])
 
 
 def _integer(bits: int, rng: random.Random) -> int:
@@ -147,9 +154,9 @@ def _string(rng: random.Random) -> str:
     return "text " + number
 
 
-def _day(rng: random.Random, style: Style) -> int:
-    if style.extreme and rng.random() < 0.2:
-        return rng.choice([FIRST_DAY, LAST_DAY, -141_428, rng.randrange(FIRST_DAY, LAST_DAY)])
+def _day(rng: random.Random) -> int:
+    if rng.random() < 0.1:  # when offsets were of local mean time, from 1860 on
+        return rng.randrange(-40_000, 1_000)
     return rng.choice([0, -1, rng.randrange(7_000, 25_000), rng.randrange(19_000, 19_100)])
 
 
@@ -202,9 +209,11 @@ def arrow_table(
 ) -> pa.Table:
     """Make the rows of one file."""
     columns = [
-        pa.array(
-            draw_values(f.dataType, count, styles[f.name], rng), arrow_type(f.dataType, True)
-        ).cast(arrow_type(f.dataType))
+        to_arrow(
+            draw_values(f.dataType, count, styles[f.name], rng),
+            f.dataType,
+            arrow_type(f.dataType, True),
+        ).cast(arrow_type(f.dataType), safe=False)
         for f in schema.fields
     ]
     return pa.Table.from_arrays(columns, names=schema.fieldNames())

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from pyspark.sql import types as t
 
-from torture.tables import Table, quoted
+from torture.sql_text import dotted
+from torture.tables import Table
 
 Path = tuple[str, ...]
 INTEGERS = (t.ByteType(), t.ShortType(), t.IntegerType(), t.LongType())
@@ -29,10 +30,8 @@ def widen(table: Table) -> None:
         choices = [(path, wider) for path, wider in choices if wider]
         for path, wider in rng.sample(choices, min(len(choices), rng.choice([1, 1, 2]))):
             kind = rng.choice(wider)
-            column = ".".join(map(quoted, path))
-            statement = (
-                f"ALTER TABLE {table.sql_name} ALTER COLUMN {column} TYPE {kind.simpleString()}"
-            )
+            wanted = f"{dotted(path)} TYPE {kind.simpleString()}"
+            statement = f"ALTER TABLE {table.sql_name} ALTER COLUMN {wanted}"
             draft.notes.append(statement)
             table.spark.sql(statement)
             draft.schema = t.StructType(

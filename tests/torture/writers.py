@@ -13,6 +13,8 @@ from torture.avro_writer import Avro, takes
 from torture.java_writer import Java
 
 PLAIN = PyArrow({"store_schema": False})
+# In bytes; Hadoop's LZ4 codec takes 256 KB at a time. Spark has no codec for brotli.
+PAGE_SIZES = (1024, 300_000, 1 << 20, 4 << 20)
 ENCODINGS = (
     ("PLAIN",),
     ("DELTA_BINARY_PACKED", "DELTA_BYTE_ARRAY"),
@@ -22,19 +24,21 @@ ENCODINGS = (
 VARIANTS = (("required",), ("item_name", "bare"), ("millis",), ("extra",), ("upper",), ("narrow",))
 
 
-def draw_writer(rng: random.Random, schema: t.StructType) -> Writer:
-    """Draw a writer that can hold the schema."""
+def draw_writer(rng: random.Random, schema: t.StructType, raw: bool) -> Writer:
+    """Draw a writer that can hold the schema, and texts that are `raw` bytes."""
     text = schema.json()
     drawers: list[Callable[[random.Random], Writer]]
-    drawers = [_pyarrow, _pyarrow, _duckdb, _spark, Java.draw, Java.draw]
+    drawers = [_pyarrow, _pyarrow, _spark, Java.draw, Java.draw]
     if takes(schema):
         drawers += [Avro.draw, Avro.draw]
-    if '"map"' not in text:
+    if not raw:
+        drawers.append(_duckdb)
+    if '"map"' not in text and not raw:
         drawers.append(_polars)
     return rng.choice(drawers)(rng)
 
 
-def draw_mixed(rng: random.Random, schema: t.StructType) -> Writer:
+def draw_mixed(rng: random.Random, schema: t.StructType, raw: bool) -> Writer:
     """Draw a writer for one file of a table whose files store times and decimals in many types."""
     drawers: list[Callable[[random.Random], Writer]] = [_java_mixed] * 4 + [_pyarrow_mixed] * 2
     drawers += [_spark, *([Avro.draw] if takes(schema) else [])]
@@ -63,7 +67,7 @@ def _pyarrow(rng: random.Random) -> Writer:
         "data_page_version": rng.choice(["1.0", "1.0", "2.0"]),
         "use_dictionary": rng.random() < 0.7,
         "dictionary_pagesize_limit": rng.choice([64, 1 << 20, 1 << 20]),
-        "data_page_size": rng.choice([64, 1024, 1 << 20]),
+        "data_page_size": rng.choice([64, 1024, *PAGE_SIZES]),
         "write_batch_size": rng.choice([7, 1024]),
         "row_group_size": rng.choice([3, 13, 200, 1 << 20, 1 << 20]),
         "compression": rng.choice(["none", "snappy", "gzip", "zstd", "lz4"]),
@@ -98,7 +102,7 @@ def _polars(rng: random.Random) -> Writer:
             "compression": rng.choice(["uncompressed", "snappy", "zstd", "lz4", "gzip"]),
             "statistics": rng.choice([True, True, False, "full", some]),
             "row_group_size": rng.choice([None, None, 7, 100]),
-            "data_page_size": rng.choice([None, 100, 4096]),
+            "data_page_size": rng.choice([None, 100, *PAGE_SIZES]),
         }
     )
 
@@ -108,13 +112,13 @@ def _spark(rng: random.Random) -> Writer:
         "parquet.writer.version": rng.choice(["v1", "v1", "v2"]),
         "parquet.enable.dictionary": rng.choice(["true", "true", "false"]),
         "parquet.dictionary.page.size": rng.choice(["64", "1048576"]),
-        "parquet.page.size": rng.choice(["64", "1048576"]),
+        "parquet.page.size": str(rng.choice([64, 64, *PAGE_SIZES])),
         "parquet.page.row.count.limit": rng.choice(["7", "20000"]),
         "parquet.block.size": rng.choice(["1", "4096", "134217728"]),
         "parquet.page.size.row.check.min": "1",
         "parquet.page.write-checksum.enabled": rng.choice(["true", "false"]),
         "parquet.block.size.row.check.min": rng.choice(["1", "100"]),
-        "compression": rng.choice(["none", "snappy", "zstd", "gzip", "lz4_raw"]),
+        "compression": rng.choice(["none", "snappy", "zstd", "gzip", "lz4_raw", "lz4"]),
     }
     conf = {
         "spark.sql.parquet.writeLegacyFormat": rng.choice(["true", "false", "false"]),
