@@ -123,7 +123,8 @@ def free_name(
 ) -> str:
     """Draw a name that the struct has not: often one of another depth, in any case."""
     taken = {name.lower() for name in [*struct.fieldNames(), *others]}
-    elsewhere = [name for _, found in structs_of(schema) for name in found.fieldNames()]
+    whose = struct if rng.random() < 0.5 else schema
+    elsewhere = [name for _, found in structs_of(whose) for name in found.fieldNames()]
     elsewhere += [name.swapcase() for name in elsewhere if name.isascii()]
     elsewhere = [name for name in elsewhere if name.lower() not in taken]
     if elsewhere and rng.random() < 0.6:

@@ -46,7 +46,7 @@ class Plan:
         evolved = rng.random() < EVOLVED
         return cls(
             origin,
-            tame=rng.random() < (0.8 if origin == "converted" else 0.4),
+            tame=rng.random() < (0.8 if origin == "converted" or evolved else 0.3),
             zone=rng.choice(ZONES),
             case_sensitive=case_sensitive,
             recased=by_files and rng.random() < (0.6 if case_sensitive else 0.2),
