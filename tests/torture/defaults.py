@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import types as t
 
 from torture.pools import Names
@@ -19,6 +21,8 @@ def draw_defaults(names: Names, others: list[str]) -> list[tuple[t.StructField, 
     for _ in range(rng.choice([1, 1, 2])):
         name = names.draw_beside([*others, *(f.name for f, _ in found)])
         kind = names.type(rng.choice([0, 1, 1, 2]))
+        if any(time in kind.simpleString() for time in ("date", "timestamp")):
+            style = replace(style, extreme=0.0)  # SQL knows no text of some of them
         (value,) = draw_values(kind, 1, style, rng)
         found.append((t.StructField(name, kind), sql_of(value, kind)))
     return found

@@ -102,6 +102,8 @@ class Draft:
         held = [f for f in schema.fields if f.name not in self.defaults or rng.random() < 0.4]
         schema = t.StructType(held or schema.fields)
         sizes = [0, 1, 2, 7, 50, 50, 300, 300, self.most_rows]
+        if self.plan.bulky:
+            sizes = [50, 300, self.most_rows, self.most_rows]
         count = min(rng.choice(sizes), self.most_rows)
         styles = {f.name: Style.draw(rng, self.plan) for f in schema.fields}
         if any(style.spread == "huge" for style in styles.values()):

@@ -37,7 +37,7 @@ def evolve(table: Table, tally: Counter[str]) -> None:
             continue
         tally[f"evolution: {kind}"] += 1
         _follow(table)
-        if rng.random() < 0.6:
+        if rng.random() < 0.4:
             table.append(table.draft.part())
 
 
@@ -115,7 +115,7 @@ def _deep_first(
     structs: list[tuple[Path, t.StructType]], rng: random.Random
 ) -> tuple[Path, t.StructType]:
     nested = [found for found in structs if found[0]]
-    return rng.choice(nested if nested and rng.random() < 0.75 else structs)
+    return rng.choice(nested if nested and rng.random() < 0.85 else structs)
 
 
 def free_name(
@@ -123,10 +123,10 @@ def free_name(
 ) -> str:
     """Draw a name that the struct has not: often one of another depth, in any case."""
     taken = {name.lower() for name in [*struct.fieldNames(), *others]}
-    whose = struct if rng.random() < 0.5 else schema
+    whose = struct if rng.random() < 0.7 else schema
     elsewhere = [name for _, found in structs_of(whose) for name in found.fieldNames()]
     elsewhere += [name.swapcase() for name in elsewhere if name.isascii()]
     elsewhere = [name for name in elsewhere if name.lower() not in taken]
-    if elsewhere and rng.random() < 0.6:
+    if elsewhere and rng.random() < 0.75:
         return rng.choice(elsewhere)
     return Names(rng, tame).draw_beside(taken)

@@ -21,7 +21,7 @@ from torture.evolution import evolve
 from torture.large import try_large
 from torture.plan import Plan
 from torture.session import new_session
-from torture.statements import Statements, draw_conf
+from torture.statements import Statements, draw_conf, short
 from torture.tables import ORIGINS, Table, delete_by_vectors
 from torture.widening import can_be_widened, widen
 
@@ -99,7 +99,7 @@ class Torture:
                 seen = Seen.of(table, rng, Counter()).with_those_of(seen)
         except Exception as e:  # a table that nobody can make or read says nothing of us
             self.tally[f"{origin}: not made or not read by Delta"] += 1
-            (self.root / "unreadable.txt").open("a").write(f"{folder.name} {origin} {e!s:.300}\n")
+            (self.root / "unreadable.txt").open("a").write(f"{folder.name} {origin} {short(e)}\n")
             return
         self.tally[f"{origin}: tried"] += 1
         self.tally.update(f"drawn: {kind}" for kind in plan.kinds())

@@ -14,7 +14,7 @@ from torture.sql_text import quoted
 from torture.tables import Table
 
 DELTA = "spark.databricks.delta"
-CODECS = ("snappy", "zstd", "gzip", "none", "lz4_raw", "lz4", "lz4")
+CODECS = ("snappy", "zstd", "gzip", "none", "lz4_raw", "lz4", "lz4", "lz4", "lz4")
 
 
 def draw_conf(plan: Plan, rng: random.Random, notes: list[str]) -> dict[str, str]:
@@ -42,8 +42,9 @@ def draw_conf(plan: Plan, rng: random.Random, notes: list[str]) -> dict[str, str
     # polars reads INT96, which is Spark's default, as nanoseconds: they end in 2262.
     conf.setdefault("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
     if plan.bulky:
-        conf["parquet.page.size"] = rng.choice(["1024", "300000", "1048576", "4194304"])
+        conf["parquet.page.size"] = rng.choice(["1024", "300000", "1048576", "1048576", "4194304"])
         conf["parquet.block.size"] = rng.choice(["1000000", "134217728", "134217728"])
+        conf.pop("parquet.page.row.count.limit", None)
         conf["spark.sql.parquet.compression.codec"] = rng.choice(CODECS)
     conf["spark.sql.session.timeZone"] = plan.zone
     conf[CASE_SENSITIVE] = str(plan.case_sensitive).lower()

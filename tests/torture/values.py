@@ -46,7 +46,7 @@ class Style:
             rng.choice([0.05, 0.3]) if plan.extreme else 0.0,
             rng.choice([0.0, 0.0, 0.0, 0.01, 0.2]),
             rng.choice([0.0, 0.05, 0.5, 0.9]) if plan.raw else 0.0,
-            rng.choice([30, 300, 2000]) if plan.bulky else 0,
+            rng.choice([0, 300, 300, 2000]) if plan.bulky else 0,
         )
 
 
