@@ -1,0 +1,1 @@
+"""What users do to a table over time, with our statements in between."""

@@ -1,0 +1,162 @@
+"""Readers of any version of a table, none of which is ours."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+from deltalake import DeltaTable as DeltaRs
+from deltalake import QueryBuilder
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as fn
+from pyspark.sql import types as t
+
+from torture.rows import Rows, python_columns, rows_of
+
+CHANGES = ("_change_type", "_commit_version")
+# Of what a range of commits changed, as the columns were at its end.
+FEED_SCHEMA = "spark.databricks.delta.changeDataFeed.defaultSchemaModeForColumnMappingTable"
+
+
+@dataclass(frozen=True)
+class Read:
+    """Rows and their columns."""
+
+    schema: t.StructType
+    rows: Rows
+
+
+def rows_in(frame: DataFrame) -> Read:
+    return Read(frame.schema, rows_of(python_columns(frame.toArrow(), frame.schema), frame.schema))
+
+
+def by_spark(spark: SparkSession, path: Path, version: int | None = None) -> Read:
+    reader = spark.read.format("delta")
+    if version is not None:
+        reader = reader.option("versionAsOf", version)
+    return rows_in(reader.load(str(path)))
+
+
+def by_delta_rs(path: Path, version: int, schema: t.StructType) -> Rows | None:
+    """Read a version; None if delta-rs cannot."""
+    try:
+        query = QueryBuilder().register("t", DeltaRs(str(path), version=version))
+        found = pa.table(query.execute("SELECT * FROM t"))
+        if found.column_names != schema.names:
+            return None
+        return rows_of(python_columns(found, schema), schema)
+    except Exception:
+        return None
+
+
+def feed(spark: SparkSession, path: Path, first: int, last: int, columns: list[str]) -> Rows:
+    """Read the changes of some versions: rows of these columns, kinds of change and versions."""
+    frame = (
+        spark.read.format("delta")
+        .option("readChangeFeed", "true")
+        .option("startingVersion", first)
+        .option("endingVersion", last)
+        .load(str(path))
+    )
+    names = [fn.col(f"`{name}`") for name in [*columns, *CHANGES]]
+    return rows_in(frame.select(*names)).rows
+
+
+def rows_with_ids(spark: SparkSession, path: Path) -> Rows:
+    """Read the rows with their ids and the versions of their last change."""
+    frame = spark.read.format("delta").load(str(path))
+    metadata = [
+        fn.col(f"_metadata.{name}").alias(f"its {name}")
+        for name in ("row_id", "row_commit_version")
+    ]
+    return rows_in(frame.select(*metadata, "*")).rows
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a table is besides its rows, as Delta reads it from the log."""
+
+    protocol: str
+    metadata: str
+    domains: tuple[str, ...]
+    row_ids: int  # the highest of them
+    transactions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, spark: SparkSession, path: Path) -> Settings:
+        snapshot = newest_snapshot(spark, path)
+        domains = [json.loads(str(d.json())) for d in _each(snapshot.domainMetadata())]
+        mark = -1
+        others = []
+        for domain in (d["domainMetadata"] for d in domains):
+            if domain["domain"] == "delta.rowTracking":
+                mark = json.loads(domain["configuration"])["rowIdHighWaterMark"]
+            else:
+                others.append(json.dumps(domain, sort_keys=True))
+        return cls(
+            str(snapshot.protocol().json()),
+            str(snapshot.metadata().json()),
+            tuple(sorted(others)),
+            mark,
+            tuple(sorted(str(txn.json()) for txn in _each(snapshot.setTransactions()))),
+        )
+
+    def is_kept_by(self, later: Settings) -> bool:
+        """Tell whether nothing went since; new files may have new ids."""
+        return later.row_ids >= self.row_ids and (
+            (self.protocol, self.metadata, self.domains, self.transactions)
+            == (later.protocol, later.metadata, later.domains, later.transactions)
+        )
+
+
+def _each(items: object) -> list:
+    return [items.apply(i) for i in range(items.size())]  # type: ignore[attr-defined]
+
+
+def newest_snapshot(spark: SparkSession, path: Path) -> object:
+    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, str(path))
+    jvm = spark._jvm
+    none = jvm.scala.Option.empty()
+    return log.update(False, none, none)
+
+
+def forget(spark: SparkSession) -> None:
+    """Have the session read every log again."""
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+def version_of(path: Path) -> int:
+    """Give the newest version that the log names; -1 without any."""
+    return max(commits_of(path), default=-1)
+
+
+def commits_of(path: Path) -> list[int]:
+    log = path / "_delta_log"
+    names = [file.name for file in log.iterdir()] if log.is_dir() else []
+    return sorted(int(name[:20]) for name in names if re.fullmatch(r"\d{20}\.json", name))
+
+
+def checkpoint_of(path: Path) -> int:
+    """Give the version of the newest checkpoint; 0 without any, as Delta counts."""
+    names = [file.name for file in (path / "_delta_log").iterdir()]
+    return max((int(n[:20]) for n in names if re.match(r"\d{20}\.checkpoint\.", n)), default=0)
+
+
+def operation(path: Path, version: int) -> str:
+    """Name what a commit did."""
+    for line in (path / "_delta_log" / f"{version:020}.json").read_text().splitlines():
+        if line.startswith('{"commitInfo"'):
+            return str(json.loads(line)["commitInfo"].get("operation"))
+    return ""
+
+
+def files_below(path: Path) -> dict[str, tuple[int, int]]:
+    """List all that readers look at: equal if nothing was written."""
+    return {
+        str(file.relative_to(path)): (file.stat().st_size, file.stat().st_mtime_ns)
+        for file in path.rglob("*")
+        if file.is_file() and not file.name.startswith(".")
+    }

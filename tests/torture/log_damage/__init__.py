@@ -1,0 +1,1 @@
+"""Damages files of a log, one at a time, and runs each statement on what is left."""
