@@ -11,6 +11,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from torture.cells import CELLS
+from torture.histories.run import Histories
+from torture.log_damage.run import LogDamage
 from torture.plan import Plan
 from torture.readers import Matrix
 from torture.run import KEPT, Torture, is_large
@@ -20,6 +22,7 @@ pytestmark = pytest.mark.usefixtures("usual_queries")
 SEED = int(os.environ.get("TORTURE_SEED") or time.time())
 TABLES = 3
 CHOICE = 100
+DAMAGES = 2
 
 
 def varied(first: int) -> list[int]:
@@ -51,4 +54,18 @@ def test_others_read_what_optimize_writes(spark: SparkSession):
     reports = [matrix.one(cell, SEED) for cell in cells]
     print(f"seed {SEED}, cells {[cell.name for cell in cells]}")
     assert matrix.tally["columns compared"] > 0
+    assert not any(reports), "\n\n".join(filter(None, reports))
+
+
+def test_history_of_a_table(spark: SparkSession):
+    histories = Histories(spark, Path(KEPT))
+    report = histories.one(SEED, steps=2)
+    print(f"seed {SEED}: {dict(histories.tally)}")
+    assert not report, report
+
+
+def test_damaged_logs(spark: SparkSession):
+    damage = LogDamage(spark, Path(KEPT))
+    reports = [damage.one(seed, statements=3) for seed in range(SEED, SEED + DAMAGES)]
+    print(f"seeds from {SEED} on: {dict(damage.tally)}")
     assert not any(reports), "\n\n".join(filter(None, reports))

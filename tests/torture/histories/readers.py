@@ -123,6 +123,12 @@ def newest_snapshot(spark: SparkSession, path: Path) -> object:
     return log.update(False, none, none)
 
 
+def checkpoint_by_delta(spark: SparkSession, path: Path) -> None:
+    snapshot = newest_snapshot(spark, path)
+    none = spark._jvm.scala.Option.empty()
+    snapshot.deltaLog().checkpoint(snapshot, none)  # type: ignore[attr-defined]
+
+
 def forget(spark: SparkSession) -> None:
     """Have the session read every log again."""
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
@@ -143,6 +149,11 @@ def checkpoint_of(path: Path) -> int:
     """Give the version of the newest checkpoint; 0 without any, as Delta counts."""
     names = [file.name for file in (path / "_delta_log").iterdir()]
     return max((int(n[:20]) for n in names if re.match(r"\d{20}\.checkpoint\.", n)), default=0)
+
+
+def names_own_files(path: Path) -> bool:
+    """Tell whether all live files are below the table, by names relative to it."""
+    return not any("file:" in uri.removeprefix("file:") for uri in DeltaRs(str(path)).file_uris())
 
 
 def operation(path: Path, version: int) -> str:

@@ -19,6 +19,7 @@ from torture.histories.readers import (
     by_spark,
     feed,
     forget,
+    names_own_files,
     operation,
     rows_with_ids,
     version_of,
@@ -198,6 +199,8 @@ class Truth:
             feature in self.features() for feature in ("deletionVectors", "columnMapping")
         )
         if not is_plain or self.newest not in self.by_delta_rs:
+            return
+        if not names_own_files(self.path):
             return
         frame = self.spark.read.format("delta").load(str(self.path))
         ids = sorted(row.id for row in frame.select("id").collect())

@@ -6,10 +6,10 @@ import random
 from collections.abc import Callable
 
 from deltalake import write_deltalake
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
-from torture.histories.readers import by_spark, newest_snapshot
+from torture.histories.readers import by_spark, checkpoint_by_delta
 from torture.histories.shapes import ALTERED
 from torture.histories.spelling import respell
 from torture.histories.truth import Truth
@@ -147,24 +147,31 @@ class User:
         key, value = rng.choice(ALTERED)
         return self._sql(f"{table} SET TBLPROPERTIES ('{key}' = '{value}')")
 
+    def _frame(self, count: int) -> tuple[str, DataFrame]:
+        """Give new rows, and how they came to be."""
+        names, rows = self._rows(count)
+        kinds = {f.name: f.dataType.simpleString() for f in self.columns()}
+        columns = ", ".join(f"CAST({name} AS {kinds[name]}) AS {name}" for name in names)
+        query = f"SELECT {columns} FROM VALUES {', '.join(rows)} AS v({', '.join(names)})"
+        return query, self.spark.sql(query)
+
     def transaction(self) -> str:
         """Append as a stream does."""
-        names, rows = self._rows(2)
-        values = f"SELECT * FROM VALUES {', '.join(rows)} AS v({', '.join(names)})"
-        writer = self.spark.sql(values).write.format("delta").mode("append")
+        query, frame = self._frame(2)
+        writer = frame.write.format("delta").mode("append")
         application = f"app{self.rng.randrange(3)}"
         writer.option("txnAppId", application).option("txnVersion", self.next_id).save(
             str(self.truth.path)
         )
-        return f"append of {application}: {values}"
+        return f"append of {application}: {query}"
 
     def overwrite(self) -> str:
-        names, rows = self._rows(2)
-        return self._sql(
-            f"INSERT INTO {self.name} ({', '.join(names)}) REPLACE WHERE p = {self.next_id % 3} "
-            f"SELECT * FROM VALUES {', '.join(rows)} AS v({', '.join(names)}) "
-            f"WHERE p = {self.next_id % 3}"
-        )
+        """Replace one value of `p`, or everything."""
+        query, frame = self._frame(3)
+        writer = frame.where("p = 1").write.format("delta").mode("overwrite")
+        where = {"replaceWhere": "p = 1"} if self.rng.random() < 0.7 else {}
+        writer.options(**where).save(str(self.truth.path))
+        return f"overwrite {where}: {query}"
 
     def by_delta_rs(self) -> str:
         """Append by delta-rs some of the rows that are there."""
@@ -178,6 +185,5 @@ class User:
         return respell(self.truth.path, self.rng)
 
     def checkpoint_by_delta(self) -> str:
-        snapshot = newest_snapshot(self.spark, self.truth.path)
-        snapshot.deltaLog().checkpoint(snapshot)  # type: ignore[attr-defined]
+        checkpoint_by_delta(self.spark, self.truth.path)
         return "a checkpoint by Delta"

@@ -17,8 +17,8 @@ from torture.histories.readers import (
     Read,
     by_delta_rs,
     by_spark,
+    checkpoint_by_delta,
     forget,
-    newest_snapshot,
     version_of,
 )
 
@@ -156,7 +156,7 @@ def make(spark: SparkSession, path: Path, kind: Kind) -> None:
     insert(4, 5)
     frame = spark.sql("SELECT 6L AS id, 0 AS p, 'six' AS s").write.format("delta").mode("append")
     frame.option("txnAppId", "app").option("txnVersion", 1).save(str(path))
-    checkpoint(spark, path)
+    checkpoint_by_delta(spark, path)
     spark.sql(f"DELETE FROM {name} WHERE id = 2")
     insert(7, 8)
     spark.sql(f"UPDATE {name} SET s = 'new' WHERE id = 4")
@@ -166,15 +166,10 @@ def make(spark: SparkSession, path: Path, kind: Kind) -> None:
         options += ["format = 'parquet'"] if kind.in_parquet else []
         spark.sql(f"CHECKPOINT {name} OPTIONS ({', '.join(options)})").collect()
     else:
-        checkpoint(spark, path)
+        checkpoint_by_delta(spark, path)
     insert(9, 10)
     spark.sql(f"DELETE FROM {name} WHERE id = 5")
     insert(11)
-
-
-def checkpoint(spark: SparkSession, path: Path) -> None:
-    snapshot = newest_snapshot(spark, path)
-    snapshot.deltaLog().checkpoint(snapshot)  # type: ignore[attr-defined]
 
 
 def compact(log: Path, first: int, last: int) -> None:

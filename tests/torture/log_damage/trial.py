@@ -12,7 +12,14 @@ from pyspark.sql import SparkSession
 
 from sessions import session_conf
 from torture.checks import Broken
-from torture.histories.readers import Read, by_delta_rs, by_spark, files_below, forget
+from torture.histories.readers import (
+    Read,
+    by_delta_rs,
+    by_spark,
+    checkpoint_by_delta,
+    files_below,
+    forget,
+)
 from torture.log_damage.damages import Damage
 from torture.log_damage.tables import Template
 from torture.rows import Rows, difference
@@ -186,11 +193,8 @@ class Trial:
         """Tell whether a checkpoint by Delta alone leaves the same behind."""
         path = self._copy("checkpoint by Delta")
         forget(self.spark)
-        jvm = self.spark._jvm
         try:
-            delta = jvm.org.apache.spark.sql.delta.DeltaLog
-            log = delta.forTable(self.spark._jsparkSession, str(path))
-            log.checkpoint(log.unsafeVolatileSnapshot())
+            checkpoint_by_delta(self.spark, path)
         except Exception:
             return False
         self.damage.undo(path / "_delta_log", self.template.path / "_delta_log")
