@@ -21,7 +21,7 @@ from torture.histories.ages import age
 from torture.histories.readers import checkpoint_of, files_below, forget, version_of
 from torture.histories.shapes import Shape
 from torture.histories.truth import Truth
-from torture.histories.users import WITHOUT_HOOKS, User
+from torture.histories.users import OF_OTHER_ENGINES, WITHOUT_HOOKS, User
 from torture.statements import short
 
 DELTA = "spark.databricks.delta"
@@ -34,6 +34,10 @@ SETTINGS: dict[str, tuple[float, list[str]]] = {
     f"{DELTA}.checkpointV2.topLevelFileFormat": (0.2, ["parquet"]),
     f"{DELTA}.autoCompact.minNumFiles": (1.0, ["3"]),
 }
+
+
+class Unreadable(Exception):
+    """Delta itself no longer reads the table, after what another engine did."""
 
 
 @dataclass
@@ -103,6 +107,7 @@ class History:
         if self.rng.random() < 0.07:
             kind, do = self.rng.choice([("create", self._again), ("clone", self._clone)])
         before = version_of(self.truth.path)
+        note = ""
         try:
             note = do()
         except (PySparkException, Py4JJavaError) as e:
@@ -116,8 +121,8 @@ class History:
         else:
             self.notes.append(f"{note} -> {version_of(self.truth.path)}")
             self.tally[f"user: {kind}"] += 1
-        if kind in ("by delta-rs", "respelled"):
-            forget(self.spark)
+        if kind in OF_OTHER_ENGINES and not self.truth.see_again():
+            raise Unreadable(note)
         self.truth.learn()
         if version_of(self.truth.path) > before and kind not in (*WITHOUT_HOOKS, "by delta-rs"):
             self._check_hook(kind)
@@ -185,7 +190,6 @@ class History:
         statement = draw_statement(self.name, self.truth.features(), self.rng)
         changes_nothing = "DRY RUN" in statement or "DESCRIBE" in statement
         before = files_below(self.truth.path)
-        started = time.time()
         self.notes.append(f"{statement} -> ?")
         try:
             rows = self.spark.sql(statement).collect()
@@ -198,7 +202,7 @@ class History:
                 raise Broken(f"{statement} changed files")
             return
         if "RETAIN" in statement:
-            self.truth.expire(started)
+            self.truth.expire(time.time())
         all_by_spark = "CLEANUP" in statement or "MAINTAIN" in statement
         if statement.startswith("CLEANUP"):
             self.truth.check_report(rows[0].oldestReadableVersion)
@@ -272,6 +276,9 @@ class Histories:
             history.run(steps)
         except Broken as e:
             problem = str(e)
+        except Unreadable as e:
+            self.tally[f"given up after {e!s:.30}"] += 1
+            return None
         except Exception:  # of the harness itself: as bad
             problem = traceback.format_exc()
         else:

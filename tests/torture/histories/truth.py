@@ -61,6 +61,21 @@ class Truth:
         self.ids = self._ids()
         self.settings = Settings.of(self.spark, self.path)
 
+    def see_again(self) -> bool:
+        """Look who still reads the table after another engine; tell whether Delta does."""
+        forget(self.spark)
+        reads = self.reads
+        try:
+            same = all(by_spark(self.spark, self.path, v) == reads[v] for v in self.promised)
+        except Exception:
+            return False
+        self.by_delta_rs = {
+            v
+            for v in self.by_delta_rs
+            if by_delta_rs(self.path, v, reads[v].schema) == reads[v].rows
+        }
+        return same
+
     def _is_ours(self, version: int) -> bool:
         return operation(self.path, version) in OURS
 

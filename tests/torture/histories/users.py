@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from deltalake import write_deltalake
+from deltalake import PostCommitHookProperties, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
@@ -16,6 +16,7 @@ from torture.histories.truth import Truth
 
 # Delta writes these through a commit that has no hooks.
 WITHOUT_HOOKS = ("restore", "clone")
+OF_OTHER_ENGINES = ("by delta-rs", "respelled")
 
 
 class User:
@@ -177,7 +178,11 @@ class User:
         """Append by delta-rs some of the rows that are there."""
         read = by_spark(self.spark, self.truth.path)
         frame = self.spark.read.format("delta").load(str(self.truth.path)).limit(2)
-        write_deltalake(str(self.truth.path), frame.toArrow(), mode="append")
+        # Its cleanup keeps less than the protocol asks for.
+        after = PostCommitHookProperties(create_checkpoint=True, cleanup_expired_logs=False)
+        write_deltalake(
+            str(self.truth.path), frame.toArrow(), mode="append", post_commithook_properties=after
+        )
         return f"append by delta-rs to {read.schema.names}"
 
     def respelled(self) -> str:
