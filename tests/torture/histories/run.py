@@ -160,7 +160,7 @@ class History:
     def _check_hook(self, kind: str) -> None:
         """Assert that the commit has its checkpoint, at once or soon."""
         mode = self.conf["spark.deltaUpkeep.checkpoint.mode"]
-        if mode == "delta" or "SHALLOW CLONE" in self.notes[-1]:
+        if mode == "delta":
             return
         (detail,) = self.spark.sql(f"DESCRIBE DETAIL delta.`{self.truth.path}`").collect()
         interval = int(detail.properties.get("delta.checkpointInterval", "10"))
@@ -189,7 +189,7 @@ class History:
     def _ours(self) -> None:
         statement = draw_statement(self.name, self.truth.features(), self.rng)
         changes_nothing = "DRY RUN" in statement or "DESCRIBE" in statement
-        before = files_below(self.truth.path)
+        before, times = files_below(self.truth.path), self.truth.times()
         self.notes.append(f"{statement} -> ?")
         try:
             rows = self.spark.sql(statement).collect()
@@ -202,7 +202,7 @@ class History:
                 raise Broken(f"{statement} changed files")
             return
         if "RETAIN" in statement:
-            self.truth.expire(time.time())
+            self.truth.expire(times)
         all_by_spark = "CLEANUP" in statement or "MAINTAIN" in statement
         if statement.startswith("CLEANUP"):
             self.truth.check_report(rows[0].oldestReadableVersion)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -117,13 +118,16 @@ class Truth:
         metadata = self.settings.metadata if self.settings else ""
         return last > self.aged and "inCommitTimestampEnablement" not in metadata
 
-    def expire(self, now: float) -> None:
-        """Promise no version that was replaced before the minute of a time, in seconds."""
-        expired = [v for v in self.promised if self._time(v) <= now - now % 60]
-        self.floor = max(expired, default=self.floor)
+    def times(self) -> dict[int, float]:
+        """Tell when the promised versions were written, in seconds."""
+        log = self.path / "_delta_log"
+        return {v: (log / f"{v:020}.json").stat().st_mtime for v in self.promised}
 
-    def _time(self, version: int) -> float:
-        return (self.path / "_delta_log" / f"{version:020}.json").stat().st_mtime
+    def expire(self, times: dict[int, float]) -> None:
+        """Promise no version that was replaced before this minute."""
+        now = time.time()
+        expired = [version for version, at in times.items() if at <= now - now % 60]
+        self.floor = max(expired, default=self.floor)
 
     def check_report(self, oldest: int) -> None:
         """Read the version that a cleanup calls the oldest, if it was there when it was made."""

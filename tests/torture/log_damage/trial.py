@@ -34,12 +34,13 @@ STATEMENTS = {
     "CLEANUP LOG": "CLEANUP LOG {t}",
     "DESCRIBE HEALTH": "DESCRIBE HEALTH {t}",
     "MAINTAIN": "MAINTAIN {t}",
-    # A checkpoint and a cleanup follow it.
     INSERT: "INSERT INTO {t} VALUES (100, 0, 'new')",
 }
 READS_ONLY = ("OPTIMIZE DRY RUN", "DESCRIBE HEALTH")
-CLEANS = ("CLEANUP LOG", "MAINTAIN", INSERT)
-CHECKPOINTS = ("CHECKPOINT", "CHECKPOINT full", "MAINTAIN", INSERT)
+# After a commit the hook writes a checkpoint and cleans up.
+COMMITS = ("OPTIMIZE", "MAINTAIN", INSERT)
+CLEANS = ("CLEANUP LOG", *COMMITS)
+CHECKPOINTS = ("CHECKPOINT", "CHECKPOINT full", *COMMITS)
 
 
 @dataclass
