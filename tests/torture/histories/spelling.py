@@ -15,7 +15,7 @@ class NoCheckpoint(Exception):
 
 
 def respell(table: Path, rng: random.Random) -> str:
-    """Spell the paths of the newest v2 checkpoint anew, in place."""
+    """Spell the paths of the newest v2 checkpoint anew, in place; half the time without checksums."""
     log = table / "_delta_log"
     checkpoints = sorted(log.glob("*.checkpoint.*.json"))
     if not checkpoints:
@@ -31,7 +31,10 @@ def respell(table: Path, rng: random.Random) -> str:
     top_level.write_text("".join(json.dumps(action) + "\n" for action in actions))
     for name in (f".{top_level.name}.crc", "_last_checkpoint", "._last_checkpoint.crc"):
         (log / name).unlink(missing_ok=True)
-    return f"paths of {top_level.name} respelled"
+    checksums = rng.random() < 0.5
+    for checksum in [] if checksums else list(log.glob("*.crc")):
+        checksum.unlink()
+    return f"paths of {top_level.name} respelled, {'with' if checksums else 'without'} checksums"
 
 
 def _respelled(rows: pa.Table, rng: random.Random) -> pa.Table:
