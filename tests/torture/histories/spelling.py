@@ -15,7 +15,7 @@ class NoCheckpoint(Exception):
 
 
 def respell(table: Path, rng: random.Random) -> str:
-    """Spell the paths of the newest v2 checkpoint anew, in place; half the time without checksums."""
+    """Spell the paths of the newest v2 checkpoint anew; half the time without checksums."""
     log = table / "_delta_log"
     checkpoints = sorted(log.glob("*.checkpoint.*.json"))
     if not checkpoints:
