@@ -124,6 +124,8 @@ class History:
         if kind in OF_OTHER_ENGINES and not self.truth.see_again():
             raise Unreadable(note)
         self.truth.learn()
+        if kind in WITHOUT_HOOKS or self.conf["spark.deltaUpkeep.checkpoint.mode"] == "delta":
+            self.truth.follow_delta()
         if version_of(self.truth.path) > before and kind not in (*WITHOUT_HOOKS, "by delta-rs"):
             self._check_hook(kind)
 

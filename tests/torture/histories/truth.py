@@ -118,6 +118,15 @@ class Truth:
         metadata = self.settings.metadata if self.settings else ""
         return last > self.aged and "inCommitTimestampEnablement" not in metadata
 
+    def follow_delta(self) -> None:
+        """Promise what Delta's own cleanup has left: it keeps less of the day of the cutoff."""
+        while self.floor < self.newest:
+            try:
+                by_spark(self.spark, self.path, self.floor)
+                return
+            except Exception:
+                self.floor += 1
+
     def times(self) -> dict[int, float]:
         """Tell when the promised versions were written, in seconds."""
         log = self.path / "_delta_log"
