@@ -49,11 +49,13 @@ class WholeCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
   private def linesOf(file: Path): Seq[String] = Files.readString(file).linesWithSeparators.toSeq
 
   /** Once all versions have expired. */
-  private def cleanup(path: String): CleanupPlan = {
+  private def cleanup(path: String): CleanupPlan = cleanupOf(path).plan
+
+  private def cleanupOf(path: String): TableCleanup = {
     DeltaLog.clearCache()
     val target = DeltaTarget.byPath(spark, "TEST", path, Map.empty)
     val handle = DeltaHandle.open(spark, "TEST", target, Intent.Checkpoint)
-    TableCleanup(handle, CleanupSettings(DayMs, Granularity.Day), System.currentTimeMillis() + 60 * DayMs).plan
+    TableCleanup(handle, CleanupSettings(DayMs, Granularity.Day), System.currentTimeMillis() + 60 * DayMs)
   }
 
   private def deletedCommits(plan: CleanupPlan): Int = plan.deletions.count(_.name.matches("\\d{20}\\.json"))
@@ -69,6 +71,17 @@ class WholeCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
       val plan = cleanup(path)
       assert(deletedCommits(plan) == 0)
       assert(plan.message.contains("The checkpoint of version 5 is passed over: "), plan.message)
+    }
+  }
+
+  test("a checkpoint gets a copy with a classic name only if it is whole") {
+    for (isCut <- Seq(true, false)) {
+      val path = table(s"copyOfCut$isCut")
+      checkpoint(path, "OPTIONS (policy = 'v2')")
+      if (isCut) keep(checkpointOf(path, 6), linesOf(checkpointOf(path, 6)).take(2))
+      cleanupOf(path).execute()
+      assert(!Files.exists(log(path, f"${0}%020d.json")))
+      assert(Files.exists(log(path, f"${6}%020d.checkpoint.parquet")) != isCut)
     }
   }
 

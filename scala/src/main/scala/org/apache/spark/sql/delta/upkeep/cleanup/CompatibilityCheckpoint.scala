@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.{CheckpointInstance, Checkpoints, DeltaLogFileIndex}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.CheckpointFooter
+import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, WholeCheckpoint, Wholeness}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 
@@ -17,18 +17,20 @@ import org.apache.spark.sql.delta.util.FileNames
 private[upkeep] object CompatibilityCheckpoint {
 
   /**
-   * Writes it if the newest checkpoint has a UUID in its name and no readable copy. Delta's cleanup does the
-   * same, but without a rename: if it is cut short, half a file stays for good. The rename also helps on
-   * stores where a partial write is not visible, because an interrupted task may publish half a file.
+   * Writes it if the newest checkpoint has a UUID in its name and no readable copy, and is whole: a copy of a
+   * damaged one would outlive its removal. Delta's cleanup does not ask, and writes without a rename: if it is
+   * cut short, half a file stays for good. The rename also helps on stores where a partial write is not
+   * visible, because an interrupted task may publish half a file.
    */
   def write(table: DeltaHandle): Unit = {
     val newest = table.snapshot.checkpointProvider
+    def isWhole = new WholeCheckpoint(table).check(newest.version, newest) == Wholeness.Whole
     newest.topLevelFiles.find(isUuidNamed).foreach { topLevel =>
       val path = FileNames.checkpointFileSingular(table.logPath, newest.version)
       val fs = path.getFileSystem(table.hadoopConf)
       val found = Option.when(fs.exists(path))(fs.getFileStatus(path))
       val isThere = found.exists(CheckpointFooter.isWhole(_, table.hadoopConf)(_ => true))
-      if (!isThere) {
+      if (!isThere && isWhole) {
         val written = new Path(path.getParent, s".${path.getName}.${UUID.randomUUID}.tmp")
         Checkpoints.createCheckpointV2ParquetFile(
           table.session,
