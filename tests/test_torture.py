@@ -1,4 +1,4 @@
-"""A few of the tables, histories, damages and cells of readers that `make torture` has more time for."""
+"""A few of the tables, histories, damages and cells of readers that `make torture` tries."""
 
 from __future__ import annotations
 
