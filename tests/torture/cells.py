@@ -248,7 +248,7 @@ def _avro() -> Iterator[Cell]:
     for two_levels in (False, True):
         # Which have no place for nulls in lists.
         schema = t.StructType(kept) if not two_levels else _without("array", t.StructType(kept))
-        writer = Avro(two_levels, True, 1 << 27)
+        writer = Avro(two_levels, True, 1 << 27, "SNAPPY", 1 << 20)
         levels = "two" if two_levels else "three"
         yield Cell(f"avro-{levels}-levels", writer, "snappy", "v1", True, schema=schema)
 
