@@ -74,6 +74,16 @@ class WholeCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     }
   }
 
+  test("a v2 checkpoint in JSON is no cutoff where the schema of its sidecars is damaged") {
+    val path = table("schemaOfSidecars")
+    val (of, others) = linesOf(topLevel(path)).partition(_.startsWith("{\"checkpointMetadata"))
+    assert(of.exists(_.contains("nullable")))
+    keep(topLevel(path), of.map(_.replaceFirst("nullable", "n5llable")) ++ others)
+    val plan = cleanup(path)
+    assert(deletedCommits(plan) == 0)
+    assert(plan.message.contains("the schema of its sidecars cannot be read"), plan.message)
+  }
+
   test("a checkpoint gets a copy with a classic name only if it is whole") {
     for (isCut <- Seq(true, false)) {
       val path = table(s"copyOfCut$isCut")

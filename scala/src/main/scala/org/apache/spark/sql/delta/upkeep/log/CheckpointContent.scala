@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.log
 
+import scala.util.Try
+
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.delta.CheckpointInstance
@@ -14,6 +16,7 @@ import org.apache.spark.sql.delta.actions.{
 }
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.types.DataType
 
 /**
  * What the files of a checkpoint hold, counted.
@@ -47,8 +50,14 @@ private[upkeep] final class CheckpointContent private (
   /** The number of actions that it says its sidecars hold. */
   def sidecarActionsByItself: Option[Long] = tag("sidecarNumActions")
 
-  private def tag(name: String): Option[Long] =
-    checkpointMetadata.flatMap(metadata => Option(metadata.tags)).flatMap(_.get(name)).flatMap(_.toLongOption)
+  /** Whether what it says is the schema of its sidecars is one. Readers without `_last_checkpoint` need it. */
+  def hasSidecarSchema: Boolean =
+    text("sidecarFileSchema").forall(json => Try(DataType.fromJson(json)).isSuccess)
+
+  private def tag(name: String): Option[Long] = text(name).flatMap(_.toLongOption)
+
+  private def text(tag: String): Option[String] =
+    checkpointMetadata.flatMap(metadata => Option(metadata.tags)).flatMap(_.get(tag))
 }
 
 private[upkeep] object CheckpointContent {

@@ -93,6 +93,7 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   private def ofItself(of: CheckpointContent): Option[String] =
     Option.when(!of.hasItsForm)("it has no checkpointMetadata action, or several")
       .orElse(Option.when(of.protocols == 0 || of.metadata == 0)("it has no protocol, or no metadata"))
+      .orElse(Option.unless(of.hasSidecarSchema)("the schema of its sidecars cannot be read"))
       .orElse(of.addsByItself.filter(_ != of.adds).map(lacksFiles(of, _)))
       .orElse(of.sidecarActionsByItself.filter(_ != of.sidecarActions).map { expected =>
         s"its sidecars hold ${CountText.of(of.sidecarActions, "action")}, where it counts $expected"
