@@ -1,8 +1,10 @@
 package org.apache.spark.sql.delta.upkeep.log
 
 import scala.util.{Failure, Success, Try, Using}
+import scala.util.control.NonFatal
 
 import io.deltaupkeep.log.{FoundCheckpoint, LogFile, SidecarReferences}
+import io.deltaupkeep.parquet.bytes.UnreadableInput
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
@@ -16,7 +18,7 @@ import org.apache.spark.sql.delta.actions.{
   SetTransaction,
   SidecarFile
 }
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.util.FileNames
 
 /** Reads single files of the log through Delta's own readers. */
@@ -31,10 +33,14 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
    * The time that a commit itself carries, in milliseconds since the epoch (protocol, 'In-Commit
    * Timestamps').
    */
-  def inCommitTimestamp(version: Long): Option[Long] =
-    DeltaHistoryManager
-      .getCommitInfoOpt(deltaLog.store, FileNames.unsafeDeltaFile(handle.logPath, version), conf)
-      .flatMap(_.inCommitTimestamp)
+  def inCommitTimestamp(version: Long): Option[Long] = {
+    val file = FileNames.unsafeDeltaFile(handle.logPath, version)
+    try DeltaHistoryManager.getCommitInfoOpt(deltaLog.store, file, conf).flatMap(_.inCommitTimestamp)
+    catch {
+      case NonFatal(e) if InputFailures.damageOfLog(e).isDefined =>
+        throw new UnreadableInput(file.toString, e)
+    }
+  }
 
   /** The actions of a commit or of a checkpoint in JSON; null for those that Delta does not know. */
   private[upkeep] def actions(path: Path): Seq[Action] =
