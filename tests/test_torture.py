@@ -22,7 +22,6 @@ pytestmark = pytest.mark.usefixtures("usual_queries")
 SEED = int(os.environ.get("TORTURE_SEED") or time.time())
 TABLES = 3
 CHOICE = 100
-DAMAGES = 2
 
 
 def varied(first: int) -> list[int]:
@@ -59,13 +58,13 @@ def test_others_read_what_optimize_writes(spark: SparkSession):
 
 def test_history_of_a_table(spark: SparkSession):
     histories = Histories(spark, Path(KEPT))
-    report = histories.one(SEED, steps=2)
+    report = histories.one(SEED, steps=1)
     print(f"seed {SEED}: {dict(histories.tally)}")
     assert not report, report
 
 
-def test_damaged_logs(spark: SparkSession):
+def test_damaged_log(spark: SparkSession):
     damage = LogDamage(spark, Path(KEPT))
-    reports = [damage.one(seed, statements=3) for seed in range(SEED, SEED + DAMAGES)]
-    print(f"seeds from {SEED} on: {dict(damage.tally)}")
-    assert not any(reports), "\n\n".join(filter(None, reports))
+    report = damage.one(SEED, statements=4)
+    print(f"seed {SEED}: {dict(damage.tally)}")
+    assert not report, report

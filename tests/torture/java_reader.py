@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
 from torture.filters import Filter
-from torture.values import WIDE
+from torture.extremes import WIDE
 
 
 class JavaReader:
