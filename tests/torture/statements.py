@@ -53,12 +53,14 @@ def draw_conf(plan: Plan, rng: random.Random, notes: list[str]) -> dict[str, str
     notes.append(f"conf {conf}")
     # Every table has another schema, for which Spark would compile code each time.
     codegen = rng.choice(["NO_CODEGEN"] * 9 + ["FALLBACK"])
+    # Row by row, Spark supplies defaults that it cannot supply in batches, such as long decimals.
+    in_batches = ["true", "false", "false"] if plan.defaults else ["true", "true", "false"]
     fixed = {
         "spark.sql.codegen.wholeStage": "false" if codegen == "NO_CODEGEN" else "true",
         "spark.sql.codegen.factoryMode": codegen,
         "spark.sql.adaptive.enabled": "false",
         f"{DELTA}.retentionDurationCheck.enabled": "false",
-        "spark.sql.parquet.enableVectorizedReader": rng.choice(["true", "true", "false"]),
+        "spark.sql.parquet.enableVectorizedReader": rng.choice(in_batches),
     }
     return {**conf, **fixed}
 
