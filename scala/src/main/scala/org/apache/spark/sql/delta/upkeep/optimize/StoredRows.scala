@@ -18,16 +18,20 @@ private[upkeep] object StoredRows {
    */
   private val Plain = Map("parquet.hadoop.vectored.io.enabled" -> "false")
 
-  /** Delta resolves names without case, so a file may spell a column in another way than the table does. */
+  /**
+   * Delta resolves names without case, so a file may spell a column in another way than the table does. Of Spark's
+   * readers, one asks the session of the relation, and the other the one that runs the plan.
+   */
   private def withoutCase(session: SparkSession): SparkSession =
     if (!session.sessionState.conf.caseSensitiveAnalysis) session
     else SessionCopy.of(session)(_.setConf(SQLConf.CASE_SENSITIVE, false))
 
   def of(snapshot: Snapshot, files: Seq[AddFile], action: Option[String] = None): DataFrame = {
     val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
+    val session = withoutCase(stored.sparkSession)
     val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
-      files.copy(options = files.options ++ Plain)(withoutCase(files.sparkSession))
+      files.copy(options = files.options ++ Plain)(session)
     }
-    RowTracking.preserveRowTrackingColumns(Plans.run(stored.sparkSession, plan), snapshot)
+    RowTracking.preserveRowTrackingColumns(Plans.run(session, plan), snapshot)
   }
 }

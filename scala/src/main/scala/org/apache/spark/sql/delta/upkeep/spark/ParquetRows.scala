@@ -47,6 +47,13 @@ private[upkeep] final case class ParquetReading(
     own.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, schema.json)
     own
   }
+
+  /** Runs code of Spark's reader that asks for settings of the session. */
+  def withSettings[T](body: => T): T = {
+    val own = new SQLConf
+    settings.foreach { case (key, value) => own.setConfString(key, value) }
+    SQLConf.withExistingConf(own)(body)
+  }
 }
 
 private[upkeep] object ParquetReading {
@@ -105,7 +112,7 @@ private[upkeep] final class ParquetRows(
   }
   private val context = {
     val sets = keyValues.asScala.map { case (key, value) => key -> Collections.singleton(value) }.toMap
-    support.init(new InitContext(conf, sets.asJava, meta.getSchema))
+    reading.withSettings(support.init(new InitContext(conf, sets.asJava, meta.getSchema)))
   }
 
   /** What is read of the file. */
@@ -165,7 +172,7 @@ private[upkeep] final class ParquetRows(
   }
 
   private def materializer: RecordMaterializer[InternalRow] =
-    support.prepareForRead(conf, keyValues, meta.getSchema, context)
+    reading.withSettings(support.prepareForRead(conf, keyValues, meta.getSchema, context))
 
   private def valuesOf(row: InternalRow): Array[Any] = {
     val fields = reading.schema.fields
