@@ -10,8 +10,8 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from torture.filters import Filter
 from torture.extremes import WIDE
+from torture.filters import Filter
 
 
 class JavaReader:
