@@ -28,6 +28,7 @@ from torture.rows import python_columns
 from torture.run import KEPT, READABLE
 from torture.session import new_session
 from torture.statements import short
+from torture.writers import PLAIN
 
 CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "LZ4_RAW", "BROTLI")
 ENCODINGS_OF_COPIES = (
@@ -141,11 +142,20 @@ class Trial:
                 given = Given(writer.writer, some)
                 files.append(ForeignFile(given, rows=0, stats=how, partition=name))
         table = ForeignTable.of(self.matrix.spark, self.folder, cell.schema, files, BIN)
-        if rng.random() < CONVERTED and not cell.is_brotli:
+        if rng.random() < CONVERTED and self._reads(table):
             shutil.rmtree(table.path / "_delta_log")
             DeltaTable.convertToDelta(table.spark, f"parquet.`{table.path}`", "bin STRING")
             self.tally["tables converted"] += 1
         return table
+
+    def _reads(self, table: ForeignTable, where: str = "true") -> bool:
+        """Tell whether Spark reads the rows of a table."""
+        try:
+            with session_conf(self.matrix.spark, READABLE | ROW_READER):
+                table.frame().where(where).write.format("noop").mode("overwrite").save()
+        except Exception:
+            return False
+        return True
 
     def _ids(self, count: int) -> int:
         first = self.next_id
@@ -160,11 +170,13 @@ class Trial:
         copied = {"copied": [(cell, 40), (cell, 30)]}
         if cell.is_brotli:
             return copied
+        # Large pages of Hadoop's own LZ4 are read by few: these come from others.
+        plain = replace(cell, writer=PLAIN) if cell.codec == "lz4" else cell
         others = [c for c in CELLS if c.schema is WIDE and not c.is_brotli]
         return {
             "spliced": [(cell, 40), (cell, 1), (cell, 60)],
             "mixed": [(cell, 30), (self.rng.choice(others), 30), (cell, 20)],
-            "huge": [(cell, 4), (cell, 3)],
+            "huge": [(plain, 4), (plain, 3)],
             **copied,
         }
 
@@ -224,7 +236,10 @@ class Trial:
                 try:
                     (row,) = table.spark.sql(f"OPTIMIZE {table.sql_name} WHERE {where}").collect()
                 except Exception as e:
-                    self.problems.append(f"OPTIMIZE WHERE {where} fails: {short(e)}")
+                    if self._reads(table, where):
+                        self.problems.append(f"OPTIMIZE WHERE {where} fails: {short(e)}")
+                    else:
+                        self.tally[f"OPTIMIZE of {cell.codec} fails, and Spark reads no row"] += 1
                     continue
             for b in row.bins:
                 self.tally[f"bin {b.partition}: {b.tier}"] += 1
