@@ -221,6 +221,8 @@ class Trial:
             "not null",
         ):
             return count, count
+        if f.value != f.value:
+            return 0, count
         nans = texts[f.path[0]].count("nan") if f.matches(math.nan) else 0
         return count - nans, count
 
