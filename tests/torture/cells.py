@@ -53,7 +53,7 @@ LONG = t.StructType(
         t.StructField("numbers", t.ArrayType(t.LongType())),
     ]
 )
-LONG_ROWS = 34_000
+LONG_ROWS = 18_000  # of each file
 LARGE_PAGES = {"parquet.page.size": str(8 << 20), "parquet.page.row.count.limit": "1000000"}
 HUGE = 300_000  # bytes of a value
 # Spark's `lz4` is Hadoop's; that of pyarrow and polars is Spark's `lz4_raw`.
@@ -127,7 +127,9 @@ class Cell:
             "parquet.page.row.count.limit": rng.choice(["11", "50", "20000"]),
             "parquet.page.size": rng.choice(["512", "1048576"]),
         }
+        kind = "INT96" if self.times == "int96" else "TIMESTAMP_MICROS"
         return {
+            "spark.sql.parquet.outputTimestampType": kind,
             "spark.sql.parquet.compression.codec": "snappy" if self.is_brotli else self.codec,
             "parquet.writer.version": self.version,
             "parquet.enable.dictionary": str(self.dictionary).lower(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import re
 import shutil
 import sys
 import time
@@ -43,6 +44,10 @@ ENCODINGS_OF_COPIES = (
 )
 BIN = t.StructField("bin", t.StringType())
 FILTERS = 8  # of each bin
+# Hadoop's LZ4 keeps a value of more than 256 KiB in several blocks. The decoder that these have in
+# common stops at the last one if it is the smallest (`try_decompress_hadoop` of parquet-rs).
+OF_ONE_BLOCK = {"polars", "delta-rs"}
+HUGE_COLUMNS = {"string_10", "binary_11"}
 CONVERTED = 0.3  # the share of tables whose log is Delta's own
 # Any row group is large enough to be copied.
 WHOLE_ROW_GROUPS = {"parquet.block.size": "10"}
@@ -116,6 +121,8 @@ class Trial:
         self.bins = self._bins()
         self.drawn: dict[str, list[pa.Table]] = {}
         self.problems: list[str] = []
+        self.seen_bins: set[str] = set()
+        self.unread = False  # by Spark itself
 
     def run(self) -> list[str]:
         try:
@@ -126,6 +133,8 @@ class Trial:
         names = list(self.drawn)
         before = {name: self._see(table, name) for name in names}
         self._optimize(table)
+        for name in self.seen_bins.symmetric_difference(names) if not self.unread else ():
+            self.problems.append(f"OPTIMIZE says nothing of bin {name}")
         for name in names:
             self._compare(table, name, before[name])
         return self.problems
@@ -168,7 +177,7 @@ class Trial:
         """Say who writes how many rows of each file."""
         cell = self.cell
         if cell.is_long:
-            return {"long": [(cell, LONG_ROWS), (cell, 500)]}
+            return {"long": [(cell, LONG_ROWS), (cell, LONG_ROWS)]}
         copied = {"copied": [(cell, 40), (cell, 30)]}
         if cell.is_brotli:
             return copied
@@ -199,6 +208,9 @@ class Trial:
             texts, errors = read_columns(by, place, schema)
             for column, error in errors.items():
                 self._leave_out(reader, column, "cannot read", error)
+            if name == "huge" and self.cell.codec == "lz4" and reader in OF_ONE_BLOCK:
+                for column in HUGE_COLUMNS & texts.keys():
+                    del texts[column]
             for column in [column for column, values in texts.items() if values != truth[column]]:
                 del texts[column]
                 self._leave_out(reader, column, "reads otherwise than written", "")
@@ -255,12 +267,16 @@ class Trial:
                     if self._reads(table, where):
                         self.problems.append(f"OPTIMIZE WHERE {where} fails: {short(e)}")
                     else:
+                        self.unread = True
                         self.tally[f"OPTIMIZE of {cell.codec} fails, and Spark reads no row"] += 1
                     continue
             for b in row.bins:
                 self.tally[f"bin {b.partition}: {b.tier}"] += 1
-                if b.status != "committed":
+                if b.status == "left":
+                    self.tally[f"bin left: {re.sub(',? in file:.*', '', b.reason)}"] += 1
+                elif b.status != "committed":
                     self.problems.append(f"bin {b.partition} is {b.status}: {b.reason}")
+                self.seen_bins.add(b.partition.removeprefix(f"{BIN.name}="))
 
     def _compare(self, table: ForeignTable, name: str, before: dict[str, Seen]) -> None:
         place = self._place(table, name)
