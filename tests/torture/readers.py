@@ -22,7 +22,7 @@ from pyspark.sql import types as t
 
 from foreign_table import ForeignFile, ForeignTable
 from sessions import session_conf
-from torture.cells import CELLS, LONG_ROWS, WIDE, Cell, Given
+from torture.cells import CELLS, LONG, LONG_ROWS, WIDE, Cell, Given
 from torture.filters import Filter, draw_filters
 from torture.java_reader import JavaReader
 from torture.reading import Place, Reader, Texts, panics, read_columns, readers_of, texts_of
@@ -44,10 +44,10 @@ ENCODINGS_OF_COPIES = (
 )
 BIN = t.StructField("bin", t.StringType())
 FILTERS = 8  # of each bin
-# Hadoop's LZ4 keeps a value of more than 256 KiB in several blocks. The decoder that these have in
-# common stops at the last one if it is the smallest (`try_decompress_hadoop` of parquet-rs).
+# Hadoop's LZ4 keeps a page of more than 256 KiB in several blocks. The decoder that these have in
+# common stops before the last block if it is the smallest (`try_decompress_hadoop` of parquet-rs).
 OF_ONE_BLOCK = {"polars", "delta-rs"}
-HUGE_COLUMNS = {"string_10", "binary_11"}
+LARGE = {"huge": {"string_10", "binary_11"}, "long": {*LONG.names} - {"id"}}
 CONVERTED = 0.3  # the share of tables whose log is Delta's own
 # Any row group is large enough to be copied.
 WHOLE_ROW_GROUPS = {"parquet.block.size": "10"}
@@ -153,16 +153,16 @@ class Trial:
                 given = Given(writer.writer, some)
                 files.append(ForeignFile(given, rows=0, stats=how, partition=name))
         table = ForeignTable.of(self.matrix.spark, self.folder, cell.schema, files, BIN)
-        if rng.random() < CONVERTED and self._reads(table):
+        if rng.random() < CONVERTED and self._reads(table, ROW_READER):
             shutil.rmtree(table.path / "_delta_log")
             DeltaTable.convertToDelta(table.spark, f"parquet.`{table.path}`", "bin STRING")
             self.tally["tables converted"] += 1
         return table
 
-    def _reads(self, table: ForeignTable, where: str = "true") -> bool:
+    def _reads(self, table: ForeignTable, conf: dict[str, str], where: str = "true") -> bool:
         """Tell whether Spark reads the rows of a table."""
         try:
-            with session_conf(self.matrix.spark, READABLE | ROW_READER):
+            with session_conf(self.matrix.spark, READABLE | conf):
                 table.frame().where(where).write.format("noop").mode("overwrite").save()
         except Exception:
             return False
@@ -208,9 +208,10 @@ class Trial:
             texts, errors = read_columns(by, place, schema)
             for column, error in errors.items():
                 self._leave_out(reader, column, "cannot read", error)
-            if name == "huge" and self.cell.codec == "lz4" and reader in OF_ONE_BLOCK:
-                for column in HUGE_COLUMNS & texts.keys():
+            if self.cell.codec == "lz4" and name in LARGE and reader in OF_ONE_BLOCK:
+                for column in LARGE[name] & texts.keys():
                     del texts[column]
+                    self._leave_out(reader, column, "is not asked for", "LZ4 in several blocks")
             for column in [column for column, values in texts.items() if values != truth[column]]:
                 del texts[column]
                 self._leave_out(reader, column, "reads otherwise than written", "")
@@ -253,7 +254,7 @@ class Trial:
         cell = self.cell
         conf = READABLE | cell.conf(self.rng)
         conf |= {"spark.sql.session.timeZone": "UTC"}
-        if any(w.writer.needs_row_reader for files in self.bins.values() for w, _ in files):
+        if not self._reads(table, conf):  # in batches
             conf |= ROW_READER
         if cell.is_brotli:  # which Spark does not read
             conf |= NOT_VERIFIED
@@ -264,7 +265,7 @@ class Trial:
                 try:
                     (row,) = table.spark.sql(f"OPTIMIZE {table.sql_name} WHERE {where}").collect()
                 except Exception as e:
-                    if self._reads(table, where):
+                    if self._reads(table, conf, where):
                         self.problems.append(f"OPTIMIZE WHERE {where} fails: {short(e)}")
                     else:
                         self.unread = True
