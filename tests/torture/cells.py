@@ -136,10 +136,11 @@ class Cell:
             **(LARGE_PAGES if self.is_long else layout),
         }
 
-    def rows(self, count: int, first_id: int, rng: random.Random, huge: bool = False) -> pa.Table:
-        """Draw rows with ids, which this writer can hold without a loss."""
-        extreme = self.times != "int96" and rng.random() < 0.2
-        styles = {f.name: Style.draw(rng, extreme) for f in self.schema.fields}
+    def rows(
+        self, count: int, first_id: int, rng: random.Random, huge: bool = False, ages: bool = False
+    ) -> pa.Table:
+        """Draw rows with ids, which this writer can hold without a loss; of all `ages` if asked."""
+        styles = {f.name: Style.draw(rng, ages) for f in self.schema.fields}
         styles = {
             name: replace(style, spread="many") if style.spread == "huge" else style
             for name, style in styles.items()

@@ -58,7 +58,9 @@ FILTERS = 8  # of each bin
 # common stops before the last block if it is the smallest (`try_decompress_hadoop` of parquet-rs).
 OF_ONE_BLOCK = {"polars", "delta-rs"}
 LARGE = {"huge": {"string_10", "binary_11"}, "long": {*LONG.names} - {"id"}}
-CONVERTED = 0.3  # the share of tables whose log is Delta's own
+# Shares of tables:
+CONVERTED = 0.3  # whose log is Delta's own
+OF_ALL_AGES = 0.2  # with times far from today
 # Any row group is large enough to be copied.
 WHOLE_ROW_GROUPS = {"parquet.block.size": "10"}
 ROW_READER = {"spark.sql.parquet.enableVectorizedReader": "false"}
@@ -149,11 +151,14 @@ class Trial:
     def _make(self) -> ForeignTable:
         cell, rng = self.cell, self.rng
         files = []
+        # INT96 is nanoseconds to some, which end in 2262.
+        ages = cell.times != "int96" and rng.random() < OF_ALL_AGES
         for name, writers in self.bins.items():
-            rows = [
-                replace(writer, schema=cell.schema).rows(n, self._ids(n), rng, name == "huge")
-                for writer, n in writers
-            ]
+            rows = []
+            for writer, count in writers:
+                of = replace(writer, schema=cell.schema)
+                in_range = ages and writer.times != "int96"
+                rows.append(of.rows(count, self._ids(count), rng, name == "huge", in_range))
             self.drawn[name] = rows
             for (writer, _), some in zip(writers, rows, strict=True):
                 how = rng.choice(["none", "count", "full"])
