@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from itertools import count, islice
 from pathlib import Path
 
 import pytest
@@ -21,24 +22,17 @@ pytestmark = pytest.mark.usefixtures("usual_queries")
 
 SEED = int(os.environ.get("TORTURE_SEED") or time.time())
 TABLES = 3
-CHOICE = 100
+KINDS = 4  # at most: of tables that are of more kinds, Spark cannot read some itself
 
 
-def varied(first: int) -> list[int]:
-    """Choose a few of the next seeds that have, between them, as many kinds as possible."""
-    left = [seed for seed in range(first, first + CHOICE) if not is_large(seed)]
-    found: list[int] = []
-    kinds: set[str] = set()
-    while len(found) < TABLES:
-        best = max(left, key=lambda seed: len(kinds.union(Plan.of(seed).kinds())))
-        left.remove(best)
-        found.append(best)
-        kinds.update(Plan.of(best).kinds())
-    return found
+def ordinary(first: int) -> list[int]:
+    """Choose the next seeds of tables that are not too large or odd."""
+    fitting = (n for n in count(first) if not is_large(n) and len(Plan.of(n).kinds()) <= KINDS)
+    return list(islice(fitting, TABLES))
 
 
 def test_tables_that_others_wrote(spark: SparkSession):
-    seeds = varied(SEED)
+    seeds = ordinary(SEED)
     torture = Torture(spark, Path(KEPT))
     reports = [torture.one(seed) for seed in seeds]
     print(f"seeds {seeds}: {dict(torture.tally)}")

@@ -140,13 +140,13 @@ class Cell:
         self, count: int, first_id: int, rng: random.Random, huge: bool = False, ages: bool = False
     ) -> pa.Table:
         """Draw rows with ids, which this writer can hold without a loss; of all `ages` if asked."""
-        styles = {f.name: Style.draw(rng, ages) for f in self.schema.fields}
+        styles = {f.name: Style.draw(rng, extreme=ages) for f in self.schema.fields}
         styles = {
             name: replace(style, spread="many") if style.spread == "huge" else style
             for name, style in styles.items()
         }
         if self.is_long:
-            styles = dict.fromkeys(styles, Style("many", 0.02, False, 0.01))
+            styles = dict.fromkeys(styles, Style("many", 0.02, 0.0, 0.01))
         rows = arrow_table(self.schema, styles, count, rng)
         if huge:
             blobs = [rng.randbytes(HUGE) for _ in range(count)]

@@ -105,7 +105,10 @@ class Draft:
         if self.plan.bulky:
             sizes = [50, 300, self.most_rows, self.most_rows]
         count = min(rng.choice(sizes), self.most_rows)
-        styles = {f.name: Style.draw(rng, self.plan) for f in schema.fields}
+        plan = self.plan
+        styles = {
+            f.name: Style.draw(rng, plan.extreme, plan.raw, plan.bulky) for f in schema.fields
+        }
         if any(style.spread == "huge" for style in styles.values()):
             count = min(count, 60)
         if partition is None:

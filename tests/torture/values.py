@@ -13,7 +13,6 @@ import pyarrow as pa
 from pyspark.sql import types as t
 
 from torture.extremes import DAY, WIDE, WIDTHS, draw_extreme
-from torture.plan import Plan
 from torture.raw_texts import draw_raw, to_arrow
 
 # More bytes than a column index keeps (64) and more characters than Delta's statistics (32).
@@ -39,14 +38,16 @@ class Style:
     bulk: int = 0  # bytes of a text
 
     @classmethod
-    def draw(cls, rng: random.Random, plan: Plan) -> Style:
+    def draw(
+        cls, rng: random.Random, extreme: bool = False, raw: bool = False, bulky: bool = False
+    ) -> Style:
         return cls(
             rng.choice(STYLES),
             rng.choice([0.0, 0.0, 0.1, 0.5, 0.9, 1.0]),
-            rng.choice([0.05, 0.3]) if plan.extreme else 0.0,
+            rng.choice([0.05, 0.3]) if extreme else 0.0,
             rng.choice([0.0, 0.0, 0.0, 0.01, 0.2]),
-            rng.choice([0.0, 0.05, 0.5, 0.9]) if plan.raw else 0.0,
-            rng.choice([0, 300, 300, 2000]) if plan.bulky else 0,
+            rng.choice([0.0, 0.05, 0.5, 0.9]) if raw else 0.0,
+            rng.choice([0, 300, 300, 2000]) if bulky else 0,
         )
 
 
