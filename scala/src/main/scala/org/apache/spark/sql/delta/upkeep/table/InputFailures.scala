@@ -130,6 +130,8 @@ object InputFailures {
   /** What is wrong with the bytes of a file; none if the store, the engine or a setting may be at fault. */
   private def damage(e: Throwable): Option[String] = causesOf(e).last match {
     case end: EOFException if !isOfNetwork(end) => Some("it ends too early")
+    // Of a codec that Spark lacks, for one.
+    case _: ReflectiveOperationException | _: LinkageError => None
     case thrown
         if thrown.isInstanceOf[ChecksumException] || thrown.isInstanceOf[DeltaChecksumException] ||
           isOfReaders(thrown) =>
