@@ -54,7 +54,7 @@ ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_bad_input.py tes
 ON_MAIN_ALONE := test_make or each_block_is_known
 # What takes long, and says little about a pair: `make test PLATFORM=` has it.
 ON_LINES_ALONE := every_version_inside_retention or orphans_are_what_vacuum or what_delta_leaves_readable or oldest_java \
-	or a_dry_run or byte_budget or test_readme.py and (test_python or test_sql)
+	or a_dry_run or byte_budget or test_readme.py and (test_python or test_sql or test_fleet)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.
