@@ -198,14 +198,19 @@ def test_feature_that_no_writer_knows(spark: SparkSession, table: TableFactory, 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
 @pytest.mark.parametrize(
-    ("feature", "older"),
+    ("feature", "since", "older"),
     [
-        ("catalogManaged", "UNSUPPORTED_TABLE_FEATURE"),
-        ("adaptiveMetadata-preview", "ADAPTIVE_METADATA_TABLE"),
+        ("catalogManaged", (4, 1), "UNSUPPORTED_TABLE_FEATURE"),
+        ("adaptiveMetadata-preview", (4, 2), "ADAPTIVE_METADATA_TABLE"),
     ],
 )
 def test_catalog_managed_by_path(
-    spark: SparkSession, table: TableFactory, statement: str, feature: str, older: str
+    spark: SparkSession,
+    table: TableFactory,
+    statement: str,
+    feature: str,
+    since: tuple[int, int],
+    older: str,
 ):
     """By name they need a catalog that manages commits: see CatalogManagedSuite.scala."""
     t = table(1, 2)
@@ -218,8 +223,8 @@ def test_catalog_managed_by_path(
     written = ("inCommitTimestamp", "rowTracking", "domainMetadata")
     set_protocol(t, **features(*{feature, *needed}, writer=written))
     before = t.all_files()
-    # Delta before 4.1 does not know these tables.
-    expected = "CATALOG_MANAGED_TABLE_BY_PATH" if DELTA >= (4, 1) else older
+    # Older Deltas do not know these tables.
+    expected = "CATALOG_MANAGED_TABLE_BY_PATH" if DELTA >= since else older
     assert condition_of(spark, f"{statement} '{t.path}'") == expected
     assert t.all_files() == before
 
