@@ -224,7 +224,7 @@ def test_catalog_managed_by_path(
     set_protocol(t, **features(*{feature, *needed}, writer=written))
     before = t.all_files()
     # Older Deltas do not know these tables.
-    expected = "CATALOG_MANAGED_TABLE_BY_PATH" if DELTA >= since else older
+    expected = "CATALOG_MANAGED_TABLE_BY_PATH" if since <= DELTA else older
     assert condition_of(spark, f"{statement} '{t.path}'") == expected
     assert t.all_files() == before
 
