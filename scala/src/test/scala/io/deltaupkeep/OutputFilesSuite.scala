@@ -9,15 +9,7 @@ import scala.jdk.CollectionConverters._
 import jdk.jfr.Recording
 import jdk.jfr.consumer.RecordingFile
 import org.apache.hadoop.conf.Configuration
-import org.apache.hadoop.fs.{
-  ChecksumException,
-  FSDataOutputStream,
-  FileAlreadyExistsException,
-  LocalFileSystem,
-  Path
-}
-import org.apache.hadoop.fs.permission.FsPermission
-import org.apache.hadoop.util.Progressable
+import org.apache.hadoop.fs.{ChecksumException, FileAlreadyExistsException, LocalFileSystem, Path}
 import org.apache.parquet.hadoop.util.HadoopOutputFile
 import org.apache.parquet.io.OutputFile
 import org.scalatest.funsuite.AnyFunSuite
@@ -96,19 +88,11 @@ class OutputFilesSuite extends AnyFunSuite {
 }
 
 /** A local file system of a user. */
-class OwnFileSystem extends LocalFileSystem {
+class OwnFileSystem extends RequestFileSystem("file") {
 
-  override def create(
-      path: Path,
-      permission: FsPermission,
-      overwrite: Boolean,
-      bufferSize: Int,
-      replication: Short,
-      blockSize: Long,
-      progress: Progressable
-  ): FSDataOutputStream = {
-    OwnFileSystem.created.set(Some(path.getName))
-    super.create(path, permission, overwrite, bufferSize, replication, blockSize, progress)
+  override protected def request[T](kind: String, path: Path)(body: => T): T = {
+    if (kind == "create") OwnFileSystem.created.set(Some(path.getName))
+    body
   }
 }
 

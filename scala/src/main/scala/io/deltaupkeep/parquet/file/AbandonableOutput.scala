@@ -31,6 +31,15 @@ private[parquet] final class AbandonableOutput(output: OutputFile) extends Outpu
     case _ => false
   }
 
+  /** Aborts the upload if writing fails. */
+  def orAbort[T](write: => T): T =
+    try write
+    catch {
+      case failure: Throwable =>
+        abort()
+        throw failure
+    }
+
   /** Frees what the file takes. A part of it may appear, and is for the caller to delete. */
   def abandon(): Unit = if (!abort()) opened.foreach(stream => Try(stream.close()))
 }

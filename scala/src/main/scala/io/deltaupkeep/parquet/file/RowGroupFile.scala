@@ -94,16 +94,8 @@ final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], ou
   )
   writer.start()
 
-  def append(group: EncodedRowGroup): Unit = synchronized(orAbort(group.write(writer)))
+  def append(group: EncodedRowGroup): Unit = synchronized(file.orAbort(group.write(writer)))
 
   /** Writes the footer. */
-  def finish(): Unit = orAbort(writer.end(keyValues.asJava))
-
-  private def orAbort(write: => Unit): Unit =
-    try write
-    catch {
-      case failure: Throwable =>
-        file.abort()
-        throw failure
-    }
+  def finish(): Unit = file.orAbort(writer.end(keyValues.asJava))
 }

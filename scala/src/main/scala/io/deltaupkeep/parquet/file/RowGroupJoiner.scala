@@ -35,12 +35,7 @@ object RowGroupJoiner {
    */
   def join(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
     val file = new AbandonableOutput(output)
-    try write(inputs, file)
-    catch {
-      case failure: Throwable =>
-        file.abort()
-        throw failure
-    }
+    file.orAbort(write(inputs, file))
   }
 
   private def write(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
