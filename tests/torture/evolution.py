@@ -11,7 +11,7 @@ from pyspark.sql import types as t
 from torture.pools import Names
 from torture.sql_text import ddl, dotted, quoted
 from torture.tables import Table
-from torture.widening import Path, leaves_of, wider_types
+from torture.widening import Path, leaves_of, types_of, wider_types
 
 # Shares of evolved tables:
 MAPPED = 0.5  # that may drop and rename
@@ -100,15 +100,9 @@ def draw_alteration(table: Table, is_mapped: bool, may_widen: bool) -> tuple[str
 
 def structs_of(kind: t.DataType, path: Path = ()) -> Iterator[tuple[Path, t.StructType]]:
     """Name every struct as ALTER TABLE does; the table itself is the first."""
-    if isinstance(kind, t.StructType):
-        yield path, kind
-        for f in kind.fields:
-            yield from structs_of(f.dataType, (*path, f.name))
-    elif isinstance(kind, t.ArrayType):
-        yield from structs_of(kind.elementType, (*path, "element"))
-    elif isinstance(kind, t.MapType):
-        yield from structs_of(kind.keyType, (*path, "key"))
-        yield from structs_of(kind.valueType, (*path, "value"))
+    for inner, found in types_of(kind, path):
+        if isinstance(found, t.StructType):
+            yield inner, found
 
 
 def _deep_first(

@@ -55,16 +55,21 @@ def can_be_widened(table: Table) -> bool:
 
 def leaves_of(kind: t.DataType, path: Path) -> Iterator[tuple[Path, t.DataType]]:
     """Name every leaf as ALTER TABLE does."""
+    nested = (t.StructType, t.ArrayType, t.MapType)
+    return (found for found in types_of(kind, path) if not isinstance(found[1], nested))
+
+
+def types_of(kind: t.DataType, path: Path) -> Iterator[tuple[Path, t.DataType]]:
+    """Name a type and every type in it as ALTER TABLE does."""
+    yield path, kind
     if isinstance(kind, t.StructType):
         for f in kind.fields:
-            yield from leaves_of(f.dataType, (*path, f.name))
+            yield from types_of(f.dataType, (*path, f.name))
     elif isinstance(kind, t.ArrayType):
-        yield from leaves_of(kind.elementType, (*path, "element"))
+        yield from types_of(kind.elementType, (*path, "element"))
     elif isinstance(kind, t.MapType):
-        yield from leaves_of(kind.keyType, (*path, "key"))
-        yield from leaves_of(kind.valueType, (*path, "value"))
-    else:
-        yield path, kind
+        yield from types_of(kind.keyType, (*path, "key"))
+        yield from types_of(kind.valueType, (*path, "value"))
 
 
 def replaced(kind: t.DataType, path: Path, leaf: t.DataType) -> t.DataType:
