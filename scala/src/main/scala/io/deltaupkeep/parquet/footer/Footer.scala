@@ -32,7 +32,11 @@ private[parquet] final case class ChunkMeta(
     hasPageIndex: Boolean,
     bloomFilterOffset: Long,
     nulls: Long
-)
+) {
+
+  /** The codec in the lowest byte, and a bit for each encoding. */
+  def coding: Int = encodings.foldLeft(codec.ordinal)((bits, encoding) => bits | 1 << (8 + encoding.ordinal))
+}
 
 /** A row group's metadata; `uncompressedBytes` of all its pages. */
 private[parquet] final case class RowGroupMeta(

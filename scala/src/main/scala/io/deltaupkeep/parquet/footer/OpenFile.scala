@@ -1,7 +1,7 @@
 package io.deltaupkeep.parquet.footer
 
 import java.io.{ByteArrayInputStream, IOException}
-import java.nio.ByteBuffer
+import java.nio.{ByteBuffer, IntBuffer}
 import java.nio.charset.StandardCharsets.US_ASCII
 import java.util.concurrent.ConcurrentHashMap
 
@@ -69,7 +69,7 @@ private[parquet] final class OpenFile(
 
   /** Equal for files that the engine and readers treat alike. */
   def kind: Any = {
-    val stored = footer.rowGroups.flatMap(_.chunks.map(chunk => (chunk.path, chunk.codec, chunk.encodings)))
+    val stored = footer.rowGroups.map(group => IntBuffer.wrap(group.chunks.map(_.coding).toArray))
     (schema, writtenBy, rowGroups.exists(_.isCut), stored.toSet)
   }
 

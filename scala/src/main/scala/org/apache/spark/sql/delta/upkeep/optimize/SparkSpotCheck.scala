@@ -18,6 +18,7 @@ import org.apache.spark.sql.delta.upkeep.spark.{
   SameValue,
   ValueWatch
 }
+import org.apache.spark.util.ThreadUtils
 
 /**
  * Reads some rows of a new file and of its inputs with Spark's reader of Parquet, and compares them: a few in a row of
@@ -38,26 +39,30 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
       conf: Configuration
   ): Option[Finding] = {
     val own = reading.configured(conf)
-    val options = HadoopReadOptions.builder(own).build()
-    def open(input: SpliceInput): ParquetRows =
+    def open(input: SpliceInput): ParquetRows = {
+      // Its codecs are for one thread.
+      val options = HadoopReadOptions.builder(own).build()
       new ParquetRows(new HadoopInput(input, HadoopInput.RandomAccess, own), reading, own, options)
-    try
-      Using.resource(open(file)) { output =>
-        val starts = done.placed.scanLeft(0L)(_ + _.rows)
-        val runs = done.placed.zip(starts).filter(_._1.rows > 0).groupBy(_._1.input)
-        chosen(done, runs.keySet).iterator.flatMap { i =>
-          val selection = inputs(i).deletedRows.fold(RowSelection.none)(_.read(conf))
-          val (run, start) = Random.shuffle(runs(i)).head
-          Using.resource(open(inputs(i)))(compare(inputs(i), _, selection, run, start, output))
-        }.nextOption()
-      }
-    catch {
-      // Chunks of a codec that Spark lacks are copied as bytes, and nobody here can read them.
-      case _: BadConfigurationException => None
-      // Reading all rows tells whose fault it is.
-      case NonFatal(problem) =>
-        Some(Finding.OfRows(s"A spot check of ${file.uri} failed: $problem"))
     }
+    val starts = done.placed.scanLeft(0L)(_ + _.rows)
+    val runs = done.placed.zip(starts).filter(_._1.rows > 0).groupBy(_._1.input)
+    def sample(i: Int): Option[Finding] = {
+      val selection = inputs(i).deletedRows.fold(RowSelection.none)(_.read(conf))
+      val (run, start) = Random.shuffle(runs(i)).head
+      Using.resources(open(inputs(i)), open(file)) { (rows, output) =>
+        reading.withSettings(compare(inputs(i), rows, selection, run, start, output))
+      }
+    }
+    val findings = ThreadUtils.parmap(chosen(done, runs.keySet), "delta-upkeep-spot-check", Threads) { i =>
+      try sample(i)
+      catch {
+        // Chunks of a codec that Spark lacks are copied as bytes, and nobody here can read them.
+        case _: BadConfigurationException => None
+        // Reading all rows tells whose fault it is.
+        case NonFatal(problem) => Some(Finding.OfRows(s"A spot check of ${file.uri} failed: $problem"))
+      }
+    }
+    findings.flatten.headOption
   }
 
   private def chosen(done: SpliceOutcome.Done, withRows: Set[Int]): Seq[Int] = {
@@ -121,6 +126,9 @@ private[optimize] object SparkSpotCheck {
 
   /** Rows in a row that are compared of one input. */
   private val MostRows = 8
+
+  /** Samples that are compared at the same time. */
+  private val Threads = 2
 
   /** More kinds than that in one bin are sampled at random. */
   private val MostKinds = 8
