@@ -1,8 +1,9 @@
 package io.deltaupkeep.optimize
 
 import com.fasterxml.jackson.databind.JsonNode
+import com.fasterxml.jackson.databind.node.DoubleNode
 
-import org.apache.spark.sql.types.{ArrayType, DataType, MapType}
+import org.apache.spark.sql.types.{ArrayType, DataType, DoubleType, FloatType, MapType}
 
 /**
  * Merges the statistics of files for one column (protocol, 'Per-file Statistics').
@@ -76,5 +77,18 @@ private[optimize] final class ColumnStats(
 private[optimize] object ColumnStats {
 
   /** What is known of a column. */
-  final case class Of(min: Option[JsonNode], max: Option[JsonNode], nullCount: Option[Long])
+  final case class Of(min: Option[JsonNode], max: Option[JsonNode], nullCount: Option[Long]) {
+
+    /**
+     * The same with bounds that hold both zeros. Spark takes -0.0 and 0.0 for equal and writes any of them; readers that
+     * do not would skip rows (Parquet format, 'TypeDefinedOrder').
+     */
+    def withBothZeros(dataType: DataType): Of = dataType match {
+      case FloatType | DoubleType => copy(min.map(zeroAs(-0.0)), max.map(zeroAs(0.0)))
+      case _ => this
+    }
+  }
+
+  private def zeroAs(zero: Double)(bound: JsonNode): JsonNode =
+    if (bound.isNumber && bound.doubleValue == 0) DoubleNode.valueOf(zero) else bound
 }

@@ -129,7 +129,7 @@ object MergedStats {
       lazy val footer = new ParsedFooter(fromFooter)
       val columns = fold.columns.map { column =>
         val merged = if (fold.isComplete && deleted == 0) column.result else None
-        column.path -> merged.getOrElse(footer.statsOf(column))
+        column.path -> merged.getOrElse(footer.statsOf(column)).withBothZeros(column.dataType)
       }
       val tightBounds = if (deleted > 0) Some(true) else fold.tightBounds
       rows.orElse(footer.rows).map(write(_, columns, tightBounds))

@@ -33,6 +33,13 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private def stats(min: String, max: String, nulls: Int = 1, rows: Int = 10): String =
     s"""{"numRecords":$rows,"minValues":{"c":$min},"maxValues":{"c":$max},"nullCount":{"c":$nulls}}"""
 
+  test("bounds hold both zeros, which Spark takes for equal") {
+    Seq("FLOAT", "DOUBLE").foreach { kind =>
+      val text = merged(kind, noFooter, stats("0.0", "0.0"), stats("-0.0", "-0.0"))
+      assert(text.exists(_.contains(""""minValues":{"c":-0.0},"maxValues":{"c":0.0}""")), text)
+    }
+  }
+
   test("bounds follow the order of the type") {
     val cases = Table(
       ("type", "first", "second", "both"),
