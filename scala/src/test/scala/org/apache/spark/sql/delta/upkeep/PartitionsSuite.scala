@@ -84,6 +84,18 @@ class PartitionsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(optimized(path, "America/New_York").size == 2)
   }
 
+  test("values that Delta's writer does not give back, by rows") {
+    val path = tableOf("byRows", "p STRING, at TIMESTAMP")
+    val spellings = for {
+      p <- Seq("__HIVE_DEFAULT_PARTITION__", "", null)
+      at <- Seq("2021-11-07T05:30:00.000000Z", "2021-11-07T06:30:00.000000Z", "0300-01-01 00:00:00")
+    } yield Map("p" -> p, "at" -> at)
+    appendSpelled(path, spellings ++ spellings: _*)
+    withConf("spark.deltaUpkeep.optimize.engine" -> "rows") {
+      assert(optimized(path, "America/New_York").size == spellings.size)
+    }
+  }
+
   test("spellings that are read alike are one partition, others stay apart") {
     val cases = Table(
       ("type", "one spelling", "another", "partitions"),

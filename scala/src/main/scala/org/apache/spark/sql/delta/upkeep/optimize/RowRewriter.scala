@@ -20,16 +20,21 @@ private[upkeep] final class RowRewriter(
     plan: OptimizePlan
 ) {
   private val transaction = new RowTransaction(handle)
+  private val partitions = new Partitions(handle.snapshot.metadata)
 
   def rewrite(bin: Bin, files: Seq[AddFile]): Seq[AddFile] = {
     val rows = StoredRows.of(transaction.snapshot, files, Some("Optimize"))
     val written = transaction.writeFiles(arranged(rows, bin), None, isOptimize = true, Nil)
     val binInfo = strategy.initNewBin
     written.map {
-      case add: AddFile => tagged(strategy.tagAddFile(add, binInfo))
+      case add: AddFile => tagged(strategy.tagAddFile(inPartitionOf(files.head, add), binInfo))
       case other => throw new IllegalStateException(s"A rewrite adds files only, but Delta returned $other")
     }
   }
+
+  /** Delta's writer takes the values from the names of directories, where one text stands for null. */
+  private def inPartitionOf(input: AddFile, add: AddFile): AddFile =
+    add.copy(partitionValues = partitions.spelled(input))
 
   private def arranged(rows: DataFrame, bin: Bin): DataFrame = plan.layout match {
     case Layout.Compact | Layout.Purge(_) => rows.coalesce(1)
