@@ -12,7 +12,7 @@ import org.apache.spark.sql.types._
 /** Files that lack a column with a default: readers supply it. */
 class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   import ForeignTables._
-  import TestSession.{root, spark}
+  import TestSession.{root, spark, withConf}
 
   private val kinds = Table(
     ("type", "default"),
@@ -56,5 +56,30 @@ class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       }
     }
     assert(optimize(tableOf("defaultsOfFields", schema)(files: _*))._1 == "splice")
+  }
+
+  test("files that lack another column keep what they hold, however Spark reads them") {
+    val default = new MetadataBuilder().putString(EXISTS_DEFAULT_COLUMN_METADATA_KEY, "7").build()
+    val schema = new StructType()
+      .add("id", IntegerType)
+      .add("later", IntegerType)
+      .add("x", IntegerType, nullable = true, default)
+    val parquet =
+      MessageTypeParser.parseMessageType("message m { optional int32 id; optional int32 x; }")
+    val files = (1 to 2).map { i =>
+      fileOf(parquet)(row => { row.append("id", i); () }, row => { row.append("id", -i).append("x", i); () })
+    }
+    for (engine <- Seq("auto", "rows")) {
+      val path = tableOf(s"defaultsAndOthers-$engine", schema)(files: _*)
+      val before = rowsOf(path)
+      assert(before.map(_.get(2)).toSet == Set[Any](null, 1, 2))
+      val bin = withConf(
+        "spark.sql.parquet.enableVectorizedReader" -> "false",
+        "spark.deltaUpkeep.optimize.engine" -> engine
+      )(spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").head())
+      assert(bin.getAs[String]("tier") == (if (engine == "auto") "splice" else engine))
+      assert(!bin.getAs[String]("reason").contains("spot check"), bin)
+      assert(rowsOf(path).toSet == before.toSet)
+    }
   }
 }

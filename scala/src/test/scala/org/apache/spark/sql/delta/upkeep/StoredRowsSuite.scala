@@ -59,6 +59,19 @@ class StoredRowsSuite extends AnyFunSuite {
     assert(values(path) == expected)
   }
 
+  test("the rows tier keeps microseconds, whatever new timestamps are cut to") {
+    val path = new File(root, "stored-micros").toString
+    for (i <- 1 to 2)
+      spark.sql(s"SELECT timestamp_micros($i) AS at").write.format("delta").mode("append").save(path)
+    withConf("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS") {
+      withConf("spark.deltaUpkeep.optimize.engine", "rows") {
+        assert(spark.sql(s"OPTIMIZE delta.`$path`").head().getAs[Boolean]("verified"))
+      }
+    }
+    val micros = spark.read.format("delta").load(path).selectExpr("unix_micros(at)").collect()
+    assert(micros.map(_.getLong(0)).sorted.toSeq == Seq(1L, 2L))
+  }
+
   test("a comparison reads the values that the files hold") {
     assertKept(newTable("stored-compared"))
   }

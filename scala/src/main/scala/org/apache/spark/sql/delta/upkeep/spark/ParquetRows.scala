@@ -20,21 +20,24 @@ import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.catalyst.util.{DateTimeUtils, ResolveDefaultColumns}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
-import org.apache.spark.sql.execution.datasources.parquet.ParquetReadSupport
+import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, ParquetUtils}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
 /**
  * How Spark reads Parquet files of a table: names without case, as Delta has them.
  *
  * @param schema   of the rows, by physical names
  * @param settings for the reader, as Spark gives them to tasks
+ * @param defaults of the columns, or null: what stands for each that a file lacks
  * @param timeZone of INT96 timestamps that other writers than parquet-java stored, if they are shifted
  */
 private[upkeep] final case class ParquetReading(
     schema: StructType,
+    defaults: IndexedSeq[Any],
     settings: Map[String, String],
     rebaseMode: String,
     int96RebaseMode: String,
@@ -44,9 +47,18 @@ private[upkeep] final case class ParquetReading(
   def configured(conf: Configuration): Configuration = {
     val own = new Configuration(conf)
     settings.foreach { case (key, value) => own.set(key, value) }
-    own.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, schema.json)
+    own.set(ParquetReadSupport.SPARK_ROW_REQUESTED_SCHEMA, withoutDefaults.json)
     own
   }
+
+  /** Spark's reader of single rows gives some files other defaults than those of the columns that they lack. */
+  private def withoutDefaults: StructType = StructType(schema.map { field =>
+    val metadata =
+      new MetadataBuilder().withMetadata(field.metadata).remove(EXISTS_DEFAULT_COLUMN_METADATA_KEY)
+    field.copy(metadata = metadata.build())
+  })
+
+  private[spark] def byId: Boolean = settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean
 
   /** Runs code of Spark's reader that asks for settings of the session. */
   def withSettings[T](body: => T): T = {
@@ -66,6 +78,7 @@ private[upkeep] object ParquetReading {
     } yield key -> value
     ParquetReading(
       schema,
+      ResolveDefaultColumns.existenceDefaultValues(schema).toIndexedSeq,
       ofReader.toMap ++ Map(
         SQLConf.CASE_SENSITIVE.key -> "false",
         SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> byId.toString
@@ -174,12 +187,21 @@ private[upkeep] final class ParquetRows(
   private def materializer: RecordMaterializer[InternalRow] =
     reading.withSettings(support.prepareForRead(conf, keyValues, meta.getSchema, context))
 
-  private def valuesOf(row: InternalRow): Array[Any] = {
-    val fields = reading.schema.fields
-    Array.tabulate[Any](fields.length) { i =>
-      if (row.isNullAt(i)) null else InternalRow.copyValue(row.get(i, fields(i).dataType))
+  private val fields = reading.schema.fields
+  private val isStored = fields.map { field =>
+    requested.getFields.asScala.exists { stored =>
+      if (reading.byId && ParquetUtils.hasFieldId(field))
+        Option(stored.getId).exists(_.intValue == ParquetUtils.getFieldId(field))
+      else stored.getName.equalsIgnoreCase(field.name)
     }
   }
+
+  private def valuesOf(row: InternalRow): Array[Any] =
+    Array.tabulate[Any](fields.length) { i =>
+      if (!isStored(i)) reading.defaults(i)
+      else if (row.isNullAt(i)) null
+      else InternalRow.copyValue(row.get(i, fields(i).dataType))
+    }
 
   /** The bounds of the columns in a row group and in those of its pages that hold some rows. */
   def boundsOf(group: Int, from: Long, count: Int): Map[Seq[String], ChunkBounds] =
