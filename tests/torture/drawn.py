@@ -90,6 +90,13 @@ class Draft:
     def whole(self) -> t.StructType:
         return t.StructType([*self.schema.fields, *self.partitions.fields])
 
+    def _without_defaults(self) -> t.StructType:
+        """Leave out the last columns, of which some have defaults."""
+        held = len(self.schema.fields)
+        while held > 1 and self.schema[held - 1].name in self.defaults and self.rng.random() < 0.6:
+            held -= 1
+        return t.StructType(self.schema.fields[:held])
+
     def parts(self, count: int | None = None) -> list[Part]:
         number = count or self.rng.choice([2, 2, 3, 5, 8])
         return [self.part() for _ in range(number)]
@@ -99,8 +106,8 @@ class Draft:
         schema = self.schema
         if len(schema.fields) > 1 and rng.random() < 0.15:  # added to the table later
             schema = t.StructType(rng.sample(schema.fields, len(schema.fields) - 1))
-        held = [f for f in schema.fields if f.name not in self.defaults or rng.random() < 0.4]
-        schema = t.StructType(held or schema.fields)
+        if self.defaults:
+            schema = self._without_defaults()
         sizes = [0, 1, 2, 7, 50, 50, 300, 300, self.most_rows]
         if self.plan.bulky:
             sizes = [50, 300, self.most_rows, self.most_rows]
