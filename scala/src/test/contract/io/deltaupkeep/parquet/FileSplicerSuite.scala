@@ -162,6 +162,17 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
     }
   }
 
+  test("a file of row groups that is not finished is given up") {
+    withDirectory { directory =>
+      for (isAbortable <- Seq(true, false); finishes <- Seq(true, false)) {
+        val output = new Watched(directory.resolve("out"), isAbortable)
+        Using.resource(new RowGroupFile(schema, Map.empty, output))(file => if (finishes) file.finish())
+        assert((output.aborted, output.closed) == (if (!finishes && isAbortable) (1, 0) else (0, 1)))
+        Files.delete(directory.resolve("out"))
+      }
+    }
+  }
+
   test("values that their decoder fails on refuse the file, whatever the failure") {
     val columns = MessageTypeParser.parseMessageType(
       "message m { required binary a (STRING); required int64 b; required binary c (STRING); }"

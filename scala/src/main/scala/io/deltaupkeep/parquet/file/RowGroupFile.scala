@@ -76,13 +76,14 @@ final class EncodedRowGroup private[parquet] (private[parquet] val rows: Long, c
 }
 
 /**
- * A file of row groups. Appending is thread-safe. If that fails the file is aborted where the store can, but not
- * closed, because a store that cannot would publish a part of it then.
+ * A file of row groups. Appending is thread-safe. It has to be closed: unless it is finished, that gives the file up, of
+ * which a part may appear then.
  *
  * @param output    must not exist
  * @param keyValues metadata of the file
  */
-final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], output: OutputFile) {
+final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], output: OutputFile)
+    extends AutoCloseable {
 
   private val file = new AbandonableOutput(output)
   private val writer = ParquetApi.newWriter(
@@ -92,10 +93,16 @@ final class RowGroupFile(schema: MessageType, keyValues: Map[String, String], ou
     output.defaultBlockSize,
     ParquetWriter.MAX_PADDING_SIZE_DEFAULT
   )
+  private var isFinished = false
   writer.start()
 
-  def append(group: EncodedRowGroup): Unit = synchronized(file.orAbort(group.write(writer)))
+  def append(group: EncodedRowGroup): Unit = synchronized(group.write(writer))
 
   /** Writes the footer. */
-  def finish(): Unit = file.orAbort(writer.end(keyValues.asJava))
+  def finish(): Unit = {
+    writer.end(keyValues.asJava)
+    isFinished = true
+  }
+
+  override def close(): Unit = if (!isFinished) file.abandon()
 }

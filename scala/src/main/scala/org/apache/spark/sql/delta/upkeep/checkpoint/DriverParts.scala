@@ -67,7 +67,7 @@ private[upkeep] final class DriverParts(
     def sideBySide[A](of: Seq[A])(run: A => Unit): Unit =
       ThreadUtils.parmap(of, "delta-upkeep-parts", threads)(one => session.withActive(run(one)))
     Using.Manager { use =>
-      val target = if (isSidecar) new Sidecars else new OneFile
+      val target = use(if (isSidecar) new Sidecars else new OneFile)
       val writers = Seq.fill(threads)(use(new Writer(fileActions, target)))
       sideBySide(writers)(work)
       sideBySide(together(writers))(_.flush())
@@ -134,7 +134,7 @@ private[upkeep] final class DriverParts(
   private def statusOf(path: Path): FileStatus = path.getFileSystem(conf).getFileStatus(path)
 
   /** Takes row groups. Thread-safe. */
-  private sealed trait Target {
+  private sealed trait Target extends AutoCloseable {
     def append(group: EncodedRowGroup): Unit
     def finish(): Seq[FileStatus]
   }
@@ -145,13 +145,15 @@ private[upkeep] final class DriverParts(
 
     override def append(group: EncodedRowGroup): Unit = {
       val path = place.path(conf, parts.getAndIncrement())
-      val file = newFile(path)
-      file.append(group)
-      file.finish()
+      Using.resource(newFile(path)) { file =>
+        file.append(group)
+        file.finish()
+      }
       written.add(statusOf(path))
       ()
     }
     override def finish(): Seq[FileStatus] = written.asScala.toSeq
+    override def close(): Unit = ()
   }
 
   private final class OneFile extends Target {
@@ -163,6 +165,7 @@ private[upkeep] final class DriverParts(
       file.finish()
       Seq(statusOf(path))
     }
+    override def close(): Unit = file.close()
   }
 }
 
