@@ -87,7 +87,19 @@ private[optimize] object ColumnStats {
       case FloatType | DoubleType => copy(min.map(zeroAs(-0.0)), max.map(zeroAs(0.0)))
       case _ => this
     }
+
+    /** The same without texts in which Delta's writer put U+FFFD for bytes that are not UTF-8: these may be greater. */
+    def withoutReplaced: Of = if ((min ++ max).exists(hasReplaced)) copy(min = None, max = None) else this
   }
+
+  /** Delta also writes it in place of the rest of a long text. */
+  private def hasReplaced(bound: JsonNode): Boolean = bound.isTextual && {
+    val at = bound.textValue.indexOf('\uFFFD')
+    at >= 0 && at < math.max(bound.textValue.length - 1, LongText)
+  }
+
+  /** Delta's default for `dataSkippingStringPrefixLength`, in characters. */
+  private val LongText = 32
 
   private def zeroAs(zero: Double)(bound: JsonNode): JsonNode =
     if (bound.isNumber && bound.doubleValue == 0) DoubleNode.valueOf(zero) else bound

@@ -2,7 +2,7 @@ package io.deltaupkeep.optimize
 
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
-import java.time.{Instant, ZoneOffset}
+import java.time.{Instant, LocalDate, ZoneOffset}
 import java.time.format.DateTimeFormatter
 
 import scala.annotation.tailrec
@@ -15,7 +15,14 @@ import com.fasterxml.jackson.databind.json.JsonMapper
 import com.fasterxml.jackson.databind.node.{DecimalNode, JsonNodeFactory, ObjectNode}
 import io.deltaupkeep.parquet.footer.{LeafBounds, LeafTotals}
 
-import org.apache.spark.sql.types.{DataType, DecimalType, StructType, TimestampNTZType, TimestampType}
+import org.apache.spark.sql.types.{
+  DataType,
+  DateType,
+  DecimalType,
+  StructType,
+  TimestampNTZType,
+  TimestampType
+}
 
 /**
  * The statistics in the footer of a new file.
@@ -41,6 +48,24 @@ final class MergedStats(schema: StructType) {
     val fold = new Fold(schema)
     inputs.foreach(text => fold.add(parsed(Option(text).filter(_.nonEmpty))))
     new Result(fold, deleted)
+  }
+
+  /** What Delta's writer says of a new file, without bounds that may not hold all of its values. */
+  def certain(stats: String): String = {
+    val tree = mapper.readTree(stats)
+    new Fold(schema).columns.foreach { column =>
+      val said = ColumnStats.Of(at(tree, Min +: column.path), at(tree, Max +: column.path), None)
+      val certain = said.withBothZeros(column.dataType).withoutReplaced
+      if (certain != said)
+        for (
+          (kind, bound) <- Seq(Min -> certain.min, Max -> certain.max);
+          group <- at(tree, kind +: column.path.init)
+        ) {
+          val parent = group.asInstanceOf[ObjectNode]
+          bound.fold(parent.remove(column.path.last))(parent.replace(column.path.last, _))
+        }
+    }
+    mapper.writeValueAsString(tree)
   }
 }
 
@@ -169,6 +194,8 @@ object MergedStats {
         def bound(kind: String) = at(node, kind +: column.path).filter(_ => isBounded)
         leaf.filter(_ => nullCount.nonEmpty).flatMap(ownBounds(column.dataType, _)) match {
           case Some((min, max)) => ColumnStats.Of(Some(min), Some(max), nullCount)
+          // Delta's collector writes four digits of the year, whatever it is.
+          case None if column.dataType == DateType => ColumnStats.Of(None, None, nullCount)
           case None => ColumnStats.Of(bound(Min), bound(Max), nullCount)
         }
       }
@@ -182,7 +209,7 @@ object MergedStats {
     private def isUtf8(bytes: Array[Byte]): Boolean =
       Try(UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes))).isSuccess
 
-    /** Of types that Delta's collector leaves out. */
+    /** Of types that Delta's collector leaves out, or gets wrong. */
     private def ownBounds(dataType: DataType, leaf: LeafTotals): Option[(JsonNode, JsonNode)] = {
       def times(format: DateTimeFormatter) = {
         val micros = leaf.bounds.collect { case LeafBounds.Numbers(min, max) => (min.toLong, max.toLong) }
@@ -195,6 +222,8 @@ object MergedStats {
       (dataType, leaf.bounds) match {
         case (TimestampType, _) => times(InstantFormat)
         case (TimestampNTZType, _) => times(LocalFormat)
+        case (DateType, Some(LeafBounds.Numbers(min, max))) =>
+          for (first <- dateOf(min); last <- dateOf(max)) yield (first, last)
         case (_: DecimalType, Some(LeafBounds.Numbers(min, max))) => Some((numberOf(min), numberOf(max)))
         case _ => None
       }
@@ -211,10 +240,18 @@ object MergedStats {
   /** Cut to milliseconds, as the log has them. */
   private def textOf(micros: Long, format: DateTimeFormatter): Option[JsonNode] = {
     val time = Instant.ofEpochMilli(Math.floorDiv(micros, 1000L)).atOffset(ZoneOffset.UTC)
-    Option.when(time.getYear >= 1 && time.getYear <= 9999) {
+    Option.when(isPlain(time.getYear)) {
       JsonNodeFactory.instance.textNode(format.format(time))
     }
   }
+
+  private def dateOf(days: BigDecimal): Option[JsonNode] = {
+    val date = LocalDate.ofEpochDay(days.toLong)
+    Option.when(isPlain(date.getYear))(JsonNodeFactory.instance.textNode(date.toString))
+  }
+
+  /** Whether all readers know the text of a year. */
+  private def isPlain(year: Int): Boolean = year >= 1 && year <= 9999
 
   private def numberOf(value: BigDecimal): JsonNode = DecimalNode.valueOf(value.bigDecimal)
 

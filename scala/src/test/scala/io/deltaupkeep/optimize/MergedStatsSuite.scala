@@ -40,6 +40,24 @@ class MergedStatsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
+  test("what Delta's writer may get wrong of a new file is left out") {
+    def certain(kind: String, min: String, max: String): String = {
+      val text = new MergedStats(StructType.fromDDL(s"c $kind")).certain(stats(min, max))
+      text.substring(text.indexOf("\"minValues\""), text.indexOf(",\"nullCount\""))
+    }
+    val long = "a" * 32
+    val cases = Table(
+      ("type", "min", "max", "certain"),
+      ("DOUBLE", "0.0", "-0.0", """"minValues":{"c":-0.0},"maxValues":{"c":0.0}"""),
+      ("INT", "0", "0", """"minValues":{"c":0},"maxValues":{"c":0}"""),
+      ("DECIMAL(4,2)", "0.00", "0.00", """"minValues":{"c":0.00},"maxValues":{"c":0.00}"""),
+      ("STRING", "\"a\"", "\"b\uFFFDc\"", """"minValues":{},"maxValues":{}"""),
+      ("STRING", "\"a\"", "\"\uFFFD\"", """"minValues":{},"maxValues":{}"""),
+      ("STRING", "\"a\"", s"\"$long\uFFFD\"", s""""minValues":{"c":"a"},"maxValues":{"c":"$long\uFFFD"}""")
+    )
+    forAll(cases)((kind, min, max, expected) => assert(certain(kind, min, max) == expected))
+  }
+
   test("bounds follow the order of the type") {
     val cases = Table(
       ("type", "first", "second", "both"),

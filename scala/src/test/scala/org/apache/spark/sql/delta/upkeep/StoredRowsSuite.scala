@@ -2,8 +2,12 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
 
+import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.types.{MetadataBuilder, StringType, StructType}
 
 /** Files that Spark's vectorized reader misreads are rewritten with the values they hold. */
 class StoredRowsSuite extends AnyFunSuite {
@@ -59,17 +63,65 @@ class StoredRowsSuite extends AnyFunSuite {
     assert(values(path) == expected)
   }
 
-  test("the rows tier keeps microseconds, whatever new timestamps are cut to") {
-    val path = new File(root, "stored-micros").toString
-    for (i <- 1 to 2)
-      spark.sql(s"SELECT timestamp_micros($i) AS at").write.format("delta").mode("append").save(path)
-    withConf("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MILLIS") {
-      withConf("spark.deltaUpkeep.optimize.engine", "rows") {
-        assert(spark.sql(s"OPTIMIZE delta.`$path`").head().getAs[Boolean]("verified"))
-      }
+  private def byRows(path: String, settings: (String, String)*): Unit =
+    TestSession.withConf(settings :+ ("spark.deltaUpkeep.optimize.engine" -> "rows"): _*) {
+      spark.sql(s"OPTIMIZE delta.`$path`").collect()
+      assert(DeltaLog.forTable(spark, path).update().numOfFiles == 1)
+      ()
     }
-    val micros = spark.read.format("delta").load(path).selectExpr("unix_micros(at)").collect()
-    assert(micros.map(_.getLong(0)).sorted.toSeq == Seq(1L, 2L))
+
+  /** A table of two files with one row each of an expression. */
+  private def tableOf(name: String)(value: Int => String): String = {
+    val path = new File(root, s"stored-$name").toString
+    for (i <- 1 to 2)
+      spark.sql(s"SELECT ${value(i)} AS c").write.format("delta").mode("append").save(path)
+    path
+  }
+
+  private def texts(path: String, expression: String): Seq[String] = {
+    val rows = spark.read.format("delta").load(path).selectExpr(s"string($expression)").collect()
+    rows.map(_.getString(0)).sorted.toSeq
+  }
+
+  test("the rows tier keeps microseconds, whatever new timestamps are cut to") {
+    for (form <- Seq("TIMESTAMP_MILLIS", "INT96")) {
+      val path = tableOf(s"micros-$form")(i => s"timestamp_micros($i)")
+      byRows(path, "spark.sql.parquet.outputTimestampType" -> form)
+      assert(texts(path, "unix_micros(c)") == Seq("1", "2"))
+    }
+  }
+
+  test("the rows tier writes old dates, whatever the session does with them") {
+    for (mode <- Seq("EXCEPTION", "LEGACY")) {
+      val path = tableOf(s"dates-$mode")(i => s"DATE'1582-10-0${i + 5}'")
+      byRows(path, "spark.sql.parquet.datetimeRebaseModeInWrite" -> mode)
+      assert(texts(path, "c") == Seq("1582-10-06", "1582-10-07"))
+    }
+  }
+
+  test("the rows tier pads no text that another writer stored without blanks") {
+    val char = new MetadataBuilder().putString("__CHAR_VARCHAR_TYPE_STRING", "char(5)").build()
+    val schema = new StructType().add("c", StringType, nullable = true, char)
+    val parquet = MessageTypeParser.parseMessageType("message m { optional binary c (STRING); }")
+    val files =
+      (1 to 2).map(i => ForeignTables.fileOf(parquet) { row => row.append("c", s"a$i"); () })
+    val path = ForeignTables.tableOf("stored-char", schema)(files: _*)
+    byRows(path)
+    TestSession.withConf("spark.sql.readSideCharPadding" -> "false") {
+      assert(texts(path, "length(c)") == Seq("2", "2"))
+    }
+  }
+
+  test("the rows tier leaves no file out that the session would") {
+    val path = new File(root, "stored-corrupt").toString
+    for (i <- 1 to 2) spark.range(i.toLong).coalesce(1).write.format("delta").mode("append").save(path)
+    val file = new File(path).listFiles().filter(_.getName.endsWith(".parquet")).minBy(_.getName)
+    assert(file.delete())
+    TestSession.withConf(
+      "spark.sql.files.ignoreMissingFiles" -> "true",
+      "spark.deltaUpkeep.optimize.engine" -> "rows"
+    )(intercept[Exception](spark.sql(s"OPTIMIZE delta.`$path`").collect()))
+    assert(DeltaLog.forTable(spark, path).update().version == 1)
   }
 
   test("a comparison reads the values that the files hold") {

@@ -32,6 +32,7 @@ private[upkeep] object NewFile {
   /** The file with other values. All other fields stay as they are. */
   def changed(add: AddFile)(
       path: String = add.path,
+      partitionValues: Map[String, String] = add.partitionValues,
       dataChange: Boolean = add.dataChange,
       stats: String = add.stats,
       baseRowId: Option[Long] = add.baseRowId,
@@ -42,6 +43,7 @@ private[upkeep] object NewFile {
   ): AddFile =
     withFields(add)(
       0 -> path,
+      1 -> partitionValues,
       4 -> dataChange,
       5 -> stats,
       6 -> tags,

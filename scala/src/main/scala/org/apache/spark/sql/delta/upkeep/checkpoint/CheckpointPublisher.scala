@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.OutputFiles
+import io.deltaupkeep.{OutputFiles, SideBySide}
 import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
 import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
 
@@ -18,7 +18,6 @@ import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SnapshotCopy}
 import org.apache.spark.sql.delta.util.FileNames
-import org.apache.spark.util.ThreadUtils
 
 /**
  * The contents of a checkpoint.
@@ -130,7 +129,7 @@ private[upkeep] final class CheckpointPublisher(
   ): LastCheckpointInfo = unlessReplaced(contents) {
     val paths = FileNames.checkpointFileWithParts(handle.logPath, snapshot.version, contents.fragments.size)
     val parts = contents.fragments.zip(paths)
-    val files = ThreadUtils.parmap(parts, "delta-upkeep-parts", CheckpointPublisher.Threads) {
+    val files = SideBySide.map(parts, "delta-upkeep-parts", CheckpointPublisher.Threads) {
       case ((part, file), path) =>
         write(Seq(RowGroupsOf(HadoopInputFile.fromStatus(file, conf), None)), path, part.adds, temporary)
     }

@@ -6,14 +6,13 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import io.deltaupkeep.{OutputFiles, UpkeepException}
+import io.deltaupkeep.{OutputFiles, SideBySide}
 import io.deltaupkeep.parquet.file.{EncodedRowGroup, RowGroupEncoder, RowGroupFile, RowShredder}
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
-import org.apache.spark.SparkException
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
@@ -22,7 +21,6 @@ import org.apache.spark.sql.delta.upkeep.spark.RowWriting
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
-import org.apache.spark.util.ThreadUtils
 
 /**
  * Writes files of a checkpoint on the driver, without a Spark job. Rows are collected as columns. Columns
@@ -64,8 +62,9 @@ private[upkeep] final class DriverParts(
     def work(writer: Writer): Unit =
       Iterator.continually(next.getAndIncrement()).takeWhile(_ < tasks).foreach(on(writer))
     val threads = Seq(tasks, Runtime.getRuntime.availableProcessors(), MaxThreads).min.max(1)
-    def sideBySide[A](of: Seq[A])(run: A => Unit): Unit =
-      ThreadUtils.parmap(of, "delta-upkeep-parts", threads)(one => session.withActive(run(one)))
+    def sideBySide[A](of: Seq[A])(run: A => Unit): Unit = {
+      SideBySide.map(of, "delta-upkeep-parts", threads)(one => session.withActive(run(one))); ()
+    }
     Using.Manager { use =>
       val target = use(if (isSidecar) new Sidecars else new OneFile)
       val writers = Seq.fill(threads)(use(new Writer(fileActions, target)))
@@ -77,7 +76,7 @@ private[upkeep] final class DriverParts(
         last.flush()
       }
       target.finish()
-    }.recover { case e: SparkException if e.getCause.isInstanceOf[UpkeepException] => throw e.getCause }.get
+    }.get
   }
 
   /** Takes rows. Not thread-safe. */

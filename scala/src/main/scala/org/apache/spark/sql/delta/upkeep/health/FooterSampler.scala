@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep.health
 
 import scala.util.{Failure, Success, Try}
 
+import io.deltaupkeep.SideBySide
 import io.deltaupkeep.health.FooterSample
 import io.deltaupkeep.optimize.{DataFile, HadoopInput, SpliceInput}
 import io.deltaupkeep.parquet.bytes.UnreadableInput
@@ -9,7 +10,6 @@ import io.deltaupkeep.parquet.footer.FileShape
 
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
-import org.apache.spark.util.ThreadUtils
 
 /** Reads the footers of a few files, spread evenly over time. */
 final class FooterSampler(handle: DeltaHandle) {
@@ -18,7 +18,7 @@ final class FooterSampler(handle: DeltaHandle) {
   private val conf = handle.hadoopConf
 
   def sample(files: Seq[DataFile]): FooterSample = {
-    val shapes = ThreadUtils.parmap(chosen(files), "delta-upkeep-footers", Threads) { file =>
+    val shapes = SideBySide.map(chosen(files), "delta-upkeep-footers", Threads) { file =>
       Try(FileShape.of(inputOf(file)))
     }
     val read = shapes.collect { case Success(shape) => shape }.flatten

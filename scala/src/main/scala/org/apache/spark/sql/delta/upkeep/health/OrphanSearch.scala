@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.health
 
 import scala.annotation.tailrec
 
-import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.{SideBySide, UpkeepConf}
 import io.deltaupkeep.health.{FileTotal, Orphans}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
@@ -13,7 +13,6 @@ import org.apache.spark.sql.delta.upkeep.optimize.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.functions.broadcast
-import org.apache.spark.util.ThreadUtils
 
 /**
  * Searches for files that VACUUM would delete: files in the table's directory that are older than
@@ -52,8 +51,8 @@ final class OrphanSearch(handle: DeltaHandle) {
     else if (directories.isEmpty) Some(before)
     else {
       val (now, later) = directories.splitAt(Threads)
-      val (below, files) = ThreadUtils
-        .parmap(now, "delta-upkeep-orphans", Threads)(fileSystem.listStatus(_: Path).toSeq)
+      val (below, files) = SideBySide
+        .map(now, "delta-upkeep-orphans", Threads)(fileSystem.listStatus(_: Path).toSeq)
         .flatten
         .filterNot(isHidden)
         .partition(_.isDirectory)

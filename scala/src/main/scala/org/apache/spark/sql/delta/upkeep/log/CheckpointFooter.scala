@@ -4,6 +4,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 import scala.util.control.NonFatal
 
+import io.deltaupkeep.SideBySide
 import io.deltaupkeep.checkpoint.Fragment
 import io.deltaupkeep.parquet.chunk.ChunkValues
 import io.deltaupkeep.parquet.file.BloomFilterSpec
@@ -18,10 +19,8 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.MessageType
 
-import org.apache.spark.SparkException
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.upkeep.table.InputFailures
-import org.apache.spark.util.ThreadUtils
 
 /** What can be known of a checkpoint's Parquet file without reading its rows. */
 private[upkeep] final class CheckpointFooter private (
@@ -214,8 +213,7 @@ private[upkeep] object CheckpointFooter extends Logging {
 
   /** Looks at the footers of several files, a few at a time. */
   def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
-    try ThreadUtils.parmap(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
-    catch { case e: SparkException if e.getCause != null => throw e.getCause }
+    SideBySide.map(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
 
   private def chunks(of: Seq[BlockMetaData], column: String): Seq[ColumnChunkMetaData] =
     of.flatMap(_.getColumns.asScala).filter(_.getPath.toDotString == column)

@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.mutable
 
-import io.deltaupkeep.CountText
+import io.deltaupkeep.{CountText, SideBySide}
 import io.deltaupkeep.optimize._
 import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
 import io.deltaupkeep.parquet.footer.LeafTotals
@@ -14,7 +14,6 @@ import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.api.NewFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
-import org.apache.spark.util.ThreadUtils
 
 /**
  * A bin whose new files are written but not committed yet.
@@ -197,18 +196,16 @@ private[upkeep] final class BinWriter(
 
   private def writeRows(bins: Seq[Bin]): Iterator[Written] = {
     val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
-    val results = ThreadUtils.parmap(bins, "delta-upkeep-optimize", threads) { bin =>
+    val results = SideBySide.attempts(bins, "delta-upkeep-optimize", threads) { bin =>
       session.sparkContext.setJobDescription(
         s"OPTIMIZE ${handle.name}: ${CountText.of(bin.files.size, "file")} ${bin.partition.text}".trim
       )
-      scala.util.Try {
-        val started = System.nanoTime()
-        val adds = inPlaceOf(actionOf(bin.files.head), rows.rewrite(bin, bin.files.map(actionOf)))
-        val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
-        val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
-        rewritten.add(written)
-        written
-      }
+      val started = System.nanoTime()
+      val adds = inPlaceOf(actionOf(bin.files.head), rows.rewrite(bin, bin.files.map(actionOf)))
+      val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
+      val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
+      rewritten.add(written)
+      written
     }
     // Written bins are returned first, so that the caller knows them when the failure is thrown.
     (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.flatMap { result =>

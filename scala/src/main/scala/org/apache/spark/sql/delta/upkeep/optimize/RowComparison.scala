@@ -28,6 +28,8 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
     conf.setConf(SQLConf.LEGACY_ALLOW_HASH_ON_MAPTYPE, true)
   }
 
+  private lazy val stored = new StoredRows(snapshot, session)
+
   /**
    * The columns in which the rows differ, whatever their order; [[Rows]] if only whole rows or their number
    * differ.
@@ -61,7 +63,7 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
    * columns' names.
    */
   private def hashed(files: Seq[AddFile], sign: Int): (DataFrame, Seq[String]) = {
-    val rows = StoredRows.of(snapshot, files)
+    val rows = stored.of(files)
     val names = rows.schema.fieldNames.toSeq
     // Names may hold dots and quotes.
     val numbered = rows.toDF(names.indices.map(i => s"c$i"): _*)

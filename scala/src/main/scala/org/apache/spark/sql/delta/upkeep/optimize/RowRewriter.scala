@@ -1,13 +1,13 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.optimize.{Bin, Layout, OptimizePlan}
+import io.deltaupkeep.optimize.{Bin, Layout, MergedStats, OptimizePlan}
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.{DeltaColumnMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
 import org.apache.spark.sql.delta.skipping.MultiDimClustering
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -20,10 +20,21 @@ private[upkeep] final class RowRewriter(
     plan: OptimizePlan
 ) {
   private val transaction = new RowTransaction(handle)
+  private val stored = new StoredRows(transaction.snapshot, handle.session)
+  private val mergedStats = {
+    val metadata = handle.snapshot.metadata
+    new MergedStats(
+      DeltaColumnMapping.createPhysicalSchema(
+        metadata.dataSchema,
+        metadata.schema,
+        metadata.columnMappingMode
+      )
+    )
+  }
   private val partitions = new Partitions(handle.snapshot.metadata)
 
   def rewrite(bin: Bin, files: Seq[AddFile]): Seq[AddFile] = {
-    val rows = StoredRows.of(transaction.snapshot, files, Some("Optimize"))
+    val rows = stored.of(files, Some("Optimize"))
     val written = transaction.writeFiles(arranged(rows, bin), None, isOptimize = true, Nil)
     val binInfo = strategy.initNewBin
     written.map {
@@ -34,7 +45,10 @@ private[upkeep] final class RowRewriter(
 
   /** Delta's writer takes the values from the names of directories, where one text stands for null. */
   private def inPartitionOf(input: AddFile, add: AddFile): AddFile =
-    add.copy(partitionValues = partitions.spelled(input))
+    NewFile.changed(add)(
+      partitionValues = partitions.spelled(input),
+      stats = Option(add.stats).map(mergedStats.certain).orNull
+    )
 
   private def arranged(rows: DataFrame, bin: Bin): DataFrame = plan.layout match {
     case Layout.Compact | Layout.Purge(_) => rows.coalesce(1)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import scala.util.{Random, Using}
 import scala.util.control.NonFatal
 
+import io.deltaupkeep.SideBySide
 import io.deltaupkeep.optimize.{Finding, HadoopInput, SpliceInput, SpotCheck}
 import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
 import io.deltaupkeep.parquet.footer.RowSelection
@@ -11,14 +12,15 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.HadoopReadOptions
 import org.apache.parquet.hadoop.BadConfigurationException
 
+import org.apache.spark.TaskContext
 import org.apache.spark.sql.delta.upkeep.spark.{
   ChunkBounds,
   ParquetReading,
   ParquetRows,
   SameValue,
+  TaskAttempts,
   ValueWatch
 }
-import org.apache.spark.util.ThreadUtils
 
 /**
  * Reads some rows of a new file and of its inputs with Spark's reader of Parquet, and compares them: a few in a row of
@@ -53,7 +55,9 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
         reading.withSettings(compare(inputs(i), rows, selection, run, start, output))
       }
     }
-    val findings = ThreadUtils.parmap(chosen(done, runs.keySet), "delta-upkeep-spot-check", Threads) { i =>
+    val task = Option(TaskContext.get())
+    val findings = SideBySide.map(chosen(done, runs.keySet), "delta-upkeep-spot-check", Threads) { i =>
+      task.foreach(TaskAttempts.stopIfKilled)
       try sample(i)
       catch {
         // Chunks of a codec that Spark lacks are copied as bytes, and nobody here can read them.

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.delta.{RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
@@ -10,32 +11,54 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
 import org.apache.spark.sql.types.{Decimal, DecimalType}
 
-/** The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. */
-private[upkeep] object StoredRows {
+/**
+ * The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. A session
+ * of its own makes Spark read what the files hold, and lose nothing of it when it writes.
+ */
+private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession) {
+  import StoredRows._
+
+  private lazy val own = SessionCopy.of(session)(conf =>
+    settings(snapshot).foreach { case (key, value) => conf.setConfString(key, value) }
+  )
+
+  def of(files: Seq[AddFile], action: Option[String] = None): DataFrame = {
+    val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
+    // Of Spark's readers, one asks the session of the relation, and the other the one that runs the plan.
+    val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
+      files.copy(options = files.options ++ Options)(own)
+    }
+    RowTracking.preserveRowTrackingColumns(Plans.run(own, plan), snapshot)
+  }
+}
+
+private object StoredRows {
 
   /**
    * Turns vectored reads off. Spark 4.2 misreads uncompressed DELTA_BYTE_ARRAY pages if a vectored read
    * returns them as slices of a larger array, as local file systems do: VectorizedDeltaByteArrayReader
    * ignores the array offset. A rewrite would store the wrong values for good. Every column is read, in one
-   * range per row group, so a vectored read would save little.
+   * range per row group, so a vectored read would save little. And a file that is damaged or not there is an
+   * error, although a session may leave out its rows.
    */
-  private val Plain = Map("parquet.hadoop.vectored.io.enabled" -> "false")
+  private val Options = Map(
+    "parquet.hadoop.vectored.io.enabled" -> "false",
+    FileSourceOptions.IGNORE_CORRUPT_FILES -> "false",
+    FileSourceOptions.IGNORE_MISSING_FILES -> "false"
+  )
 
-  /**
-   * The settings of a session in which Spark reads what the files hold, and loses nothing of it when it writes. Delta
-   * resolves names without case, so a file may spell a column in another way than the table does. Of Spark's readers,
-   * one asks the session of the relation, and the other the one that runs the plan.
-   */
-  private def settings(session: SparkSession, snapshot: Snapshot): Map[String, String] = {
-    val wanted = Map(SQLConf.CASE_SENSITIVE.key -> "false") ++
-      (if (needsBatches(snapshot)) Batches else Map.empty) ++
-      (if (session.conf.get(Timestamps) == ParquetOutputTimestampType.TIMESTAMP_MILLIS.toString)
-         Map(Timestamps -> ParquetOutputTimestampType.TIMESTAMP_MICROS.toString)
-       else Map.empty)
-    wanted.filter { case (key, value) => session.conf.get(key) != value }
-  }
+  private def settings(snapshot: Snapshot): Map[String, String] =
+    Always ++ (if (needsBatches(snapshot)) Batches else Map.empty)
 
-  private val Timestamps = SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key
+  private val Always = Map(
+    // Delta resolves names without case, so a file may spell a column in another way than the table does.
+    SQLConf.CASE_SENSITIVE.key -> "false",
+    // A CHAR column keeps the blanks that it has, and no others.
+    SQLConf.READ_SIDE_CHAR_PADDING.key -> "false",
+    // Other forms of timestamps lose digits or old years, or have no bounds.
+    SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key -> ParquetOutputTimestampType.TIMESTAMP_MICROS.toString,
+    SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key -> "CORRECTED"
+  )
 
   private val Batches = Map(
     SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key -> "true",
@@ -53,20 +76,5 @@ private[upkeep] object StoredRows {
       case decimal: DecimalType => decimal.precision > Decimal.MAX_LONG_DIGITS
       case _ => false
     })
-  }
-
-  private def sessionFor(snapshot: Snapshot, session: SparkSession): SparkSession = {
-    val own = settings(session, snapshot)
-    if (own.isEmpty) session
-    else SessionCopy.of(session)(conf => own.foreach { case (key, value) => conf.setConfString(key, value) })
-  }
-
-  def of(snapshot: Snapshot, files: Seq[AddFile], action: Option[String] = None): DataFrame = {
-    val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
-    val session = sessionFor(snapshot, stored.sparkSession)
-    val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
-      files.copy(options = files.options ++ Plain)(session)
-    }
-    RowTracking.preserveRowTrackingColumns(Plans.run(session, plan), snapshot)
   }
 }
