@@ -144,6 +144,34 @@ class DamagedTableSuite extends AnyFunSuite {
     }
   }
 
+  test("a missing data file of which REORG looks at the footer") {
+    val path = new File(root, "missingReorg").getAbsolutePath
+    spark.range(0, 20, 1, 1).write.format("delta").option("delta.enableDeletionVectors", "true").save(path)
+    spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
+    val file = new File(path, DeltaLog.forTable(spark, path).update().allFiles.head().path).toPath
+    Files.delete(file)
+    assertNames("REORG TABLE %s APPLY (PURGE)", path, file, "DATA_FILE_MISSING")
+  }
+
+  test("a commit after the last checkpoint: cut off, and with a blank line") {
+    val path = new File(root, "tailOfLog").getAbsolutePath
+    for (i <- 0 to 1) {
+      spark.range(i.toLong, i + 1L).write.format("delta").mode("append").save(path)
+      if (i == 0) spark.sql(s"CHECKPOINT delta.`$path`").collect()
+    }
+    val commit = new File(path, f"_delta_log/${1}%020d.json").toPath
+    val whole = Files.readAllBytes(commit)
+    change(commit)(cut)
+    assertFails("CHECKPOINT %s", path, commit.getFileName.toString) match {
+      case ours: UpkeepException => assert(ours.getCondition == "DELTA_UPKEEP.LOG_DAMAGED")
+      case other => fail(other)
+    }
+    change(commit)(_ => '\n'.toByte +: whole :+ '\n'.toByte)
+    run("CHECKPOINT %s", path)
+    run(optimize, path)
+    assert(ids(path) == Seq(0L, 1L))
+  }
+
   test(
     "a page that is not what its checksum says is told, unless rows are to be rewritten as Spark reads them"
   ) {

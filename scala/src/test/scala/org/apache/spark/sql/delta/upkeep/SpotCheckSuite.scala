@@ -73,4 +73,15 @@ class SpotCheckSuite extends AnyFunSuite {
     assert(!ChunkBounds(None, Some(Nil)).allow(1), "a page of nulls")
     assert(ChunkBounds(None, None).allow(1) && ChunkBounds(Some(Statistics.createStats(int)), None).allow(1))
   }
+
+  test("files are older than the column mapping of their table") {
+    val path = new File(root, "spot-mapped").toString
+    for (i <- 1 to 2) spark.range(i.toLong).coalesce(1).write.format("delta").mode("append").save(path)
+    spark.sql(
+      s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', " +
+        "'delta.minReaderVersion' = '2', 'delta.minWriterVersion' = '5')"
+    )
+    val bin = spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").head()
+    assert(bin.getAs[String]("tier") == "splice" && !bin.getAs[String]("reason").contains("spot check"), bin)
+  }
 }

@@ -35,16 +35,33 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
    */
   def inCommitTimestamp(version: Long): Option[Long] = {
     val file = FileNames.unsafeDeltaFile(handle.logPath, version)
-    try DeltaHistoryManager.getCommitInfoOpt(deltaLog.store, file, conf).flatMap(_.inCommitTimestamp)
+    naming(file)(
+      DeltaHistoryManager.getCommitInfoOpt(deltaLog.store, file, conf).flatMap(_.inCommitTimestamp)
+    )
+  }
+
+  private def naming[T](file: Path)(read: => T): T =
+    try read
     catch {
       case NonFatal(e) if InputFailures.damageOfLog(e).isDefined =>
         throw new UnreadableInput(file.toString, e)
     }
-  }
 
-  /** The actions of a commit or of a checkpoint in JSON; null for those that Delta does not know. */
+  /**
+   * The actions of a commit or of a checkpoint in JSON; null for those that Delta does not know. Lines may be
+   * blank, as for Spark.
+   */
   private[upkeep] def actions(path: Path): Seq[Action] =
-    Using.resource(deltaLog.store.readAsIterator(path, conf))(_.map(Action.fromJson).toList)
+    Using.resource(deltaLog.store.readAsIterator(path, conf)) { lines =>
+      lines.filterNot(_.trim.isEmpty).map(Action.fromJson).toList
+    }
+
+  /**
+   * The same of a commit that has to be there.
+   *
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput it is missing or damaged
+   */
+  private[upkeep] def commit(path: Path): Seq[Action] = naming(path)(actions(path))
 
   /** The actions of a commit about applications and domains, which may be few among many about files. */
   private[upkeep] def transactionsAndDomains(commit: Path): Seq[Action] =

@@ -36,7 +36,7 @@ private[upkeep] object LogTail {
       val replay = new TailReplay(handle.snapshot, before)
       // Later commits are not read once there is an obstacle.
       val obstacles = handle.snapshot.logSegment.deltas.iterator.flatMap { commit =>
-        replay.add(reader.actions(commit.getPath))
+        replay.add(reader.commit(commit.getPath))
       }
       obstacles.nextOption().toLeft(replay.result())
     }

@@ -82,7 +82,9 @@ private[upkeep] object ParquetReading {
       ofReader.toMap ++ Map(
         SQLConf.CASE_SENSITIVE.key -> "false",
         SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> byId.toString
-      ),
+      ) ++
+        // A file may be older than the column mapping of its table.
+        (if (byId) None else Some(SQLConf.IGNORE_MISSING_PARQUET_FIELD_ID.key -> "true")),
       conf.getConf(SQLConf.PARQUET_REBASE_MODE_IN_READ).toString,
       conf.getConf(SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ).toString,
       Option.when(conf.isParquetINT96TimestampConversion)(conf.sessionLocalTimeZone)

@@ -113,7 +113,16 @@ object InputFailures {
     case e: UnreadableInput => Fault(e.file, e.getCause, ofSplice = true)
     case e: Throwable with SparkThrowable if isOfReader(e) =>
       Fault(e.getMessageParameters.asScala.getOrElse("path", ""), e, ofSplice = false)
+    // Delta opens footers itself for REORG.
+    case e @ Missing(file) => Fault(file, e, ofSplice = false)
   }
+
+  private object Missing {
+    def unapply(e: FileNotFoundException): Option[String] =
+      Option(e.getMessage).flatMap(Location.findFirstIn(_)).map(_.stripSuffix(":"))
+  }
+
+  private val Location = """\b[a-z][a-z0-9]*:/\S+""".r
 
   private def isOfReader(e: SparkThrowable): Boolean = Option(SparkApi.condition(e)).exists { condition =>
     condition.startsWith("FAILED_READ_FILE") && !condition.endsWith("DATA_TYPE_MISMATCH")
