@@ -127,10 +127,13 @@ private[parquet] object ColumnSources {
       wanted: IndexedSeq[Type],
       found: IndexedSeq[Type],
       name: String
-  ): Option[String] =
-    Option.when(found.size < wanted.size) {
-      val table = if (found.isEmpty) output else wanted(found.size - 1).asGroupType
-      val group = if (found.isEmpty) file else found.last.asGroupType
+  ): Option[String] = {
+    val tables = output +: wanted.init.map(_.asGroupType)
+    val groups = file +: found.take(wanted.size - 1).map(_.asGroupType)
+    val isTwice = found.indices.exists(i => matching.isTwice(tables(i), wanted(i), groups(i)))
+    if (isTwice) Some(s"column $name is in a file in two spellings")
+    else Option.when(found.size < wanted.size) {
+      val (table, group) = (tables(found.size), groups(found.size))
       if (matching.isAmbiguous(table, wanted(found.size), group))
         Some(s"column $name has another ${if (matching.byId) "field id" else "spelling"} in a file")
       // Readers do not agree on which level such an element is.
@@ -141,6 +144,7 @@ private[parquet] object ColumnSources {
           s"column $name is in an element of a list or map that has none of its fields in a file"
         )
     }.flatten
+  }
 
   private def present(
       file: MessageType,

@@ -28,6 +28,11 @@ private[parquet] final case class FieldMatching(byId: Boolean) {
       if (byId) names.contains(field.getName) else names.exists(_.equalsIgnoreCase(field.getName))
     }
 
+  /** Readers that find names without case cannot tell which one it is. */
+  def isTwice(table: GroupType, field: Type, file: GroupType): Boolean =
+    !byId && !isInsideCollection(table) &&
+      file.getFields.asScala.count(_.getName.equalsIgnoreCase(field.getName)) > 1
+
   /** The annotated group of a list or map, and the repeated group in it. parquet-java calls the root repeated too. */
   private def isInsideCollection(group: GroupType): Boolean = group match {
     case _: MessageType => false

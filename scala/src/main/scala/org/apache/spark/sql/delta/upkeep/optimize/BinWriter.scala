@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import java.util.concurrent.ConcurrentHashMap
 
 import scala.collection.mutable
+import scala.util.Failure
 
 import io.deltaupkeep.{CountText, SideBySide}
 import io.deltaupkeep.optimize._
@@ -12,7 +13,7 @@ import io.deltaupkeep.parquet.footer.LeafTotals
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.api.NewFile
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /**
@@ -207,13 +208,24 @@ private[upkeep] final class BinWriter(
       rewritten.add(written)
       written
     }
+    val (unreadable, others) = bins.zip(results).partitionMap {
+      case (bin, Failure(InputFailures.Unreadable(why))) if mayStay => Left(bin.copy(tier = Tier.Rows(why)))
+      case (_, result) => Right(result)
+    }
+    leftAlone ++= unreadable
     // Written bins are returned first, so that the caller knows them when the failure is thrown.
-    (results.filter(_.isSuccess) ++ results.filter(_.isFailure)).iterator.flatMap { result =>
+    (others.filter(_.isSuccess) ++ others.filter(_.isFailure)).iterator.flatMap { result =>
       val written = result.get
       val settled = rowsDifference(written).fold(Option(written))(this.settled(written, _))
       rewritten.remove(written)
       settled
     }
+  }
+
+  /** REORG must leave no hidden rows. */
+  private def mayStay: Boolean = plan.layout match {
+    case Layout.Purge(_) => false
+    case _ => true
   }
 
   private def rowsDifference(written: Written): Option[String] = {

@@ -16,6 +16,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.DeltaChecksumException
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
+import org.apache.spark.sql.execution.datasources.SchemaColumnConvertNotSupportedException
 
 /** Tells a user which file of a table a statement could not read, in place of a task's failure. */
 object InputFailures {
@@ -84,6 +85,22 @@ object InputFailures {
       Option(e.getMessage).exists(_.startsWith("Expected a non-null value"))
     case _ => false
   }
+
+  /** Why Spark cannot read a data file that is whole, whoever tries. */
+  private[upkeep] object Unreadable {
+    def unapply(failure: Throwable): Option[String] = {
+      val causes = causesOf(failure)
+      val file = causes.collectFirst(fault).fold("a file")(_.file)
+      causes.collectFirst {
+        case e: SchemaColumnConvertNotSupportedException =>
+          s"Spark cannot read column ${e.getColumn} of $file as ${e.getLogicalType}: it is stored as ${e.getPhysicalType}"
+        case e: RuntimeException if Option(e.getMessage).exists(_.startsWith(Duplicates)) =>
+          s"Spark cannot read $file: ${e.getMessage}"
+      }
+    }
+  }
+
+  private val Duplicates = "Found duplicate field(s)"
 
   /** What is wrong with a file of the log, as `damage`; it may also be missing. */
   private[upkeep] def damageOfLog(failure: Throwable): Option[String] =

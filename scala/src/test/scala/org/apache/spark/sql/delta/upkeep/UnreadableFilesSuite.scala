@@ -1,0 +1,52 @@
+package org.apache.spark.sql.delta.upkeep
+
+import org.apache.parquet.schema.MessageTypeParser
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.types.{LongType, StructType}
+
+/** Files that Spark cannot read do not stop the others of their table. */
+class UnreadableFilesSuite extends AnyFunSuite {
+  import ForeignTables._
+  import TestSession.{spark, withConf}
+
+  private val schema = new StructType().add("a", LongType)
+
+  private def fileWith(columns: String)(values: (String, Any)*): ForeignFile =
+    fileOf(MessageTypeParser.parseMessageType(s"message m { $columns }")) { row =>
+      values.foreach {
+        case (name, value: Long) => row.append(name, value)
+        case (name, value) => row.append(name, value.toString)
+      }
+    }
+
+  private val good = Seq(1L, 2L).map(i => fileWith("optional int64 a;")("a" -> i))
+
+  /** Asserts that the good files become one, and that the odd ones are left for a reason. */
+  private def assertLeft(name: String, odd: Seq[ForeignFile], reason: String): Unit = {
+    val path = tableOf(name, schema)(good ++ odd: _*)
+    for (_ <- 1 to 2) {
+      val bins = spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect()
+      val left = bins.filter(_.getAs[String]("status") == "left")
+      assert(left.length == 1 && left.head.getAs[String]("reason").contains(reason), bins.mkString)
+      assert(DeltaLog.forTable(spark, path).update().numOfFiles == 1 + odd.size)
+    }
+    withConf("spark.deltaUpkeep.optimize.engine" -> "rows") {
+      val bins = spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect()
+      assert(bins.map(_.getAs[String]("status")).toSeq == Seq("left"), bins.mkString)
+    }
+  }
+
+  test("a column of a type that Spark does not read as the table's") {
+    val odd = Seq("x", "y").map(text => fileWith("optional binary a (STRING);")("a" -> text))
+    assertLeft("unreadableType", odd, "Spark cannot read column [a] of ")
+  }
+
+  test("two columns that differ by their case alone") {
+    val odd = Seq(3L, 4L).map(i => fileWith("optional int64 a; optional int64 A;")("a" -> i, "A" -> -i))
+    withConf("spark.sql.caseSensitive" -> "true")(
+      assertLeft("unreadableCase", odd, "Found duplicate field(s)")
+    )
+  }
+}
