@@ -38,13 +38,16 @@ private[upkeep] final class RowRewriter(
     val written = transaction.writeFiles(arranged(rows, bin), None, isOptimize = true, Nil)
     val binInfo = strategy.initNewBin
     written.map {
-      case add: AddFile => tagged(strategy.tagAddFile(inPartitionOf(files.head, add), binInfo))
+      case add: AddFile => tagged(strategy.tagAddFile(corrected(files.head, add), binInfo))
       case other => throw new IllegalStateException(s"A rewrite adds files only, but Delta returned $other")
     }
   }
 
-  /** Delta's writer takes the values from the names of directories, where one text stands for null. */
-  private def inPartitionOf(input: AddFile, add: AddFile): AddFile =
+  /**
+   * Delta's writer takes partition values from the names of directories, where one text stands for null, and some of the
+   * bounds that it gives do not hold all values.
+   */
+  private def corrected(input: AddFile, add: AddFile): AddFile =
     NewFile.changed(add)(
       partitionValues = partitions.spelled(input),
       stats = Option(add.stats).map(mergedStats.certain).orNull
