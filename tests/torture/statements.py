@@ -53,11 +53,8 @@ def draw_conf(plan: Plan, rng: random.Random, notes: list[str]) -> dict[str, str
     notes.append(f"conf {conf}")
     # Every table has another schema, for which Spark would compile code each time.
     codegen = rng.choice(["NO_CODEGEN"] * 9 + ["FALLBACK"])
-    # Row by row, Spark supplies defaults that it cannot supply in batches, such as long decimals.
-    # Where a file lacks others than the last columns, it supplies them in place of what that has.
-    in_batches = ["true", "true", "false"]
-    if plan.defaults:
-        in_batches = ["true"] if plan.evolved else ["true", "false", "false"]
+    # Row by row, Spark supplies defaults in place of what a file has that lacks other columns.
+    in_batches = ["true"] if plan.defaults else ["true", "true", "false"]
     fixed = {
         "spark.sql.codegen.wholeStage": "false" if codegen == "NO_CODEGEN" else "true",
         "spark.sql.codegen.factoryMode": codegen,
