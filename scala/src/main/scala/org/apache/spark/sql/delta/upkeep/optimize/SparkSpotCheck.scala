@@ -51,9 +51,7 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
     def sample(i: Int): Option[Finding] = {
       val selection = inputs(i).deletedRows.fold(RowSelection.none)(_.read(conf))
       val (run, start) = Random.shuffle(runs(i)).head
-      Using.resources(open(inputs(i)), open(file)) { (rows, output) =>
-        reading.withSettings(compare(inputs(i), rows, selection, run, start, output))
-      }
+      Using.resources(open(inputs(i)), open(file))(compare(inputs(i), _, selection, run, start, _))
     }
     val task = Option(TaskContext.get())
     val findings = SideBySide.map(chosen(done, runs.keySet), "delta-upkeep-spot-check", Threads) { i =>

@@ -166,7 +166,7 @@ private[upkeep] final class ParquetRows(
       from: Long,
       count: Int,
       watchOf: Option[Seq[String] => ValueWatch] = None
-  ): Seq[Array[Any]] = {
+  ): Seq[Array[Any]] = reading.withSettings {
     val isIndexed = hasPageIndex(group) && requested.getFieldCount > 0
     val pages: PageReadStore =
       if (isIndexed) reader.readFilteredRowGroup(group, ParquetRows.ranges(from, count))
@@ -187,7 +187,7 @@ private[upkeep] final class ParquetRows(
   }
 
   private def materializer: RecordMaterializer[InternalRow] =
-    reading.withSettings(support.prepareForRead(conf, keyValues, meta.getSchema, context))
+    support.prepareForRead(conf, keyValues, meta.getSchema, context)
 
   private val fields = reading.schema.fields
   private val isStored = fields.map { field =>
