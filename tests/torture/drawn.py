@@ -70,7 +70,7 @@ class Draft:
             found.append(name)
         self.defaults: dict[str, str] = {}
         if plan.defaults:
-            drawn = draw_defaults(names, found)
+            drawn = draw_defaults(names, found, by_rows=plan.by_rows)
             self.schema = t.StructType([*self.schema.fields, *(f for f, _ in drawn)])
             self.defaults = {f.name: sql for f, sql in drawn}
             self.notes.append(f"defaults {self.defaults}")
@@ -90,8 +90,8 @@ class Draft:
     def whole(self) -> t.StructType:
         return t.StructType([*self.schema.fields, *self.partitions.fields])
 
-    def _without_defaults(self) -> t.StructType:
-        """Leave out the last columns, of which some have defaults."""
+    def _without_last(self) -> t.StructType:
+        """Leave out the last columns, for which Spark takes defaults row by row."""
         held = len(self.schema.fields)
         while held > 1 and self.schema[held - 1].name in self.defaults and self.rng.random() < 0.6:
             held -= 1
@@ -104,10 +104,10 @@ class Draft:
     def part(self, partition: tuple[Any, ...] | None = None) -> Part:
         rng = self.rng
         schema = self.schema
-        if len(schema.fields) > 1 and rng.random() < 0.15:  # added to the table later
+        if self.defaults and self.plan.by_rows:
+            schema = self._without_last()
+        elif len(schema.fields) > 1 and rng.random() < (0.5 if self.defaults else 0.15):
             schema = t.StructType(rng.sample(schema.fields, len(schema.fields) - 1))
-        if self.defaults:
-            schema = self._without_defaults()
         sizes = [0, 1, 2, 7, 50, 50, 300, 300, self.most_rows]
         if self.plan.bulky:
             sizes = [50, 300, self.most_rows, self.most_rows]

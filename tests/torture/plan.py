@@ -29,6 +29,7 @@ class Plan:
     case_sensitive: bool
     recased: bool  # some files spell names in another case
     defaults: bool  # files lack columns for which readers supply something else than null
+    by_rows: bool  # Spark reads the table row by row, and not in batches
     evolved: bool  # columns, and what they hold, are added, dropped, renamed and moved
     widened: bool
     raw: bool  # texts of bytes that are no UTF-8
@@ -44,13 +45,16 @@ class Plan:
         by_files = origin in ("forged", "converted")
         case_sensitive = rng.random() < 0.25
         evolved = rng.random() < EVOLVED
+        defaults = by_files and rng.random() < 0.2
         return cls(
             origin,
             tame=rng.random() < (0.8 if origin == "converted" or evolved else 0.3),
             zone=rng.choice(ZONES),
             case_sensitive=case_sensitive,
             recased=by_files and rng.random() < (0.6 if case_sensitive else 0.2),
-            defaults=by_files and rng.random() < 0.2,
+            defaults=defaults,
+            # So it takes defaults for the last columns only.
+            by_rows=not (defaults and evolved) and rng.random() < 0.35,
             evolved=evolved,
             widened=not evolved and rng.random() < WIDENED / (1 - EVOLVED),
             raw=origin != "delta-rs" and rng.random() < 0.15,

@@ -57,7 +57,7 @@ FILTERS = 8  # of each bin
 # Hadoop's LZ4 keeps a page of more than 256 KiB in several blocks. The decoder that these have in
 # common stops before the last block if it is the smallest (`try_decompress_hadoop` of parquet-rs).
 OF_ONE_BLOCK = {"polars", "delta-rs"}
-LARGE = {"huge": {"string_10", "binary_11"}, "long": {*LONG.names} - {"id"}}
+LARGE = {"huge": {"string_10", "binary_11"}, "long": {*LONG.names}}
 # Shares of tables:
 CONVERTED = 0.3  # whose log is Delta's own
 OF_ALL_AGES = 0.2  # with times far from today

@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 from collections import Counter
+from itertools import count
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -157,20 +158,22 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--tables", type=int, default=0, help="as many instead of by minutes")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", help="a kind of table that plan.py draws, such as defaults")
     args = parser.parse_args()
     seed = args.seed or int(time.time())
     print(f"torture from seed {seed} on", flush=True)
+    seeds = (s for s in count(seed) if not args.only or getattr(Plan.of(s), args.only))
     with new_session() as spark:
         torture = Torture(spark, KEPT)
         end = time.monotonic() + 60 * args.minutes
         tried = 0
         while tried < args.tables if args.tables else time.monotonic() < end:
-            report = torture.one(seed + tried)
+            report = torture.one(next(seeds))
             tried += 1
             if report:
                 print(report, flush=True)
-    for name, count in sorted(torture.tally.items()):
-        print(f"{count:6} {name}")
+    for name, number in sorted(torture.tally.items()):
+        print(f"{number:6} {name}")
     print(f"{tried} tables from seed {seed} on, {torture.tally['broken']} broken")
     return 1 if torture.tally["broken"] else 0
 

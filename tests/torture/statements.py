@@ -53,14 +53,12 @@ def draw_conf(plan: Plan, rng: random.Random, notes: list[str]) -> dict[str, str
     notes.append(f"conf {conf}")
     # Every table has another schema, for which Spark would compile code each time.
     codegen = rng.choice(["NO_CODEGEN"] * 9 + ["FALLBACK"])
-    # Row by row, Spark supplies defaults in place of what a file has that lacks other columns.
-    in_batches = ["true"] if plan.defaults else ["true", "true", "false"]
     fixed = {
         "spark.sql.codegen.wholeStage": "false" if codegen == "NO_CODEGEN" else "true",
         "spark.sql.codegen.factoryMode": codegen,
         "spark.sql.adaptive.enabled": "false",
         f"{DELTA}.retentionDurationCheck.enabled": "false",
-        "spark.sql.parquet.enableVectorizedReader": rng.choice(in_batches),
+        "spark.sql.parquet.enableVectorizedReader": str(not plan.by_rows).lower(),
     }
     return {**conf, **fixed}
 

@@ -2,8 +2,12 @@ package io.deltaupkeep.parquet.bytes
 
 import scala.util.control.NonFatal
 
-/** An input that cannot be read. */
-final class UnreadableInput(val file: String, cause: Throwable)
+/**
+ * An input that cannot be read.
+ *
+ * @param ofSplice whether Spark might still read it
+ */
+final class UnreadableInput(val file: String, cause: Throwable, val ofSplice: Boolean = true)
     extends RuntimeException(s"Cannot read $file: ${cause.getMessage}", cause) {
 
   /** Why the file cannot be spliced, if a reader of rows may still read it. */

@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep
 import java.io.File
 import java.nio.file.{Files, Path}
 
+import org.apache.hadoop.fs.{Path => HadoopPath}
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.ParquetWriter
@@ -53,10 +54,10 @@ object ForeignTables extends Assertions {
     val log = new File(directory, "_delta_log").toPath
     Files.createDirectories(log)
     val adds = files.zipWithIndex.map { case (file, i) =>
-      val path = directory.toPath.resolve(s"foreign-$i.parquet")
+      val path = directory.toPath.resolve(s"foreign %20é-$i.parquet")
       file.write(path)
       AddFile(
-        path.getFileName.toString,
+        new HadoopPath(path.getFileName.toString).toUri.toString,
         file.partition.map("p" -> _).toMap,
         Files.size(path),
         modificationTime = i.toLong,

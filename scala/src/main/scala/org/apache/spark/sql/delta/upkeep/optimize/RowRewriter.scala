@@ -3,12 +3,12 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import io.deltaupkeep.optimize.{Bin, Layout, MergedStats, OptimizePlan}
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
-import org.apache.spark.sql.delta.{DeltaColumnMapping, Snapshot}
+import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
 import org.apache.spark.sql.delta.skipping.MultiDimClustering
 import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema}
 
 /**
  * The rows tier: Delta reads the rows of a bin, without those that a deletion vector hides, and writes them
@@ -23,13 +23,7 @@ private[upkeep] final class RowRewriter(
   private val stored = new StoredRows(transaction.snapshot, handle.session)
   private val mergedStats = {
     val metadata = handle.snapshot.metadata
-    new MergedStats(
-      DeltaColumnMapping.createPhysicalSchema(
-        metadata.dataSchema,
-        metadata.schema,
-        metadata.columnMappingMode
-      )
-    )
+    new MergedStats(PhysicalSchema.of(metadata.dataSchema, metadata))
   }
   private val partitions = new Partitions(handle.snapshot.metadata)
 

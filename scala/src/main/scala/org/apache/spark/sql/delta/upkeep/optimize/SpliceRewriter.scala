@@ -14,11 +14,12 @@ import org.apache.parquet.hadoop.metadata.{CompressionCodecName, ParquetMetadata
 import org.apache.spark.SPARK_VERSION_SHORT
 import org.apache.spark.sql.{SPARK_VERSION_METADATA_KEY, SparkSession}
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
-import org.apache.spark.sql.delta.{DeltaColumnMapping, IcebergCompat, IdMapping, Snapshot}
+import org.apache.spark.sql.delta.{IcebergCompat, IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, NewFile}
 import org.apache.spark.sql.delta.upkeep.spark.ParquetReading
+import org.apache.spark.sql.delta.upkeep.table.PhysicalSchema
 import org.apache.spark.sql.delta.util.{DeltaFileOperations, JsonUtils, Utils}
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetOptions, ParquetReadSupport}
 import org.apache.spark.sql.internal.SQLConf
@@ -58,7 +59,7 @@ private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snap
 
   /** Delta's writer makes every column nullable too. */
   private def physicalSchema(logical: StructType): StructType =
-    DeltaColumnMapping.createPhysicalSchema(logical.asNullable, metadata.schema, metadata.columnMappingMode)
+    PhysicalSchema.of(logical.asNullable, metadata)
 
   private def isPartition(physicalName: String): Boolean =
     metadata.physicalPartitionSchema.fieldNames.contains(physicalName)

@@ -2,6 +2,9 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.FileSourceOptions
+import org.apache.spark.sql.catalyst.expressions.{Alias, Literal, NamedExpression}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.delta.{RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
@@ -9,7 +12,6 @@ import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.upkeep.table.{Plans, SessionCopy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
-import org.apache.spark.sql.types.{Decimal, DecimalType}
 
 /**
  * The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. A session
@@ -19,17 +21,42 @@ private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession
   import StoredRows._
 
   private lazy val own = SessionCopy.of(session)(conf =>
-    settings(snapshot).foreach { case (key, value) => conf.setConfString(key, value) }
+    Settings.foreach { case (key, value) => conf.setConfString(key, value) }
   )
+  private lazy val lacked = new LackedColumns(snapshot, session)
+  private val columns = snapshot.metadata.dataSchema
+  private val haveDefaults = columns.exists(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY))
 
   def of(files: Seq[AddFile], action: Option[String] = None): DataFrame = {
+    val bySchema = if (haveDefaults) lacked.of(files) else Map(Set.empty[Int] -> files)
+    bySchema.map { case (columns, alike) => read(alike, action, columns) }.reduce(_ union _)
+  }
+
+  private def read(files: Seq[AddFile], action: Option[String], lacked: Set[Int]): DataFrame = {
     val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
     // Of Spark's readers, one asks the session of the relation, and the other the one that runs the plan.
     val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
       files.copy(options = files.options ++ Options)(own)
     }
-    RowTracking.preserveRowTrackingColumns(Plans.run(own, plan), snapshot)
+    RowTracking.preserveRowTrackingColumns(Plans.run(own, supplying(plan, lacked)), snapshot)
   }
+
+  /**
+   * Has Spark read only what the files have. Where a file lacks a column, its reader of single rows takes the last columns
+   * of the table for those that it lacks (`ParquetRowConverter`), and supplies their defaults in place of what it has.
+   */
+  private def supplying(plan: LogicalPlan, lacked: Set[Int]): LogicalPlan =
+    if (lacked.isEmpty) plan
+    else {
+      val defaults = ResolveDefaultColumns.existenceDefaultValues(columns)
+      val supplied = lacked.map(i => columns(i).name -> defaults(i)).toMap
+      val selected = plan.output.map { column =>
+        supplied.get(column.name).fold[NamedExpression](column) { value =>
+          Alias(Literal(value, column.dataType), column.name)(explicitMetadata = Some(column.metadata))
+        }
+      }
+      Project(selected, plan)
+    }
 }
 
 private object StoredRows {
@@ -47,10 +74,7 @@ private object StoredRows {
     FileSourceOptions.IGNORE_MISSING_FILES -> "false"
   )
 
-  private def settings(snapshot: Snapshot): Map[String, String] =
-    Always ++ (if (needsBatches(snapshot)) Batches else Map.empty)
-
-  private val Always = Map(
+  private val Settings = Map(
     // Delta resolves names without case, so a file may spell a column in another way than the table does.
     SQLConf.CASE_SENSITIVE.key -> "false",
     // A CHAR column keeps the blanks that it has, and no others.
@@ -59,22 +83,4 @@ private object StoredRows {
     SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key -> ParquetOutputTimestampType.TIMESTAMP_MICROS.toString,
     SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key -> "CORRECTED"
   )
-
-  private val Batches = Map(
-    SQLConf.PARQUET_VECTORIZED_READER_ENABLED.key -> "true",
-    SQLConf.PARQUET_VECTORIZED_READER_NESTED_COLUMN_ENABLED.key -> "true"
-  )
-
-  /**
-   * Where a file lacks a column, Spark's reader of single rows takes the last columns of the table for those that it
-   * lacks (`ParquetRowConverter`), and supplies their defaults in place of what it has. The reader of batches does not, but
-   * cannot supply long decimals.
-   */
-  private def needsBatches(snapshot: Snapshot): Boolean = {
-    val defaults = snapshot.schema.filter(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY))
-    defaults.nonEmpty && !defaults.exists(_.dataType.existsRecursively {
-      case decimal: DecimalType => decimal.precision > Decimal.MAX_LONG_DIGITS
-      case _ => false
-    })
-  }
 }

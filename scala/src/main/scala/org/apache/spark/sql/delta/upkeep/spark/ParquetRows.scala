@@ -16,7 +16,7 @@ import org.apache.parquet.internal.column.columnindex.OffsetIndex
 import org.apache.parquet.internal.filter2.columnindex.RowRanges
 import org.apache.parquet.io.{ColumnIOFactory, InputFile}
 import org.apache.parquet.io.api.RecordMaterializer
-import org.apache.parquet.schema.MessageType
+import org.apache.parquet.schema.{GroupType, MessageType}
 
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.catalyst.InternalRow
@@ -25,7 +25,7 @@ import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFA
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, ParquetUtils}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{MetadataBuilder, StructType}
+import org.apache.spark.sql.types.{MetadataBuilder, StructField, StructType}
 
 /**
  * How Spark reads Parquet files of a table: names without case, as Delta has them.
@@ -58,7 +58,15 @@ private[upkeep] final case class ParquetReading(
     field.copy(metadata = metadata.build())
   })
 
-  private[spark] def byId: Boolean = settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean
+  /** Whether a file has a column. */
+  def finds(column: StructField, file: GroupType): Boolean = {
+    val byId =
+      settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean && ParquetUtils.hasFieldId(column)
+    file.getFields.asScala.exists { field =>
+      if (byId) Option(field.getId).exists(_.intValue == ParquetUtils.getFieldId(column))
+      else field.getName.equalsIgnoreCase(column.name)
+    }
+  }
 
   /** Runs code of Spark's reader that asks for settings of the session. */
   def withSettings[T](body: => T): T = {
@@ -190,13 +198,7 @@ private[upkeep] final class ParquetRows(
     support.prepareForRead(conf, keyValues, meta.getSchema, context)
 
   private val fields = reading.schema.fields
-  private val isStored = fields.map { field =>
-    requested.getFields.asScala.exists { stored =>
-      if (reading.byId && ParquetUtils.hasFieldId(field))
-        Option(stored.getId).exists(_.intValue == ParquetUtils.getFieldId(field))
-      else stored.getName.equalsIgnoreCase(field.name)
-    }
-  }
+  private val isStored = fields.map(reading.finds(_, requested))
 
   private def valuesOf(row: InternalRow): Array[Any] =
     Array.tabulate[Any](fields.length) { i =>

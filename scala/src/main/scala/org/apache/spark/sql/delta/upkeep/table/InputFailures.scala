@@ -127,7 +127,7 @@ object InputFailures {
   )
 
   private val fault: PartialFunction[Throwable, Fault] = {
-    case e: UnreadableInput => Fault(e.file, e.getCause, ofSplice = true)
+    case e: UnreadableInput => Fault(e.file, e.getCause, e.ofSplice)
     case e: Throwable with SparkThrowable if isOfReader(e) =>
       Fault(e.getMessageParameters.asScala.getOrElse("path", ""), e, ofSplice = false)
     // Delta opens footers itself for REORG.
