@@ -93,6 +93,22 @@ def test_new_files_are_as_iceberg_needs_them(spark: SparkSession, tmp_path: Path
     assert before == as_arrow(spark.sql(f"SELECT * FROM {name} ORDER BY id")).to_pylist()
 
 
+def test_stored_partition_values_keep_their_microseconds(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path}/t`"
+    spark.sql(
+        f"CREATE TABLE {name} (id INT, p TIMESTAMP) USING delta PARTITIONED BY (p) "
+        f"TBLPROPERTIES ({MAPPED}, 'delta.enableIcebergCompatV1' = 'true')"
+    )
+    for i in range(2):
+        spark.sql(f"INSERT INTO {name} SELECT {i}, timestamp_micros(1)")
+    with session_conf(spark, {"spark.sql.parquet.outputTimestampType": "TIMESTAMP_MILLIS"}):
+        row = spark.sql(f"OPTIMIZE {name}").first()
+    assert [(b.tier, b.inputFiles) for b in row.bins] == [("splice", 2)]
+    (file,) = files_of(spark, name)
+    stored = pq.read_table(file, partitioning=None).column(1)
+    assert [value.value for value in stored] == [1, 1]
+
+
 @pytest.mark.skipif(DELTA < (4, 3), reason="older Deltas know no version 3")
 def test_rows_keep_their_ids_where_iceberg_looks_for_them(spark: SparkSession, tmp_path: Path):
     name = f"delta.`{tmp_path}/t`"

@@ -73,14 +73,9 @@ private[parquet] object OutputSchema {
     (table.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation) match {
       case (a: DecimalLogicalTypeAnnotation, b: DecimalLogicalTypeAnnotation) if a == b => file
       case _ if !isInstant(table) || !isInstant(file) => table
-      case _ if isMillis(file) && !isMillis(table) => Micros
+      case _ if isMillis(file) => table
       case _ => file
     }
-
-  private val Micros: PrimitiveType = Types
-    .optional(INT64)
-    .as(LogicalTypeAnnotation.timestampType(true, LogicalTypeAnnotation.TimeUnit.MICROS))
-    .named("micros")
 
   private def isTimestamp(primitive: PrimitiveType): Boolean =
     primitive.getPrimitiveTypeName == INT96 ||

@@ -12,6 +12,7 @@ import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, Policy, WrittenCheckp
 import org.apache.hadoop.fs.Path
 import org.scalatest.funsuite.AnyFunSuite
 
+import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.{DeltaLog, DeltaOperations}
 import org.apache.spark.sql.delta.actions.{Action, AddFile, DomainMetadata, RemoveFile, SetTransaction}
 import org.apache.spark.sql.delta.upkeep.checkpoint.{CheckpointWriter, TemporaryFiles}
@@ -119,6 +120,34 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
         SetTransaction("app", 2, None)
       )
     assertModes(path, Seq(first, second))("full", "incremental")
+  }
+
+  test("old dates and microseconds of partitions, whatever the session does with them") {
+    for {
+      mode <- Seq("EXCEPTION", "LEGACY")
+      form <- Seq("TIMESTAMP_MILLIS", "INT96")
+      driverBytes <- Seq("0", "64m")
+    } {
+      val path = new File(root, s"odd-times-$mode-$form-$driverBytes").getAbsolutePath
+      spark.sql(
+        s"CREATE TABLE delta.`$path` (id INT, day DATE, at TIMESTAMP) USING delta PARTITIONED BY (day, at) " +
+          "TBLPROPERTIES ('delta.checkpoint.writeStatsAsStruct' = 'true')"
+      )
+      spark.sql(
+        s"INSERT INTO delta.`$path` VALUES (1, DATE'1500-01-01', TIMESTAMP'1500-01-01 00:00:00.000001')"
+      )
+      TestSession.withConf(
+        "spark.sql.parquet.datetimeRebaseModeInWrite" -> mode,
+        "spark.sql.parquet.int96RebaseModeInWrite" -> mode,
+        "spark.sql.parquet.outputTimestampType" -> form,
+        "spark.deltaUpkeep.checkpoint.driverBytes" -> driverBytes
+      )(checkpoint(path, "OPTIONS (policy = 'classic')"))
+      val parsed = spark.read
+        .parquet(FileNames.checkpointFileSingular(new Path(path, "_delta_log"), 1).toString)
+        .where("add IS NOT NULL")
+        .selectExpr("string(add.partitionValues_parsed.day)", "string(add.partitionValues_parsed.at)")
+      assert(parsed.head() == Row("1500-01-01", "1500-01-01 00:00:00.000001"), path)
+    }
   }
 
   test("absolute paths") {

@@ -34,6 +34,7 @@ import org.apache.spark.sql.delta.upkeep.replay.LogReplay
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.internal.SQLConf
+import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
 
 /**
  * Writes checkpoints: built on the last one if the plan says so, otherwise from the whole state of the table.
@@ -42,9 +43,18 @@ final class CheckpointWriter(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot
 
-  // The number of partitions is the number of files.
-  private lazy val session =
-    SessionCopy.of(handle.session)(_.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false))
+  private lazy val session = SessionCopy.of(handle.session) { conf =>
+    // The number of partitions is the number of files.
+    conf.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false)
+    // Values of partitions and bounds stay as they are in the log, whatever the session does with old dates and with digits.
+    conf.setConfString(SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key, "CORRECTED")
+    conf.setConfString(SQLConf.PARQUET_INT96_REBASE_MODE_IN_WRITE.key, "CORRECTED")
+    if (conf.parquetOutputTimestampType == ParquetOutputTimestampType.TIMESTAMP_MILLIS)
+      conf.setConfString(
+        SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key,
+        ParquetOutputTimestampType.TIMESTAMP_MICROS.toString
+      )
+  }
   private def sqlConf = session.sessionState.conf
   private lazy val checkpointSchema = new CheckpointSchema(session, snapshot)
   private lazy val parts = new PartWriter(handle, session, checkpointSchema)

@@ -34,10 +34,9 @@ private[optimize] final class FileWriting(
     val format = snapshot.deltaLog.fileFormat(snapshot.protocol, snapshot.metadata)
     format.prepareWrite(session, job, Map.empty, rowSchema)
     val conf = job.getConfiguration
-    // INT96 has no bounds, and some readers know no times before 1677 and after 2262 in it.
-    val timestamps = SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key
-    if (conf.get(timestamps) == ParquetOutputTimestampType.INT96.toString)
-      conf.set(timestamps, ParquetOutputTimestampType.TIMESTAMP_MICROS.toString)
+    // Other forms lose digits, or have no bounds and no times before 1677 and after 2262 for some readers.
+    val micros = ParquetOutputTimestampType.TIMESTAMP_MICROS.toString
+    conf.set(SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key, micros)
     conf
   }
 
