@@ -12,6 +12,7 @@ from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.fleet.errors import condition_of as name_of
 from processes import DELTA, LINE
+from sessions import session_conf
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 WRITERS = [s for s in STATEMENTS if s != "DESCRIBE HEALTH"]
@@ -144,6 +145,13 @@ def test_options_and_clauses(spark: SparkSession, table: TableFactory, text: str
     before = t.all_files()
     assert condition_of(spark, text.format(t=t.sql_name)) == condition
     assert t.all_files() == before
+
+
+def test_target_size_of_the_session(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    for statement in ("OPTIMIZE {t}", "OPTIMIZE {t} ZORDER BY (id)"):
+        with session_conf(spark, {"spark.databricks.delta.optimize.maxFileSize": "0"}):
+            assert condition_of(spark, statement.format(t=t.sql_name)) == "INVALID_OPTION"
 
 
 def test_zorder_columns(spark: SparkSession, table: TableFactory):

@@ -149,7 +149,8 @@ class OptimizeMethods:
         Raises:
             AnalysisException: ``MISSING_COLUMN``, ``NON_PARTITION_COLUMN``, ``UNKNOWN_OPTION``,
                 ``INVALID_OPTION``, ``OPTIMIZE_CONFLICT``, ``DATA_FILE_MISSING``,
-                ``DATA_FILE_DAMAGED``, ``LOG_DAMAGED``, or a table feature that is not supported.
+                ``DATA_FILE_DAMAGED``, ``DATA_FILE_UNREADABLE``, ``LOG_DAMAGED``, or a table feature
+                that is not supported.
         """
         return self._run([], dry_run=False)
 

@@ -427,6 +427,24 @@ object UpkeepErrors {
     Some(thrown)
   )
 
+  /** @param problem names the file */
+  def dataFileUnreadable(
+      statement: String,
+      table: String,
+      problem: String,
+      thrown: Throwable
+  ): UpkeepException =
+    error(
+      "DATA_FILE_UNREADABLE",
+      SqlState.Io,
+      s"$statement of $table stopped: a data file cannot be read.",
+      s"${problem.stripSuffix(".")}.",
+      "Read the file with its writer and write it again in a form that Spark reads, or leave it out with WHERE. " +
+        CommittedStays,
+      Map("statement" -> statement, "table" -> table),
+      Some(thrown)
+    )
+
   def logDamaged(statement: String, table: String, problem: String, thrown: Throwable): UpkeepException =
     error(
       "LOG_DAMAGED",

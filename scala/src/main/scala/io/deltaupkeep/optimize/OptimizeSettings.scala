@@ -51,8 +51,8 @@ object OptimizeSettings {
 
   val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(
     "targetFileSize",
-    "Target size of new files, in bytes. Default: the table property delta.targetFileSize, then " +
-      "spark.databricks.delta.optimize.maxFileSize (1 GiB)."
+    "Target size of new files, in bytes. Default: the table property delta.targetFileSize, which Databricks " +
+      "sets, then spark.databricks.delta.optimize.maxFileSize (1 GiB)."
   )
   val MinFileSize: OptionEntry[Long] = OptionEntry.bytes(
     "minFileSize",

@@ -21,6 +21,12 @@ private[parquet] final class HiddenCompression(codec: String)
   override def reason(file: String): String = s"$getMessage: it is in $file, whose codec is $codec"
 }
 
+/** Compressed data of a codec that is not installed. */
+private[parquet] final class MissingCodec(codec: String)
+    extends NotSpliceable(s"the codec $codec is missing") {
+  override def reason(file: String): String = s"$getMessage, which $file needs"
+}
+
 /** A value that the type of the new file's column cannot hold. */
 private[parquet] final class NotHeld(what: String) extends NotSpliceable(what) {
   override def reason(file: String): String = s"$what, in $file"

@@ -2,12 +2,12 @@ package io.deltaupkeep.parquet.page
 
 import java.io.{ByteArrayOutputStream, IOException}
 
-import io.deltaupkeep.parquet.bytes.MalformedPage
+import io.deltaupkeep.parquet.bytes.{MalformedPage, MissingCodec}
 
 import com.github.luben.zstd.{Zstd, ZstdCompressCtx, ZstdException}
 import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.compression.CompressionCodecFactory
-import org.apache.parquet.hadoop.CodecFactory
+import org.apache.parquet.hadoop.{BadConfigurationException, CodecFactory}
 import org.apache.parquet.hadoop.codec.ZstandardCodec
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.xerial.snappy.Snappy
@@ -37,6 +37,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
    * Fills `out` with the `size` bytes that `count` bytes of `in` hold.
    *
    * @throws io.deltaupkeep.parquet.bytes.MalformedPage if they hold something else
+   * @throws io.deltaupkeep.parquet.bytes.MissingCodec if nothing here decompresses them
    */
   def decompress(
       codec: CompressionCodecName,
@@ -66,6 +67,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
           requireSize(read(decompressor, BytesInput.from(in, from, count), out, outFrom, size), size)
       }
     catch {
+      case _: BadConfigurationException => throw new MissingCodec(codec.name)
       case e @ (_: IOException | _: ZstdException) => throw new MalformedPage(String.valueOf(e.getMessage))
     }
 

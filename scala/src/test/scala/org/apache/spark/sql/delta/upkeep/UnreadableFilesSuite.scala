@@ -1,10 +1,13 @@
 package org.apache.spark.sql.delta.upkeep
 
+import io.deltaupkeep.UpkeepException
+
+import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.types.{LongType, StructType}
+import org.apache.spark.sql.types.{DecimalType, LongType, StructType}
 
 /** Files that Spark cannot read do not stop the others of their table. */
 class UnreadableFilesSuite extends AnyFunSuite {
@@ -48,5 +51,31 @@ class UnreadableFilesSuite extends AnyFunSuite {
     withConf("spark.sql.caseSensitive" -> "true")(
       assertLeft("unreadableCase", odd, "Found duplicate field(s)")
     )
+  }
+
+  test("a decimal in DELTA_BYTE_ARRAY, on which Spark's reader of batches fails") {
+    val decimal = new StructType().add("a", DecimalType(9, 2))
+    val parquet = MessageTypeParser.parseMessageType("message m { optional binary a (DECIMAL(9, 2)); }")
+    val files = Seq(1, 2).map { i =>
+      fileOf(parquet, "parquet.writer.version" -> "v2", "parquet.enable.dictionary" -> "false") { row =>
+        row.append("a", Binary.fromConstantByteArray(Array(i.toByte))); ()
+      }
+    }
+    val path = tableOf("unreadableDecimal", decimal)(files: _*)
+    withConf("spark.deltaUpkeep.optimize.engine" -> "rows") {
+      val bin = spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").head()
+      assert(bin.getAs[String]("status") == "left")
+      assert(bin.getAs[String]("reason").matches("Spark cannot read .*foreign.*NullPointer.*"), bin)
+    }
+    withConf("spark.sql.parquet.enableVectorizedReader" -> "false")(assert(optimize(path)._1 == "splice"))
+  }
+
+  test("REORG, which must leave no hidden rows, tells which file it is") {
+    val odd =
+      Seq("x", "y").map(text => fileWith("optional binary a (STRING); optional int64 b;")("a" -> text))
+    val path = tableOf("unreadableReorg", schema)(odd: _*)
+    val e = intercept[UpkeepException](spark.sql(s"REORG TABLE delta.`$path` APPLY (PURGE)").collect())
+    assert(e.getMessage.startsWith("[DELTA_UPKEEP.DATA_FILE_UNREADABLE]"), e)
+    assert(e.getMessage.contains("Spark cannot read column [a] of "), e)
   }
 }

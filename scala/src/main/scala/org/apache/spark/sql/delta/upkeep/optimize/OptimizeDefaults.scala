@@ -18,19 +18,22 @@ object OptimizeDefaults {
 
   def of(table: DeltaHandle): OptimizeSettings = {
     val settings = ofSession(table.session)
-    val property = table.snapshot.metadata.configuration.get(TargetFileSizeProperty).map { text =>
-      val entry = OptimizeSettings.TargetFileSize
-      entry.read(text).getOrElse {
-        throw UpkeepErrors.invalidOption("OPTIMIZE", TargetFileSizeProperty, text, entry.expected)
-      }
-    }
-    property.fold(settings)(target => settings.copy(targetFileSize = target))
+    val property = table.snapshot.metadata.configuration.get(TargetFileSizeProperty)
+    property.fold(settings)(text => settings.copy(targetFileSize = targetOf(TargetFileSizeProperty, text)))
+  }
+
+  private def targetOf(source: String, text: String): Long = {
+    val entry = OptimizeSettings.TargetFileSize
+    entry.read(text).getOrElse(throw UpkeepErrors.invalidOption("OPTIMIZE", source, text, entry.expected))
   }
 
   def ofSession(session: SparkSession): OptimizeSettings = {
     val conf = session.sessionState.conf
     OptimizeSettings(
-      conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE),
+      targetOf(
+        DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE.key,
+        conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_FILE_SIZE).toString
+      ),
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MIN_FILE_SIZE),
       conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_DELETED_ROWS_RATIO),
       maxBytesPerCommit = Option(conf.getConfString(BatchSize, null))

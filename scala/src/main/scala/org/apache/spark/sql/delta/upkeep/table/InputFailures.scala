@@ -10,6 +10,7 @@ import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 
 import org.apache.hadoop.fs.ChecksumException
+import org.apache.parquet.hadoop.BadConfigurationException
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -36,6 +37,12 @@ object InputFailures {
         throw ours(failure)
           .orElse(ofDataFile(statement, name, table.deltaLog.unsafeVolatileSnapshot.version, failure))
           .orElse(ofLog(statement, name, failure))
+          .orElse(Unreadable.unapply(failure).map(UpkeepErrors.dataFileUnreadable(
+            statement,
+            name,
+            _,
+            failure
+          )))
           .getOrElse(failure)
     }
 
@@ -94,11 +101,19 @@ object InputFailures {
       causes.collectFirst {
         case e: SchemaColumnConvertNotSupportedException =>
           s"Spark cannot read column ${e.getColumn} of $file as ${e.getLogicalType}: it is stored as ${e.getPhysicalType}"
-        case e: RuntimeException if Option(e.getMessage).exists(_.startsWith(Duplicates)) =>
-          s"Spark cannot read $file: ${e.getMessage}"
+        case e: RuntimeException
+            if e.isInstanceOf[BadConfigurationException] || isOfSparksReader(e) ||
+              Option(e.getMessage).exists(_.startsWith(Duplicates)) =>
+          s"Spark cannot read $file: ${Option(e.getMessage).getOrElse(e.toString)}"
       }
     }
   }
+
+  private def isOfSparksReader(thrown: Throwable): Boolean =
+    thrown.getStackTrace.headOption.map(_.getClassName).exists { name =>
+      name.startsWith("org.apache.spark.sql.execution.datasources.parquet.") ||
+      name.startsWith("org.apache.spark.sql.execution.vectorized.")
+    }
 
   private val Duplicates = "Found duplicate field(s)"
 
