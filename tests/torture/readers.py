@@ -30,6 +30,7 @@ from torture.rows import python_columns
 from torture.run import KEPT, READABLE
 from torture.session import new_session
 from torture.statements import short
+from torture.strangers import OF_ONE_BLOCK
 from torture.writers import PLAIN
 
 CODECS = ("UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "LZ4_RAW", "BROTLI")
@@ -54,9 +55,6 @@ REWRITTEN = (
 )
 BIN = t.StructField("bin", t.StringType())
 FILTERS = 8  # of each bin
-# Hadoop's LZ4 keeps a page of more than 256 KiB in several blocks. The decoder that these have in
-# common stops before the last block if it is the smallest (`try_decompress_hadoop` of parquet-rs).
-OF_ONE_BLOCK = {"polars", "delta-rs"}
 LARGE = {"huge": {"string_10", "binary_11"}, "long": {*LONG.names}}
 # Shares of tables:
 CONVERTED = 0.3  # whose log is Delta's own
