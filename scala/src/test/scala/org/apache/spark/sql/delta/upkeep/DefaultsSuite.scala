@@ -2,13 +2,17 @@ package org.apache.spark.sql.delta.upkeep
 
 import java.io.File
 
+import org.apache.hadoop.fs.Path
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 
-import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.upkeep.optimize.RowComparison
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types._
 
 /** Files that lack a column with a default: readers supply it. */
@@ -132,6 +136,9 @@ class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         )(spark.sql(s"OPTIMIZE delta.`$path`").collect())
         assert(DeltaLog.forTable(spark, path).update().numOfFiles == 1)
         assert(rowsOf(path).map(_.mkString("|")).toSet == expected, batches)
+        val handle = DeltaHandle.of(spark, DeltaTableV2(spark, new Path(path)).update(), None)
+        val written = handle.snapshot.allFiles.collect().toSeq
+        assert(new RowComparison(handle).differences(written, Nil) == names :+ RowComparison.Rows)
       }
     }
   }

@@ -28,7 +28,7 @@ private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession
   private val haveDefaults = columns.exists(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY))
 
   def of(files: Seq[AddFile], action: Option[String] = None): DataFrame = {
-    val bySchema = if (haveDefaults) lacked.of(files) else Map(Set.empty[Int] -> files)
+    val bySchema = if (haveDefaults && files.nonEmpty) lacked.of(files) else Map(Set.empty[Int] -> files)
     bySchema.map { case (columns, alike) => read(alike, action, columns) }.reduce(_ union _)
   }
 
