@@ -62,6 +62,9 @@ def imported(config: Configuration) = config / unmanagedSources := {
   }
 }
 
+def scalaRoots(platform: Platform): Seq[String] =
+  if (platform.binary == "2.13") Nil else Seq(s"scala-${platform.binary}")
+
 def importedIn212(platform: Platform) =
   if (platform.binary == "2.13") Nil else Seq(imported(Compile), imported(Test))
 
@@ -168,9 +171,11 @@ def upkeepFor(platform: Platform, project: Project): Project = project
     dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
     libraryDependencies ++= dependencies(platform),
     sourceDirectory := (LocalRootProject / baseDirectory).value / "scala" / "src",
-    Compile / unmanagedSourceDirectories ++= sources(platform.roots ++ platform.newest.roots).value,
-    // What every platform has to pass.
-    Test / unmanagedSourceDirectories += sourceDirectory.value / "test" / "contract",
+    Compile / unmanagedSourceDirectories :=
+      sources(Seq("core", "delta") ++ scalaRoots(platform) ++ platform.roots ++ platform.newest.roots).value,
+    // The last is what every platform has to pass.
+    Test / unmanagedSourceDirectories :=
+      Seq("core", "delta", "java", "contract").map(sourceDirectory.value / "test" / _),
     Compile / sourceGenerators += Def.task {
       val file = (Compile / sourceManaged).value / "Platform.scala"
       IO.write(file, platform.source)
