@@ -326,7 +326,7 @@ def test_new_local_files_need_no_chmod_on_sparks_own_file_system(
     conf = jvm.org.apache.hadoop.conf.Configuration(False)
     conf.setBoolean("fs.file.impl.disable.cache", True)
     path = jvm.org.apache.hadoop.fs.Path(str(tmp_path / "new.parquet"))
-    output = jvm.io.deltaupkeep.OutputFiles.of(path, conf)
+    output = jvm.io.deltaupkeep.store.OutputFiles.of(path, conf)
     assert output.getClass().getName() == "io.deltaupkeep.LocalOutput"
     output.create(0).close()
     assert {file.name for file in tmp_path.iterdir()} == {"new.parquet", ".new.parquet.crc"}

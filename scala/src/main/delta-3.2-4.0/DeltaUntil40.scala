@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.api
+package org.apache.spark.sql.delta.upkeep.versions
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.stats.StatsCollector
 import org.apache.spark.sql.functions.{col, lit}
 
 /** Until 4.0 hooks get the transaction, and statistics of checkpoints are read from JSON alone. */
-private[api] abstract class DeltaUntil40 extends DeltaApi {
+private[upkeep] abstract class DeltaUntil40 extends DeltaApi {
   import DeltaUntil40._
 
   override def hidingCheckpoints(begun: OptimisticTransaction): OptimisticTransaction with CheckpointsHidden =

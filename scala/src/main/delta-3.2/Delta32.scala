@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.api
+package org.apache.spark.sql.delta.upkeep.versions
 
 import io.deltaupkeep.UpkeepErrors
 
@@ -17,7 +17,7 @@ import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
 /** In 3.2 OPTIMIZE is never FULL, and the log does not ask for the table of a catalog. */
-private[api] object Delta32 extends DeltaUntil40 {
+private[upkeep] object Delta32 extends DeltaUntil40 {
 
   override def observer(of: TransactionEvents): TransactionExecutionObserver = new Events(of)
 

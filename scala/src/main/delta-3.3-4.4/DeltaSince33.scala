@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.api
+package org.apache.spark.sql.delta.upkeep.versions
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
 /** Since 3.3 OPTIMIZE can be FULL, observers have children, and more of Delta takes the table of a catalog. */
-private[api] trait DeltaSince33 extends DeltaApi {
+private[upkeep] trait DeltaSince33 extends DeltaApi {
 
   override def observer(of: TransactionEvents): TransactionExecutionObserver = new EventsSince33(of)
 

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.api
+package org.apache.spark.sql.delta.upkeep.versions
 
 import org.apache.spark.sql.{Column, DataFrame, SparkSession}
 import org.apache.spark.sql.classic.ExpressionUtils
@@ -16,7 +16,7 @@ import org.apache.spark.sql.functions.{col, lit, to_json}
 import org.apache.spark.sql.types.StructType
 
 /** Until 4.3 every checkpoint is a set of files, which may have statistics in JSON or as a struct. */
-private[api] object Delta41 extends DeltaSince41 {
+private[upkeep] object Delta41 extends DeltaSince41 {
 
   override def complete(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
     case unread: LazyCompleteCheckpointProvider => complete(unread.underlyingCheckpointProvider)

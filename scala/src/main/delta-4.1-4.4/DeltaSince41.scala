@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.api
+package org.apache.spark.sql.delta.upkeep.versions
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -7,7 +7,7 @@ import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
 
 /** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a table of a catalog. */
-private[api] abstract class DeltaSince41 extends DeltaSince33 {
+private[upkeep] abstract class DeltaSince41 extends DeltaSince33 {
   import DeltaSince41._
 
   override def hidingCheckpoints(begun: OptimisticTransaction): OptimisticTransaction with CheckpointsHidden =

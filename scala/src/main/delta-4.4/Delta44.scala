@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.api
+package org.apache.spark.sql.delta.upkeep.versions
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.{
@@ -12,7 +12,7 @@ import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.delta.stats.StatsCollector
 
 /** Since 4.4 a checkpoint need not be a set of files. */
-private[api] object Delta44 extends DeltaSince41 {
+private[upkeep] object Delta44 extends DeltaSince41 {
 
   override def complete(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
     case unread: LazyCompleteCheckpointProvider => complete(unread.underlyingCheckpointProvider)

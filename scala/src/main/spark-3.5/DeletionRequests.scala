@@ -1,9 +1,9 @@
-package io.deltaupkeep.cleanup
+package io.deltaupkeep.store
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 /** How many files a file system deletes at once. The Hadoop of Spark 3.5 deletes one. */
-private[cleanup] final class DeletionRequests(fileSystem: FileSystem, below: Path) extends AutoCloseable {
+private[deltaupkeep] final class DeletionRequests(fileSystem: FileSystem, below: Path) extends AutoCloseable {
 
   /** Most files of a request. */
   def pageSize: Int = 1

@@ -1,11 +1,11 @@
-package io.deltaupkeep.cleanup
+package io.deltaupkeep.store
 
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
 /** How many files a file system deletes at once. Since 3.4.1 Hadoop asks it (`BulkDelete`). */
-private[cleanup] final class DeletionRequests(fileSystem: FileSystem, below: Path) extends AutoCloseable {
+private[deltaupkeep] final class DeletionRequests(fileSystem: FileSystem, below: Path) extends AutoCloseable {
 
   private val bulk = fileSystem.createBulkDelete(below)
 

@@ -4,9 +4,9 @@ import java.nio.file.{Files, Path}
 
 import scala.util.matching.Regex
 
-import io.deltaupkeep.checkpoint.CheckpointRequest
-import io.deltaupkeep.cleanup.CleanupSettings
-import io.deltaupkeep.optimize.OptimizeSettings
+import io.deltaupkeep.plan.checkpoint.CheckpointRequest
+import io.deltaupkeep.plan.cleanup.CleanupSettings
+import io.deltaupkeep.plan.compact.OptimizeSettings
 
 import org.apache.spark.sql.internal.SQLConf
 

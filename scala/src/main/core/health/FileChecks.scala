@@ -1,7 +1,7 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.{ByteText, CountText}
-import io.deltaupkeep.optimize.{DataFile, OptimizePlan}
+import io.deltaupkeep.plan.compact.{DataFile, OptimizePlan}
 
 /** Checks of the data files. Pure. Takes a few hundred bytes of memory for each file. */
 private[health] object FileChecks {

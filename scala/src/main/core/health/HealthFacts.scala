@@ -1,9 +1,9 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.TableFacts
-import io.deltaupkeep.checkpoint.{HookOutcome, SinceCheckpoint}
-import io.deltaupkeep.cleanup.CleanupPlan
-import io.deltaupkeep.optimize.OptimizePlan
+import io.deltaupkeep.plan.checkpoint.{HookOutcome, SinceCheckpoint}
+import io.deltaupkeep.plan.cleanup.CleanupPlan
+import io.deltaupkeep.plan.compact.OptimizePlan
 
 /** A number of files and their bytes. */
 final case class FileTotal(files: Long, bytes: Long)

@@ -5,9 +5,9 @@ import java.time.LocalDate
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 
 import io.deltaupkeep.{ByteText, CountText}
-import io.deltaupkeep.checkpoint.CheckpointDue
-import io.deltaupkeep.cleanup.{CleanupPlan, Verdict}
 import io.deltaupkeep.log.LogFile
+import io.deltaupkeep.plan.checkpoint.CheckpointDue
+import io.deltaupkeep.plan.cleanup.{CleanupPlan, Verdict}
 
 /** Checks of the log and its checkpoints. Pure. */
 private[health] object LogChecks {

@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.checkpoint.{CheckpointRequest, CheckpointResult}
+import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, CheckpointResult}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -1,7 +1,7 @@
 package io.deltaupkeep.sql
 
 import io.deltaupkeep.{ByteText, CountText}
-import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
+import io.deltaupkeep.plan.cleanup.{CleanupResult, CleanupSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -5,9 +5,9 @@ import io.deltaupkeep.PlatformCheck
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSessionExtensions
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.hook.WatchTransactions
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
  * Adds OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH and MAINTAIN to a Spark session, beside Delta's own

@@ -2,15 +2,15 @@ package io.deltaupkeep.sql
 
 import io.deltaupkeep.Options
 import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
-import io.deltaupkeep.optimize.{OptimizePlanner, OptimizeSettings}
+import io.deltaupkeep.plan.compact.{OptimizePlanner, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
-import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, OrphanSearch}
+import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
-import org.apache.spark.sql.delta.upkeep.log.LogFacts
-import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `DESCRIBE HEALTH t`. One row for each check. */

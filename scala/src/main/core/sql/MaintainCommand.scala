@@ -3,16 +3,16 @@ package io.deltaupkeep.sql
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, OptionEntry, Options, UpkeepException}
-import io.deltaupkeep.checkpoint.{CheckpointDue, CheckpointRequest, CheckpointResult}
-import io.deltaupkeep.cleanup.{CleanupResult, CleanupSettings}
-import io.deltaupkeep.optimize.{LayoutChoice, OptimizeResult, OptimizeSettings}
+import io.deltaupkeep.plan.checkpoint.{CheckpointDue, CheckpointRequest, CheckpointResult}
+import io.deltaupkeep.plan.cleanup.{CleanupResult, CleanupSettings}
+import io.deltaupkeep.plan.compact.{LayoutChoice, OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.health.LogFacts
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
-import org.apache.spark.sql.delta.upkeep.log.LogFacts
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 

@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.optimize.{OptimizeMetrics, OptimizeResult}
+import io.deltaupkeep.plan.compact.{OptimizeMetrics, OptimizeResult}
 
 import org.apache.spark.sql.{Encoders, Row}
 import org.apache.spark.sql.catalyst.expressions.Literal

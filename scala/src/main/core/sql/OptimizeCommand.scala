@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.optimize.{LayoutChoice, OptimizeResult, OptimizeSettings}
+import io.deltaupkeep.plan.compact.{LayoutChoice, OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

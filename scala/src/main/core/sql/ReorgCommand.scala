@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.optimize.{Layout, OptimizeResult}
+import io.deltaupkeep.plan.compact.{Layout, OptimizeResult}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

@@ -2,10 +2,10 @@ package io.deltaupkeep.sql
 
 import scala.reflect.runtime.universe.TypeTag
 
-import io.deltaupkeep.checkpoint.CheckpointResult
-import io.deltaupkeep.cleanup.CleanupResult
 import io.deltaupkeep.health.HealthResult
-import io.deltaupkeep.optimize.OptimizeResult
+import io.deltaupkeep.plan.checkpoint.CheckpointResult
+import io.deltaupkeep.plan.cleanup.CleanupResult
+import io.deltaupkeep.plan.compact.OptimizeResult
 
 import org.apache.spark.sql.{Encoders, Row}
 import org.apache.spark.sql.catalyst.expressions.Attribute

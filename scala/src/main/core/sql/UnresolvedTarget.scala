@@ -4,8 +4,8 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedLeafNode
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaTarget
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
  * The table of a statement before it was looked up: a name, or a path with the Hadoop settings to reach it.

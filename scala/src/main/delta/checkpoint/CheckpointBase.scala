@@ -1,19 +1,18 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.checkpoint.{Fragment, Policy}
+import io.deltaupkeep.plan.checkpoint.{Fragment, Policy}
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{
+import org.apache.spark.sql.delta.upkeep.read.{
   CheckpointFooter,
   CheckpointRows,
   CheckpointSchema,
   FileKey,
-  LastCheckpoint,
-  ReadableLog
+  LastCheckpoint
 }
-import org.apache.spark.sql.delta.upkeep.replay.{ActionRows, FileActions, FileColumns, LogTail}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.state.{ActionRows, FileActions, FileColumns, LogTail}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 

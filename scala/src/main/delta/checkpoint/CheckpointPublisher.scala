@@ -5,18 +5,19 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.{OutputFiles, SideBySide}
-import io.deltaupkeep.checkpoint.{Fragment, TopLevelFormat}
+import io.deltaupkeep.SideBySide
 import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
+import io.deltaupkeep.plan.checkpoint.{Fragment, TopLevelFormat}
+import io.deltaupkeep.store.OutputFiles
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.util.HadoopInputFile
 
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SnapshotCopy}
 import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SnapshotCopy}
 import org.apache.spark.sql.delta.util.FileNames
 
 /**

@@ -4,34 +4,20 @@ import scala.collection.mutable
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{ByteText, UpkeepConf, UpkeepErrors}
-import io.deltaupkeep.checkpoint.{
-  Base,
-  Build,
-  CheckpointPlan,
-  CheckpointPlanner,
-  CheckpointRequest,
-  DamagedCheckpoint,
-  FoundCheckpoints,
-  FullFacts,
-  Policy,
-  Replay,
-  TopLevelFormat,
-  WrittenCheckpoint
-}
 import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind}
+import io.deltaupkeep.plan.checkpoint._
 
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
-import org.apache.spark.sql.delta.upkeep.log.{
+import org.apache.spark.sql.delta.upkeep.read.{
   CheckpointPointer,
   CheckpointSchema,
   DamagedCheckpoints,
   ListedLog,
-  ReadableLog,
   Wholeness
 }
-import org.apache.spark.sql.delta.upkeep.replay.LogReplay
+import org.apache.spark.sql.delta.upkeep.state.LogReplay
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType

@@ -9,8 +9,8 @@ import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.actions.Metadata
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.DeltaFile
 

@@ -6,19 +6,20 @@ import java.util.concurrent.atomic.AtomicInteger
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import io.deltaupkeep.{OutputFiles, SideBySide}
+import io.deltaupkeep.SideBySide
 import io.deltaupkeep.parquet.file.{EncodedRowGroup, RowGroupEncoder, RowGroupFile, RowShredder}
 import io.deltaupkeep.parquet.page.PageLayout
+import io.deltaupkeep.store.OutputFiles
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema}
-import org.apache.spark.sql.delta.upkeep.replay.ActionRows
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.spark.RowWriting
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.state.ActionRows
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
 

@@ -7,9 +7,9 @@ import scala.collection.mutable
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.Snapshot
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointSchema, NonFileActions}
-import org.apache.spark.sql.delta.upkeep.replay.{CommitParser, CommitSplit, FileColumns, KeyedAction}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, NonFileActions}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.state.{CommitParser, CommitSplit, FileColumns, KeyedAction}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String

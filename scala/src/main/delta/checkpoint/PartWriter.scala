@@ -1,18 +1,18 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.checkpoint.Fragment
+import io.deltaupkeep.plan.checkpoint.Fragment
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.mapreduce.Job
 
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema, NonFileActions}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, CheckpointSchema, NonFileActions}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.SQLExecution
 import org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat
 import org.apache.spark.util.SerializableConfiguration

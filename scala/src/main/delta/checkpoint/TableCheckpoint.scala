@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointResult}
+import io.deltaupkeep.plan.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointResult}
 
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 

@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.{CheckpointInstance, Checkpoints, DeltaLogFileIndex}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointFooter, WholeCheckpoint, Wholeness}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, WholeCheckpoint, Wholeness}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 

@@ -3,10 +3,18 @@ package org.apache.spark.sql.delta.upkeep.cleanup
 import scala.annotation.tailrec
 
 import io.deltaupkeep.Options
-import io.deltaupkeep.cleanup._
 import io.deltaupkeep.log.{CommitTimes, LogFile, LogFileKind, LogListing, SidecarReferences}
+import io.deltaupkeep.plan.cleanup.{
+  CleanupInput,
+  CleanupPlan,
+  CleanupPlanner,
+  CleanupResult,
+  CleanupSettings,
+  Cutoff
+}
+import io.deltaupkeep.store.{Deletions, LogDeleter}
 
-import org.apache.spark.sql.delta.upkeep.log.{CheckpointPointer, DeltaLogReader}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, DeltaLogReader}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** One CLEANUP LOG: its plan, and its execution. `now` in milliseconds since the epoch. */

@@ -4,10 +4,11 @@ import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.SideBySide
 import io.deltaupkeep.health.FooterSample
-import io.deltaupkeep.optimize.{DataFile, HadoopInput, SpliceInput}
 import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.footer.FileShape
+import io.deltaupkeep.plan.compact.DataFile
 
+import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 

@@ -8,9 +8,9 @@ import io.deltaupkeep.health.{FileTotal, Orphans}
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.actions.DeletionVectorDescriptor
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
-import org.apache.spark.sql.delta.upkeep.optimize.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.functions.broadcast
 

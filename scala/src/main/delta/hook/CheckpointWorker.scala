@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{ByteText, CountText, UpkeepConf, UpkeepException}
-import io.deltaupkeep.checkpoint.{CheckpointResult, HookOutcome, RetryBackoff}
+import io.deltaupkeep.plan.checkpoint.{CheckpointResult, HookOutcome, RetryBackoff}
 
 import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging

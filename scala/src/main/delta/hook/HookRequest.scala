@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.hook
 
-import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, TopLevelFormat}
+import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, Mode, TopLevelFormat}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.{CheckpointPolicy, DeltaConfigs, Snapshot, V2CheckpointTableFeature}

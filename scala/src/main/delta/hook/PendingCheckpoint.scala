@@ -3,18 +3,18 @@ package org.apache.spark.sql.delta.upkeep.hook
 import java.security.PrivilegedExceptionAction
 
 import io.deltaupkeep.Options
-import io.deltaupkeep.checkpoint.{CheckpointResult, TopLevelFormat}
-import io.deltaupkeep.cleanup.CleanupResult
+import io.deltaupkeep.plan.checkpoint.{CheckpointResult, TopLevelFormat}
+import io.deltaupkeep.plan.cleanup.CleanupResult
 import org.apache.hadoop.security.UserGroupInformation
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.Snapshot
-import org.apache.spark.sql.delta.upkeep.api.{Commit, DeltaApi}
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
-import org.apache.spark.sql.delta.upkeep.log.CheckpointSchema
+import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.{Commit, DeltaApi}
 
 /** A checkpoint that is due, of the version that a commit made. */
 private[upkeep] case class PendingCheckpoint(

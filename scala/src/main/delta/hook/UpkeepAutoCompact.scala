@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.hook
 
 import io.deltaupkeep.{UpkeepConf, UpkeepException}
-import io.deltaupkeep.optimize.Layout
+import io.deltaupkeep.plan.compact.Layout
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
@@ -9,9 +9,9 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactPartitionReserve, AutoCompactUtils}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
-import org.apache.spark.sql.delta.upkeep.api.{Commit, CommitHook, DeltaApi}
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
+import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
  * Auto-compaction with our engine. Delta decides after a commit whether to compact, and which partitions.

@@ -3,16 +3,16 @@ package org.apache.spark.sql.delta.upkeep.hook
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{UpkeepConf, UpkeepException}
-import io.deltaupkeep.checkpoint.CheckpointDue
+import io.deltaupkeep.plan.checkpoint.CheckpointDue
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.api.{Commit, CommitHook, DeltaApi}
-import org.apache.spark.sql.delta.upkeep.log.CommitsSince
+import org.apache.spark.sql.delta.upkeep.read.CommitsSince
 import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle, TableFeatures}
+import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
  * Writes the checkpoint that a commit makes due: in the background, or before the commit returns. Nothing

@@ -5,7 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.{OptimisticTransaction, TransactionExecutionObserver}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook, PostCommitHook}
-import org.apache.spark.sql.delta.upkeep.api.{
+import org.apache.spark.sql.delta.upkeep.versions.{
   CheckpointsHidden,
   CommitHook,
   DeltaApi,

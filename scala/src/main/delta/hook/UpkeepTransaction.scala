@@ -6,7 +6,7 @@ import io.deltaupkeep.UpkeepConf
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.OptimisticTransaction
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** Decides which transactions' checkpoints Delta Upkeep writes. */
 private[upkeep] object UpkeepTransaction {

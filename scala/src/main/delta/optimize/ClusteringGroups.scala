@@ -1,7 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.optimize.{DataFile, Layout}
+import io.deltaupkeep.plan.compact.{DataFile, Layout}
 
+import org.apache.spark.sql.delta.upkeep.rewrite.RowRewriter
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** The groups of files that liquid clustering should order together, by Delta's own choice. */

@@ -1,11 +1,12 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.optimize.{ClusteringFileStats, InputCubes, Layout, OptimizeScope}
+import io.deltaupkeep.plan.compact.{ClusteringFileStats, InputCubes, Layout, OptimizeScope}
 
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.delta.DeltaConfigs
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.optimize.OptimizeMetrics
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.zorder.ZCubeInfo
 import org.apache.spark.sql.types.StructType

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.{UpkeepConf, UpkeepErrors}
-import io.deltaupkeep.optimize.OptimizeSettings
+import io.deltaupkeep.plan.compact.OptimizeSettings
 
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.SparkSession

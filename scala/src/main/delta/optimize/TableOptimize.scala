@@ -1,14 +1,26 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.UpkeepErrors
-import io.deltaupkeep.optimize._
+import io.deltaupkeep.plan.compact.{
+  CommitOutcome,
+  Layout,
+  OptimizePlan,
+  OptimizePlanner,
+  OptimizeResult,
+  OptimizeScope,
+  OptimizeSettings
+}
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
-import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, FilesToPurge}
+import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
+import org.apache.spark.sql.delta.upkeep.rewrite.{BinWriter, OddBins}
+import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, SpliceEligibility}
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals, Intent}
+import org.apache.spark.sql.delta.upkeep.versions.{DeltaApi, FilesToPurge}
 
 /**
  * The request of an OPTIMIZE.

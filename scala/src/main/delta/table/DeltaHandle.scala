@@ -19,7 +19,7 @@ import org.apache.spark.sql.delta.{CheckpointPolicy, DeltaConfigs, Snapshot, V2C
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.api.{Commit, DeltaApi}
+import org.apache.spark.sql.delta.upkeep.versions.{Commit, DeltaApi}
 
 /** A Delta table at its newest version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (

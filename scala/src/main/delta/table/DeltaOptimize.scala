@@ -9,7 +9,7 @@ import org.apache.spark.sql.delta.commands.{
   DeltaReorgTableSpec,
   OptimizeTableCommand
 }
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
  * The parts of Delta's own OPTIMIZE: the table, the predicates as text, the columns of ZORDER BY, and FULL.

@@ -4,8 +4,8 @@ import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.delta.{DeltaAnalysisException, DeltaErrors, DeltaTableIdentifier}
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
  * Errors of ours with what Delta throws for the same mistake as their cause, for code that looks for Delta's conditions.

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.table
 import io.deltaupkeep.UpkeepErrors
 
 import org.apache.spark.sql.delta.Snapshot
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** Decides by the features in the protocol which tables Delta Upkeep may maintain. */
 private[upkeep] object TableFeatures {

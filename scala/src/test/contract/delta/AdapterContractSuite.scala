@@ -5,16 +5,17 @@ import java.nio.file.Files
 
 import io.delta.VERSION
 import io.deltaupkeep.UpkeepException
-import io.deltaupkeep.checkpoint.{CheckpointRequest, Mode, Policy, TopLevelFormat}
 import io.deltaupkeep.log.{LogDirectory, LogFileKind, LogListing, SidecarReferences}
-import io.deltaupkeep.optimize.{Layout, OptimizeSettings}
+import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, Mode, Policy, TopLevelFormat}
+import io.deltaupkeep.plan.compact.{Layout, OptimizeSettings}
 
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog, OptimisticTransaction, TableFeature}
 import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
-import org.apache.spark.sql.delta.upkeep.log.DeltaLogReader
-import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, SelectedFiles, TableOptimize}
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
+import org.apache.spark.sql.delta.upkeep.read.DeltaLogReader
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent, TableFeatures}
 
 /** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */

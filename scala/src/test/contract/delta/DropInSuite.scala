@@ -11,9 +11,9 @@ import org.apache.spark.sql.{DataFrame, Encoders}
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
 import org.apache.spark.sql.delta.commands.optimize.OptimizeMetrics
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.upkeep.table.DeltaTarget
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.types.StructType
 
 /** What users of Delta's own OPTIMIZE rely on, held against the Delta on the class path. */

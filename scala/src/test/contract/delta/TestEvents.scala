@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep
 
 import org.apache.spark.sql.delta.{NoOpTransactionExecutionObserver, TransactionExecutionObserver}
-import org.apache.spark.sql.delta.upkeep.api.{DeltaApi, TransactionEvents}
+import org.apache.spark.sql.delta.upkeep.versions.{DeltaApi, TransactionEvents}
 
 /** Events that a test looks at, or where it fails. */
 private[upkeep] trait TestEvents extends TransactionEvents {

@@ -10,7 +10,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
-import org.apache.spark.sql.delta.upkeep.api.DeltaApi
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** One Spark session for all suites, with ours before Delta's: the order that the Python tests do not have. */
 object TestSession {

@@ -1,10 +1,10 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.Tables
-import io.deltaupkeep.checkpoint.{HookOutcome, SinceCheckpoint}
-import io.deltaupkeep.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
 import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile}
-import io.deltaupkeep.optimize.{DataFile, OptimizePlanner, OptimizeSettings, Partition}
+import io.deltaupkeep.plan.checkpoint.{HookOutcome, SinceCheckpoint}
+import io.deltaupkeep.plan.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
+import io.deltaupkeep.plan.compact.{DataFile, OptimizePlanner, OptimizeSettings, Partition}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks

@@ -5,6 +5,7 @@ import scala.jdk.CollectionConverters._
 import io.deltaupkeep.parquet.bytes.ParquetApi
 import io.deltaupkeep.parquet.chunk.{ChunkScratch, ChunkSplicer, SplicedChunk}
 import io.deltaupkeep.parquet.page.{BloomValues, ColumnBuffer, HeldPages, PageCodec, PageLayout}
+import io.deltaupkeep.store.AbandonableOutput
 
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.{ParquetFileWriter, ParquetWriter}

@@ -6,6 +6,7 @@ import scala.util.Using
 import io.deltaupkeep.parquet.bytes.{FileBytes, ParquetApi}
 import io.deltaupkeep.parquet.chunk.ChunkCopier
 import io.deltaupkeep.parquet.footer.{FooterBytes, WrittenBy}
+import io.deltaupkeep.store.AbandonableOutput
 
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.{ParquetFileWriter, ParquetWriter}

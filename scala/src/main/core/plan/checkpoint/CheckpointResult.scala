@@ -1,0 +1,80 @@
+package io.deltaupkeep.plan.checkpoint
+
+/** What was written: numbers of the checkpoint on disk. */
+final case class WrittenCheckpoint(numActions: Long, numAddFiles: Long, parts: Int, sizeInBytes: Long)
+
+/**
+ * The result row of CHECKPOINT.
+ *
+ * @param path        root of the table
+ * @param version     that the checkpoint holds
+ * @param policy      `classic` or `v2`
+ * @param format      of the top-level file, `parquet` or `json`
+ * @param parts       parts of a classic checkpoint, sidecars of a v2 one
+ * @param numActions  actions in the checkpoint; null if none was written
+ * @param numAddFiles data files in the checkpoint; null if none was written
+ * @param sizeInBytes of all its files, but without sidecars if it existed before; null in a dry run
+ * @param mode        `full`: built from the whole state; `incremental`: built on the last checkpoint; `none`:
+ *                    nothing was built
+ * @param status      `written`, `exists` (a no-op) or `planned` (a dry run)
+ */
+final case class CheckpointResult(
+    path: String,
+    version: Long,
+    policy: String,
+    format: String,
+    parts: Int,
+    numActions: Option[Long],
+    numAddFiles: Option[Long],
+    sizeInBytes: Option[Long],
+    mode: String,
+    status: String,
+    reason: String,
+    durationMs: Long,
+    dryRun: Boolean
+)
+
+object CheckpointResult {
+
+  def planned(path: String, plan: CheckpointPlan): CheckpointResult =
+    result(path, plan, status = if (plan.isEmpty) "exists" else "planned", durationMs = 0, dryRun = true)
+
+  def exists(path: String, plan: CheckpointPlan): CheckpointResult =
+    result(path, plan, status = "exists", durationMs = 0, dryRun = false)
+
+  def written(
+      path: String,
+      plan: CheckpointPlan,
+      checkpoint: WrittenCheckpoint,
+      durationMs: Long
+  ): CheckpointResult =
+    result(path, plan, status = "written", durationMs, dryRun = false).copy(
+      parts = checkpoint.parts,
+      numActions = Some(checkpoint.numActions),
+      numAddFiles = Some(checkpoint.numAddFiles),
+      sizeInBytes = Some(checkpoint.sizeInBytes)
+    )
+
+  private def result(
+      path: String,
+      plan: CheckpointPlan,
+      status: String,
+      durationMs: Long,
+      dryRun: Boolean
+  ): CheckpointResult =
+    CheckpointResult(
+      path,
+      plan.version,
+      plan.policy.name,
+      plan.format.name,
+      plan.build.parts,
+      None,
+      None,
+      plan.existing.map(_.sizeInBytes),
+      plan.build.mode,
+      status,
+      plan.reason,
+      durationMs,
+      dryRun
+    )
+}

@@ -1,0 +1,8 @@
+package io.deltaupkeep.plan.checkpoint
+
+/**
+ * How the last checkpoint after a commit ended, in this application.
+ *
+ * @param version of the table that it is of
+ */
+final case class HookOutcome(version: Long, isFailure: Boolean, message: String)

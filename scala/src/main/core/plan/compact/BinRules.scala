@@ -1,0 +1,56 @@
+package io.deltaupkeep.plan.compact
+
+import scala.annotation.tailrec
+
+/** Decides which files are worth rewriting, and which of them together. Pure. */
+private[deltaupkeep] final case class BinRules(settings: OptimizeSettings) {
+  import BinRules._
+
+  def targetFileSize: Long = settings.targetFileSize
+
+  /** Whether a file is small or has too many deleted rows. */
+  def isCandidate(file: DataFile): Boolean = file.sizeInBytes < settings.minFileSize || isHeavy(file)
+
+  def isHeavy(file: DataFile): Boolean = file.deletedRowsRatio > settings.maxDeletedRowsRatio
+
+  /**
+   * The file of a bin whose rewrite would gain almost nothing: the largest, if all others together are small
+   * compared to it, and it does not have too many deleted rows. Example: 900 MB and 1 KB; the 1 KB waits
+   * until others have made it 112 MB. So the number of times that a byte is rewritten grows with the
+   * logarithm of the table's size, not with the number of appends.
+   */
+  def giantOf(bin: Seq[DataFile]): Option[DataFile] = {
+    val total = bin.iterator.map(_.sizeInBytes).sum
+    bin.iterator
+      .filterNot(isHeavy)
+      .maxByOption(_.sizeInBytes)
+      .filter(largest => (total - largest.sizeInBytes) * LeastShare < largest.sizeInBytes)
+  }
+
+  /** The bin without its giants. */
+  @tailrec
+  def withoutGiants(bin: Seq[DataFile]): Seq[DataFile] = giantOf(bin) match {
+    case Some(giant) => withoutGiants(bin.filterNot(_ eq giant))
+    case None => bin
+  }
+
+  /**
+   * Whether a bin without giants is rewritten. Files from an earlier run with the same target size are kept
+   * until a new file joins them. Their sizes shrank in that run, and packing them again and again would
+   * rewrite the table for nothing.
+   */
+  def isWorthRewriting(bin: Seq[DataFile]): Boolean =
+    bin.exists(isHeavy) ||
+      bin.size > 1 && hasEnough(bin) && bin.exists(!_.optimizedFor.contains(targetFileSize))
+
+  /** Enough files, or enough bytes for an output that no later run has to touch. */
+  private def hasEnough(bin: Seq[DataFile]): Boolean =
+    bin.size >= settings.minInputFiles ||
+      bin.iterator.map(_.sizeInBytes).sum * LeastShare >= targetFileSize * (LeastShare - 1)
+}
+
+private object BinRules {
+
+  /** The others together hold at least an eighth of the largest file. */
+  private val LeastShare = 8
+}

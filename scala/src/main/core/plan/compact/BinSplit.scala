@@ -1,0 +1,82 @@
+package io.deltaupkeep.plan.compact
+
+import io.deltaupkeep.parquet.file.Refusal
+
+/** What makes it worth rewriting a file of a bin. */
+sealed trait RewriteNeed
+
+object RewriteNeed {
+
+  /** Alone: it has deleted rows, or a user asked for it. */
+  case object Alone extends RewriteNeed
+
+  /** With any other file. */
+  case object Together extends RewriteNeed
+
+  /** Not with others of its kind alone: an earlier run with the same target size wrote it. */
+  case object Kept extends RewriteNeed
+
+  def of(file: DataFile, plan: OptimizePlan): RewriteNeed = plan.layout match {
+    case Layout.Compact if file.deletionVector.isEmpty =>
+      if (file.optimizedFor.contains(plan.targetFileSize)) Kept else Together
+    case _ => Alone
+  }
+}
+
+/**
+ * Splits a bin of which some files cannot be spliced: the others are spliced, these go by rows, and a file that is
+ * not worth it any more is left as it is. A second run would do the same with what is left, so it makes no
+ * commit. Pure.
+ *
+ * Example: of a, b, c and d the last has dates of the legacy calendar. The first three become one file, and d stays.
+ * If c is like d, c and d become a file of their own.
+ *
+ * @param needs of the files of the bin, in its order
+ */
+final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
+  import BinSplit._
+
+  /** Whether these files of the bin, by their positions, are worth being rewritten without the others. */
+  def isWorthIt(files: Seq[Int]): Boolean = Counts.of(files.map(needs)).areWorthIt
+
+  /** Files without which the others are not worth being rewritten. */
+  def pivots: Seq[Int] = {
+    val all = Counts.of(needs)
+    needs.indices.filterNot(file => all.without(needs(file)).areWorthIt)
+  }
+
+  def parts(refused: Map[Int, Refusal]): Parts = {
+    val (unable, able) = needs.indices.partition(refused.contains)
+    if (unable.isEmpty) Parts(able, Nil, Nil)
+    else {
+      val spliced = if (isWorthIt(able)) able else Nil
+      // One that is left over goes with the others: the next run would splice it with their new file.
+      val leftOver = if (spliced.isEmpty) able.filter(needs(_) == RewriteNeed.Together) else Nil
+      val isDue = isWorthIt(unable) || leftOver.nonEmpty || unable.exists(refused(_).isMalformed)
+      if (isDue) Parts(spliced, (unable ++ leftOver).sorted, Nil) else Parts(spliced, Nil, unable)
+    }
+  }
+}
+
+object BinSplit {
+
+  /** How many files there are, and how many of them have a need. */
+  private final case class Counts(files: Int, alone: Int, together: Int) {
+
+    def areWorthIt: Boolean = alone > 0 || files > 1 && together > 0
+
+    def without(need: RewriteNeed): Counts = Counts(
+      files - 1,
+      alone - (if (need == RewriteNeed.Alone) 1 else 0),
+      together - (if (need == RewriteNeed.Together) 1 else 0)
+    )
+  }
+
+  private object Counts {
+    def of(needs: Seq[RewriteNeed]): Counts =
+      Counts(needs.size, needs.count(_ == RewriteNeed.Alone), needs.count(_ == RewriteNeed.Together))
+  }
+
+  /** Positions of the files of a bin; others, which could be spliced, are not rewritten either. */
+  final case class Parts(spliced: Seq[Int], byRows: Seq[Int], left: Seq[Int])
+}

@@ -1,0 +1,71 @@
+package io.deltaupkeep.plan.compact
+
+/** How much one run may still rewrite. */
+private[deltaupkeep] final case class Budget(files: Long, bytes: Long) {
+  def holds(bin: Bin): Boolean = bin.files.size <= files && bin.sizeInBytes <= bytes
+  def without(bin: Bin): Budget = Budget(files - bin.files.size, bytes - bin.sizeInBytes)
+}
+
+/**
+ * Keeps a plan within `maxFiles` and `maxBytes`: bins are taken in order, and a bin that no longer fits is
+ * left to a later run. Of a bin that exceeds the limits of any run, a part is rewritten, so that every run
+ * makes progress.
+ */
+private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
+
+  private val rules = BinRules(settings)
+  private val budget =
+    Budget(settings.maxFiles.getOrElse(Long.MaxValue), settings.maxBytes.getOrElse(Long.MaxValue))
+
+  def of(plan: OptimizePlan): OptimizePlan = {
+    val (taken, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], budget)) { case ((bins, left), bin) =>
+      val now =
+        if (left.holds(bin)) Some(bin)
+        else if (budget.holds(bin) || plan.layout != Layout.Compact) None
+        else partOf(bin, left)
+      now.fold((bins, left))(part => (bins :+ part, left.without(part)))
+    }
+    val done = taken.iterator.flatMap(_.files).map(_.id).toSet
+    val rest = plan.bins.map(bin => bin.copy(files = bin.files.filterNot(file => done(file.id))))
+    plan.copy(bins = plan.largestFirst(taken), deferred = rest.filter(_.files.nonEmpty))
+  }
+
+  /** The smallest files of a bin that fit and are worth rewriting by themselves. */
+  private def partOf(bin: Bin, budget: Budget): Option[Bin] = {
+    windows(bin.files.sortBy(_.sizeInBytes).toVector, budget)
+      .map(rules.withoutGiants)
+      .find(rules.isWorthRewriting)
+      .map(part => bin.copy(files = bin.files.filter(part.toSet)))
+  }
+
+  /** As many consecutive files as fit; then again from the middle of those, in linear time. */
+  private def windows(files: IndexedSeq[DataFile], budget: Budget): Iterator[Seq[DataFile]] =
+    Iterator.unfold(0) { first =>
+      Option.when(first < files.size) {
+        val window = fitting(files, first, budget)
+        (window, first + math.max(1, window.size / 2))
+      }
+    }
+
+  private def fitting(files: IndexedSeq[DataFile], first: Int, budget: Budget): Seq[DataFile] = {
+    var bytes = 0L
+    files.iterator.slice(first, files.size).zipWithIndex.takeWhile { case (file, index) =>
+      bytes += file.sizeInBytes
+      index < budget.files && bytes <= budget.bytes
+    }.map(_._1).toSeq
+  }
+
+  private def inOrder(bins: Seq[Bin]): Seq[Bin] = settings.order match {
+    case BinOrder.Gain => bins.sortBy(bin => -gainOf(bin))
+    case BinOrder.Largest => bins.sortBy(-_.sizeInBytes)
+    case BinOrder.Smallest => bins.sortBy(_.sizeInBytes)
+    case BinOrder.Oldest => bins.sortBy(_.files.iterator.map(_.modificationTime).min)
+    case BinOrder.Newest => bins.sortBy(-_.files.iterator.map(_.modificationTime).max)
+  }
+
+  /** How many files and deletion vectors fewer a reader opens, for each byte that is rewritten. */
+  private def gainOf(bin: Bin): Double = {
+    val gone = bin.files.size - 1 + bin.files.count(_.deletionVector.nonEmpty)
+    gone.toDouble / math.max(1L, bin.sizeInBytes)
+  }
+}

@@ -1,0 +1,54 @@
+package io.deltaupkeep.plan.compact
+
+/**
+ * A bin that was rewritten.
+ *
+ * @param addedSizes of its new files, in bytes
+ * @param rowGroups  counted where footers were read
+ * @param work       by tier: one bin may hold chunks that are copied and others that are spliced
+ * @param lateRows   of the new file that other writers deleted meanwhile: a deletion vector hides them
+ * @param doubt      why all rows of inputs and new file were read and compared, although nobody asked for it
+ */
+final case class RewrittenBin(
+    bin: Bin,
+    addedSizes: Seq[Long],
+    rowGroups: Option[RowGroupCounts],
+    work: Seq[TierWork],
+    lateRows: Long = 0,
+    doubt: Option[String] = None
+)
+
+/** Row groups of the inputs and of the new file. */
+final case class RowGroupCounts(before: Long, after: Long)
+
+/** Bytes of input that went through a tier, and milliseconds of work on them by all threads. */
+final case class TierWork(tier: String, bytes: Long, milliseconds: Long)
+
+/**
+ * What the commits of an OPTIMIZE did.
+ *
+ * @param versions  of the commits, none where no bin was left to commit
+ * @param committed bins that are in the table now
+ * @param lost      bins whose files another writer changed first in a way that cannot be carried over; their new files
+ *                  were deleted
+ * @param left      files that no bin is worth rewriting for, and why they cannot be spliced
+ */
+final case class CommitOutcome(
+    versions: Seq[Long],
+    committed: Seq[RewrittenBin],
+    lost: Seq[Bin],
+    left: Seq[Bin] = Nil
+) {
+
+  def ++(later: CommitOutcome): CommitOutcome =
+    CommitOutcome(
+      versions ++ later.versions,
+      committed ++ later.committed,
+      lost ++ later.lost,
+      (left ++ later.left).distinct
+    )
+}
+
+object CommitOutcome {
+  val nothingToDo: CommitOutcome = CommitOutcome(Nil, Nil, Nil)
+}

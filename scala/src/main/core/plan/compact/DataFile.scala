@@ -1,0 +1,37 @@
+package io.deltaupkeep.plan.compact
+
+/**
+ * A data file of the table, as the planner sees it (protocol, 'Add File and Remove File').
+ *
+ * @param path             as Delta's replay of the log spells it: relative to the table, or absolute
+ * @param deletionVector   id of its deletion vector; with `path` it names the file once
+ * @param sizeInBytes      of the Parquet file
+ * @param modificationTime milliseconds since the epoch
+ * @param physicalRows     rows in the file, deleted ones included, if the log has the number
+ * @param deletedRows      rows that the deletion vector hides
+ * @param optimizedFor     target size, in bytes, of the OPTIMIZE that wrote the file, if one did
+ */
+final case class DataFile(
+    path: String,
+    deletionVector: Option[String],
+    sizeInBytes: Long,
+    modificationTime: Long,
+    partition: Partition,
+    physicalRows: Option[Long],
+    deletedRows: Long,
+    optimizedFor: Option[Long]
+) {
+
+  def id: DataFile.Id = DataFile.Id(path, deletionVector)
+
+  /** Share of deleted rows; 1 if rows are deleted and the log does not have the number of rows. */
+  def deletedRowsRatio: Double =
+    if (deletionVector.isEmpty) 0d
+    else physicalRows.filter(_ > 0).fold(1d)(deletedRows.toDouble / _)
+}
+
+object DataFile {
+
+  /** What identifies a file of a table (protocol, 'Action Reconciliation'). */
+  final case class Id(path: String, deletionVector: Option[String])
+}

@@ -1,0 +1,45 @@
+package io.deltaupkeep.plan.compact
+
+import scala.collection.mutable.ArrayBuffer
+
+/**
+ * First-fit decreasing: each item, largest first, goes into the first bin that still has room.
+ *
+ * Example, capacity 10: sizes 6, 5, 4, 3, 2 pack into (6, 4) and (5, 3, 2). An item over the capacity gets
+ * a bin of its own. Time is O(n log n): the first bin with room is found in a tree of maxima, so a million
+ * files of a partition take about a second. No bin can take in another one whole: first fit would have.
+ */
+private[deltaupkeep] object FirstFit {
+
+  def pack[T](items: Seq[T], capacity: Long)(size: T => Long): Seq[Seq[T]] = {
+    val largestFirst = items.sortBy(item => -size(item))
+    val room = new RoomTree(largestFirst.size, capacity)
+    val bins = ArrayBuffer.empty[ArrayBuffer[T]]
+    largestFirst.foreach { item =>
+      val bin = room.take(math.min(size(item), capacity))
+      if (bin == bins.size) bins += ArrayBuffer.empty[T]
+      bins(bin) += item
+    }
+    bins.map(_.toSeq).toSeq
+  }
+
+  /** The room left in each bin, as a binary tree whose inner nodes hold the larger of their children. */
+  private final class RoomTree(bins: Int, capacity: Long) {
+    private val leaves = Integer.highestOneBit(math.max(1, 2 * bins - 1))
+    private val room = Array.fill(2 * leaves)(capacity)
+
+    /** Takes `size` from the first bin that has it and returns the bin's number. */
+    def take(size: Long): Int = {
+      var node = 1
+      while (node < leaves) node = if (room(2 * node) >= size) 2 * node else 2 * node + 1
+      val bin = node - leaves
+      room(node) -= size
+      node /= 2
+      while (node >= 1) {
+        room(node) = math.max(room(2 * node), room(2 * node + 1))
+        node /= 2
+      }
+      bin
+    }
+  }
+}

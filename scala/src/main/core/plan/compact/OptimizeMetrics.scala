@@ -1,0 +1,120 @@
+package io.deltaupkeep.plan.compact
+
+/** Sizes of a set of files, in bytes; the names are those of Delta's own OPTIMIZE. */
+final case class FileSizes(
+    min: Option[Long],
+    max: Option[Long],
+    avg: Double,
+    totalFiles: Long,
+    totalSize: Long
+)
+
+object FileSizes {
+  def of(sizes: Seq[Long]): FileSizes = {
+    val total = sizes.sum
+    FileSizes(
+      sizes.minOption,
+      sizes.maxOption,
+      if (sizes.isEmpty) 0d else total.toDouble / sizes.size,
+      sizes.size.toLong,
+      total
+    )
+  }
+}
+
+/** Deletion vectors that the rewrite made obsolete, and the rows they hid. */
+final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeletionVectorRowsRemoved: Long)
+
+final case class ZOrderFileStats(num: Long, size: Long)
+
+/** As Delta's ZORDER BY fills it, which takes every file of a partition. */
+final case class ZOrderStats(
+    strategyName: String,
+    inputCubeFiles: ZOrderFileStats,
+    inputOtherFiles: ZOrderFileStats,
+    inputNumCubes: Long,
+    mergedFiles: ZOrderFileStats,
+    numOutputCubes: Long,
+    mergedNumCubes: Option[Long]
+)
+
+final case class ClusteringFileStats(numFiles: Long, size: Long)
+
+/** Files of a clustered table by whether they are clustered already, and those that were rewritten. */
+final case class ClusteringStats(
+    inputZCubeFiles: ClusteringFileStats,
+    inputOtherFiles: ClusteringFileStats,
+    inputNumZCubes: Long,
+    mergedFiles: ClusteringFileStats,
+    numOutputZCubes: Long
+)
+
+/** Delta's auto compaction alone has these numbers. */
+final case class ParallelismMetrics(
+    maxClusterActiveParallelism: Option[Long],
+    minClusterActiveParallelism: Option[Long],
+    maxSessionActiveParallelism: Option[Long],
+    minSessionActiveParallelism: Option[Long]
+)
+
+/**
+ * Totals of an OPTIMIZE. Names and meanings are those of Delta's OPTIMIZE, so that scripts keep working; in a
+ * dry run they say what the plan would remove, and `numFilesAdded` says how many files it would write. Row
+ * groups are counted for bins whose footers were read, which the rows tier does not do; null if there are
+ * none. `numRowsDeletedMeanwhile` counts rows of new files that other writers deleted while OPTIMIZE ran: deletion
+ * vectors hide them.
+ */
+final case class OptimizeMetrics(
+    numFilesAdded: Long,
+    numFilesRemoved: Long,
+    filesAdded: FileSizes,
+    filesRemoved: FileSizes,
+    partitionsOptimized: Long,
+    zOrderStats: Option[ZOrderStats],
+    clusteringStats: Option[ClusteringStats],
+    numBins: Long,
+    numBatches: Long,
+    totalConsideredFiles: Long,
+    totalFilesSkipped: Long,
+    preserveInsertionOrder: Boolean,
+    numFilesSkippedToReduceWriteAmplification: Long,
+    numBytesSkippedToReduceWriteAmplification: Long,
+    startTimeMs: Long,
+    endTimeMs: Long,
+    totalClusterParallelism: Long,
+    totalScheduledTasks: Long,
+    autoCompactParallelismStats: Option[ParallelismMetrics],
+    deletionVectorStats: Option[DeletionVectorTotals],
+    numTableColumns: Long,
+    numTableColumnsWithStats: Long,
+    numRowGroupsBefore: Option[Long],
+    numRowGroupsAfter: Option[Long],
+    numRowsDeletedMeanwhile: Long,
+    tiers: Seq[TierMetrics]
+)
+
+/**
+ * What one tier did.
+ *
+ * @param files        in bins of that tier
+ * @param bytes        of input that went through it, whatever the tier of the bin
+ * @param milliseconds of work by all threads
+ */
+final case class TierMetrics(tier: String, files: Long, bytes: Long, milliseconds: Long)
+
+/**
+ * The table and the session of an OPTIMIZE, as its metrics show them.
+ *
+ * @param parallelism tasks that the session runs at once
+ * @param inputCubes  if the files are to be clustered
+ */
+final case class OptimizeScope(
+    path: String,
+    parallelism: Long,
+    tableColumns: Long,
+    columnsWithStats: Long,
+    inputCubes: Option[InputCubes]
+)
+
+/** Files that are clustered already, in how many Z-cubes, and files that are not. */
+final case class InputCubes(inCubes: ClusteringFileStats, cubes: Long, others: ClusteringFileStats)

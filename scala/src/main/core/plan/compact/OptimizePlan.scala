@@ -1,0 +1,108 @@
+package io.deltaupkeep.plan.compact
+
+import io.deltaupkeep.{ByteText, CountText}
+
+/** How the new file of a bin is made, with the reason. Chosen in the plan and shown in the result. */
+sealed trait Tier {
+  def name: String
+  def reason: String
+}
+
+object Tier {
+
+  /** The cheapest first. */
+  val names: Seq[String] = Seq("copy", "splice", "transcode", "rows")
+
+  /** Row groups are copied as bytes. */
+  final case class Copy(reason: String) extends Tier {
+    override def name: String = "copy"
+  }
+
+  /** Row groups are merged page by page. The content of pages stays encoded. */
+  final case class Splice(reason: String) extends Tier {
+    override def name: String = "splice"
+  }
+
+  /** As splice, but values of some column are decoded or converted, one by one. */
+  final case class Transcode(reason: String) extends Tier {
+    override def name: String = "transcode"
+  }
+
+  /** Delta's own path: rows are decoded, hidden ones dropped, and encoded again. */
+  final case class Rows(reason: String) extends Tier {
+    override def name: String = "rows"
+  }
+}
+
+/** What OPTIMIZE does to the order of rows. */
+sealed trait Layout
+
+object Layout {
+
+  /** Small files are merged into large ones; rows keep their order. */
+  case object Compact extends Layout
+
+  /**
+   * Files with deleted rows or dropped columns are rewritten without them.
+   *
+   * @param oneByOne whether each becomes a file of its own, because the table is clustered
+   */
+  final case class Purge(oneByOne: Boolean) extends Layout
+
+  /** Every file of a partition is rewritten in the order of a Z-curve over the columns. */
+  final case class ZOrder(columns: Seq[String]) extends Layout
+
+  /** Liquid clustering by the table's own columns; `full` includes files clustered by other columns. */
+  final case class Cluster(columns: Seq[String], full: Boolean) extends Layout
+}
+
+/** Files of one partition that are rewritten together. */
+final case class Bin(files: Seq[DataFile], tier: Tier) {
+  require(files.forall(_.partition == partition), s"A bin mixes partitions: ${partition.text}")
+
+  def partition: Partition = files.head.partition
+  def sizeInBytes: Long = files.iterator.map(_.sizeInBytes).sum
+}
+
+/**
+ * What an OPTIMIZE will do.
+ *
+ * @param considered files that the predicate selects; those in no bin are not changed
+ * @param bins       largest first
+ * @param deferred   bins, or parts of them, that exceed the limits of this run
+ * @param left       files that cannot be spliced, and need not be rewritten, by bins; known once footers were read
+ */
+final case class OptimizePlan(
+    layout: Layout,
+    targetFileSize: Long,
+    considered: Seq[DataFile],
+    bins: Seq[Bin],
+    deferred: Seq[Bin] = Nil,
+    left: Seq[Bin] = Nil
+) {
+
+  def isEmpty: Boolean = bins.isEmpty
+
+  def files: Seq[DataFile] = bins.flatMap(_.files)
+
+  /** In words, for EXPLAIN. */
+  def describe: Seq[String] = {
+    val each = bins.map { bin =>
+      s"${CountText.of(bin.files.size, "file")}, ${ByteText.of(bin.sizeInBytes)} ${bin.partition.text} " +
+        s"(${bin.tier.name}: ${bin.tier.reason})"
+    }
+    val footers = Option.when(bins.exists(!_.tier.isInstanceOf[Tier.Rows])) {
+      "the tiers follow from the log alone; DRY RUN reads the files' footers too, and may name others"
+    }
+    (s"bins: ${bins.size}, files: ${files.size} of ${considered.size}" +: each) ++ footers
+  }
+
+  private[deltaupkeep] def largestFirst(some: Seq[Bin]): Seq[Bin] =
+    some.sortBy(bin => (-bin.sizeInBytes, bin.partition.text))
+
+  /** New files of one bin: one when compacting; if rows are reordered, as many as the target size gives. */
+  def outputsOf(bin: Bin): Long = layout match {
+    case Layout.Compact | Layout.Purge(_) => 1
+    case _ => math.max(1, bin.sizeInBytes / targetFileSize)
+  }
+}

@@ -1,0 +1,179 @@
+package io.deltaupkeep.plan.compact
+
+import io.deltaupkeep.CountText
+
+/**
+ * One bin of the plan and its outcome.
+ *
+ * @param partition `column=value` pairs; empty if the table is not partitioned
+ * @param tier      how it is rewritten, and `reason` says why; it also says how many rows were deleted meanwhile
+ * @param status    `planned` (dry run), `committed`, `deferred` to a later run by maxFiles or maxBytes, or
+ *                  `lost`: another writer replaced one of its files first, so it stays as that writer left it,
+ *                  or `left`: it cannot be spliced, and no other file would go by rows with it
+ */
+final case class BinResult(
+    partition: String,
+    inputFiles: Long,
+    inputBytes: Long,
+    tier: String,
+    reason: String,
+    status: String,
+    rowGroupsBefore: Option[Long],
+    rowGroupsAfter: Option[Long]
+)
+
+/**
+ * The result row of OPTIMIZE.
+ *
+ * @param path     root of the table
+ * @param version  of the commit; null in a dry run and if there was nothing to do
+ * @param verified whether Spark compared the rows of all new files with those of their inputs before the
+ *                 commit
+ */
+final case class OptimizeResult(
+    path: String,
+    metrics: OptimizeMetrics,
+    dryRun: Boolean,
+    version: Option[Long],
+    bins: Seq[BinResult],
+    verified: Boolean
+)
+
+object OptimizeResult {
+
+  /** A dry run; `rowGroups` by bin, as far as footers were read. */
+  def planned(
+      scope: OptimizeScope,
+      plan: OptimizePlan,
+      rowGroups: Map[Bin, RowGroupCounts],
+      now: Long
+  ): OptimizeResult = {
+    val bins = plan.bins.map(bin => RewrittenBin(bin, Nil, rowGroups.get(bin), Nil))
+    val metrics = totals(scope, plan, bins, batches = 0, startedAt = now, endedAt = now)
+    OptimizeResult(
+      scope.path,
+      metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
+      dryRun = true,
+      version = None,
+      bins.map(binResult(_, "planned")) ++ deferredOf(plan) ++ unchanged(plan.left, "left"),
+      verified = false
+    )
+  }
+
+  /** `batches` as this Delta counts them. */
+  def executed(
+      scope: OptimizeScope,
+      plan: OptimizePlan,
+      commit: CommitOutcome,
+      batches: Int,
+      verify: Boolean,
+      startedAt: Long,
+      endedAt: Long
+  ): OptimizeResult = {
+    OptimizeResult(
+      scope.path,
+      totals(scope, plan, commit.committed, batches, startedAt, endedAt),
+      dryRun = false,
+      commit.versions.lastOption,
+      commit.committed.map(binResult(_, "committed")) ++ unchanged(commit.lost, "lost") ++ deferredOf(plan) ++
+        unchanged(commit.left, "left"),
+      verified = verify && commit.versions.nonEmpty
+    )
+  }
+
+  private def deferredOf(plan: OptimizePlan): Seq[BinResult] = unchanged(plan.deferred, "deferred")
+
+  private def unchanged(bins: Seq[Bin], status: String): Seq[BinResult] =
+    bins.map(bin => binResult(RewrittenBin(bin, Nil, None, Nil), status))
+
+  private def totals(
+      scope: OptimizeScope,
+      plan: OptimizePlan,
+      bins: Seq[RewrittenBin],
+      batches: Int,
+      startedAt: Long,
+      endedAt: Long
+  ): OptimizeMetrics = {
+    val removed = bins.flatMap(_.bin.files)
+    val added = bins.flatMap(_.addedSizes)
+    val vectors = removed.filter(_.deletionVector.nonEmpty)
+    val counted = bins.flatMap(_.rowGroups)
+    val considered = plan.considered.size.toLong
+    val partitions = bins.map(_.bin.partition).distinct.size.toLong
+    OptimizeMetrics(
+      numFilesAdded = added.size,
+      numFilesRemoved = removed.size,
+      filesAdded = FileSizes.of(added),
+      filesRemoved = FileSizes.of(removed.map(_.sizeInBytes)),
+      partitionsOptimized = partitions,
+      zOrderStats = zOrderStats(plan.layout, removed, partitions),
+      clusteringStats = scope.inputCubes.map(clusteringStats(_, removed, bins.size)),
+      numBins = bins.size,
+      numBatches = batches,
+      totalConsideredFiles = considered,
+      totalFilesSkipped = considered - removed.size,
+      // In the rows tier Spark's file scan reads the largest files first, whatever order the bin has.
+      preserveInsertionOrder = bins.nonEmpty && !bins.exists(_.bin.tier.isInstanceOf[Tier.Rows]),
+      numFilesSkippedToReduceWriteAmplification = 0,
+      numBytesSkippedToReduceWriteAmplification = 0,
+      startTimeMs = startedAt,
+      endTimeMs = endedAt,
+      totalClusterParallelism = scope.parallelism,
+      totalScheduledTasks = 0,
+      autoCompactParallelismStats = None,
+      deletionVectorStats =
+        Option.when(vectors.nonEmpty)(DeletionVectorTotals(vectors.size, vectors.map(_.deletedRows).sum)),
+      numTableColumns = scope.tableColumns,
+      numTableColumnsWithStats = scope.columnsWithStats,
+      numRowGroupsBefore = Option.when(counted.nonEmpty)(counted.map(_.before).sum),
+      numRowGroupsAfter = Option.when(counted.nonEmpty)(counted.map(_.after).sum),
+      numRowsDeletedMeanwhile = bins.map(_.lateRows).sum,
+      tiers = tierMetrics(bins)
+    )
+  }
+
+  /** Each partition is ordered as a whole, whatever order it had before. */
+  private def zOrderStats(layout: Layout, removed: Seq[DataFile], partitions: Long): Option[ZOrderStats] =
+    layout match {
+      case Layout.ZOrder(_) =>
+        val all = ZOrderFileStats(removed.size, removed.map(_.sizeInBytes).sum)
+        Some(ZOrderStats("all", ZOrderFileStats(0, 0), all, 0, all, partitions, None))
+      case _ => None
+    }
+
+  private def clusteringStats(input: InputCubes, removed: Seq[DataFile], bins: Int): ClusteringStats = {
+    val merged = ClusteringFileStats(removed.size, removed.map(_.sizeInBytes).sum)
+    ClusteringStats(input.inCubes, input.others, input.cubes, merged, bins)
+  }
+
+  private def tierMetrics(bins: Seq[RewrittenBin]): Seq[TierMetrics] =
+    Tier.names.flatMap { name =>
+      val files = bins.filter(_.bin.tier.name == name).map(_.bin.files.size.toLong).sum
+      val work = bins.flatMap(_.work).filter(_.tier == name)
+      Option.when(files > 0 || work.nonEmpty) {
+        TierMetrics(name, files, work.map(_.bytes).sum, work.map(_.milliseconds).sum)
+      }
+    }
+
+  private def reasonOf(rewritten: RewrittenBin): String = {
+    val late = Option.when(rewritten.lateRows > 0) {
+      s"; deleted meanwhile: ${CountText.of(rewritten.lateRows, "row")}"
+    }
+    val doubt = rewritten.doubt.map(why => s"; all rows were compared and are the same. $why")
+    rewritten.bin.tier.reason + late.getOrElse("") + doubt.getOrElse("")
+  }
+
+  private def binResult(rewritten: RewrittenBin, status: String): BinResult = {
+    val bin = rewritten.bin
+    BinResult(
+      bin.partition.text,
+      bin.files.size,
+      bin.sizeInBytes,
+      bin.tier.name,
+      reasonOf(rewritten),
+      status,
+      rewritten.rowGroups.map(_.before),
+      rewritten.rowGroups.map(_.after)
+    )
+  }
+}

@@ -1,0 +1,124 @@
+package io.deltaupkeep.plan.compact
+
+import io.deltaupkeep.{OptionEntry, Options}
+
+/** Which bins come first if a run is limited. */
+sealed trait BinOrder
+
+object BinOrder {
+
+  /** Those that remove the most files for each byte rewritten. */
+  case object Gain extends BinOrder
+  case object Largest extends BinOrder
+  case object Smallest extends BinOrder
+
+  /** By the time of the oldest file. */
+  case object Oldest extends BinOrder
+
+  /** By the time of the newest file. */
+  case object Newest extends BinOrder
+}
+
+/**
+ * How OPTIMIZE chooses and packs files, and how much one run rewrites.
+ *
+ * @param targetFileSize      bytes that a bin may hold, and so about the size of a new file
+ * @param minFileSize         a smaller file is rewritten, in bytes
+ * @param maxDeletedRowsRatio a file with a larger share of deleted rows is rewritten
+ * @param minInputFiles       a bin of fewer files is left until there are more
+ * @param maxFiles            largest number of files that one run rewrites
+ * @param maxBytes            largest number of bytes that one run rewrites
+ * @param order               in which bins are taken until a limit is reached
+ * @param maxBytesPerCommit   bytes of rewritten files after which a run commits what is done
+ * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
+ */
+final case class OptimizeSettings(
+    targetFileSize: Long,
+    minFileSize: Long,
+    maxDeletedRowsRatio: Double,
+    minInputFiles: Long = 2,
+    maxFiles: Option[Long] = None,
+    maxBytes: Option[Long] = None,
+    order: BinOrder = BinOrder.Gain,
+    maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit,
+    verify: Boolean = false
+)
+
+object OptimizeSettings {
+
+  /** A driver that is lost loses the work of at most this many bytes. */
+  val DefaultMaxBytesPerCommit: Long = 64L << 30
+
+  val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(
+    "targetFileSize",
+    "Target size of new files, in bytes. Default: the table property delta.targetFileSize, which Databricks " +
+      "sets, then spark.databricks.delta.optimize.maxFileSize (1 GiB)."
+  )
+  val MinFileSize: OptionEntry[Long] = OptionEntry.bytes(
+    "minFileSize",
+    "Files smaller than this are rewritten, in bytes. Default: the smaller of the target size and " +
+      "spark.databricks.delta.optimize.minFileSize (1 GiB)."
+  )
+  val MaxDeletedRowsRatio: OptionEntry[Double] = OptionEntry.ratio(
+    "maxDeletedRowsRatio",
+    "Files with a larger share of deleted rows are rewritten. Default: " +
+      "spark.databricks.delta.optimize.maxDeletedRowsRatio (0.05)."
+  )
+  val MinInputFiles: OptionEntry[Long] = OptionEntry.positive(
+    "minInputFiles",
+    "Smallest number of small files that are compacted together. Fewer of them wait for more, unless they " +
+      "fill a new file or have too many deleted rows. Default: 2."
+  )
+  val MaxFiles: OptionEntry[Long] =
+    OptionEntry.positive("maxFiles", "Largest number of files that one run rewrites. Default: all.")
+  val MaxBytes: OptionEntry[Long] =
+    OptionEntry.bytes("maxBytes", "Largest number of bytes that one run rewrites. Default: all.")
+  val Order: OptionEntry[BinOrder] = OptionEntry.oneOf[BinOrder](
+    "order",
+    "Which bins come first if maxFiles or maxBytes limits a run. 'gain' prefers those that remove the most " +
+      "files for each byte rewritten; the others go by size or by time of writing. Default: gain."
+  )(
+    "gain" -> BinOrder.Gain,
+    "largest" -> BinOrder.Largest,
+    "smallest" -> BinOrder.Smallest,
+    "oldest" -> BinOrder.Oldest,
+    "newest" -> BinOrder.Newest
+  )
+  val MaxBytesPerCommit: OptionEntry[Long] = OptionEntry.bytes(
+    "maxBytesPerCommit",
+    "A run commits what it has done each time it has rewritten this many bytes, so that a lost driver loses " +
+      "no more than that. Default: spark.databricks.delta.optimize.batchSize, then 64 GiB."
+  )
+  val Verify: OptionEntry[Boolean] = OptionEntry.flag(
+    "verify",
+    "Whether the rows of the new files are compared with those of their inputs before the commit, both as " +
+      "Spark reads them. Default: spark.deltaUpkeep.optimize.verify (false)."
+  )
+  val entries: Seq[OptionEntry[_]] = Seq(
+    TargetFileSize,
+    MinFileSize,
+    MaxDeletedRowsRatio,
+    MinInputFiles,
+    MaxFiles,
+    MaxBytes,
+    Order,
+    MaxBytesPerCommit,
+    Verify
+  )
+
+  /** The user's options, which take precedence over the table's properties and the session's settings. */
+  def apply(options: Options, defaults: OptimizeSettings): OptimizeSettings = {
+    val target = options.get(TargetFileSize).getOrElse(defaults.targetFileSize)
+    OptimizeSettings(
+      target,
+      options.get(MinFileSize).getOrElse(math.min(target, defaults.minFileSize)),
+      options.get(MaxDeletedRowsRatio).getOrElse(defaults.maxDeletedRowsRatio),
+      options.get(MinInputFiles).getOrElse(defaults.minInputFiles),
+      options.get(MaxFiles).orElse(defaults.maxFiles),
+      options.get(MaxBytes).orElse(defaults.maxBytes),
+      options.get(Order).getOrElse(defaults.order),
+      options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit),
+      options.get(Verify).getOrElse(defaults.verify)
+    )
+  }
+}

@@ -1,0 +1,105 @@
+package io.deltaupkeep.store
+
+import java.nio.file.{FileSystems, Files}
+import java.nio.file.attribute.PosixFilePermissions
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.{
+  Abortable,
+  FSDataOutputStream,
+  FsConstants,
+  LocalFileSystem,
+  Path,
+  RawLocalFileSystem
+}
+import org.apache.hadoop.fs.permission.FsPermission
+import org.apache.parquet.hadoop.util.{HadoopOutputFile, HadoopStreams}
+import org.apache.parquet.io.{DelegatingPositionOutputStream, OutputFile, PositionOutputStream}
+
+/** New files, written through Hadoop's file systems. */
+object OutputFiles {
+
+  def of(path: Path, conf: Configuration): OutputFile =
+    if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf)
+
+  /** Whether Hadoop's own local file system would write the file; Hive's, which Spark finds, changes renames alone. */
+  private def isLocal(path: Path, conf: Configuration): Boolean =
+    HasPosixFiles && LocalFileSystems(path.getFileSystem(conf).getClass.getName)
+
+  private val HasPosixFiles = FileSystems.getDefault.supportedFileAttributeViews.contains("posix")
+  private val LocalFileSystems =
+    Set(classOf[LocalFileSystem].getName, "org.apache.hadoop.hive.ql.io.ProxyLocalFileSystem")
+}
+
+/** Writes as parquet-java does, and its streams can be aborted if those of the file system can. */
+private final class StoreOutput(path: Path, conf: Configuration) extends OutputFile {
+  private val files = path.getFileSystem(conf)
+  private val inner = HadoopOutputFile.fromPath(path, conf)
+
+  override def create(blockSizeHint: Long): PositionOutputStream = create(overwrite = false, blockSizeHint)
+
+  override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream =
+    create(overwrite = true, blockSizeHint)
+
+  override def supportsBlockSize: Boolean = inner.supportsBlockSize
+
+  override def defaultBlockSize: Long = inner.defaultBlockSize
+
+  override def getPath: String = path.toString
+
+  private def create(overwrite: Boolean, blockSizeHint: Long): PositionOutputStream = {
+    val blockSize = math.max(files.getDefaultBlockSize(path), blockSizeHint)
+    new AbortableStream(
+      files.create(path, overwrite, BufferBytes, files.getDefaultReplication(path), blockSize)
+    )
+  }
+
+  private val BufferBytes = 4096
+}
+
+private final class AbortableStream(stream: FSDataOutputStream)
+    extends DelegatingPositionOutputStream(stream)
+    with Abortable {
+
+  override def getPos: Long = stream.getPos
+
+  override def abort(): Abortable.AbortableResult = stream.abort()
+}
+
+/** Writes what Hadoop's local file system writes: the file, its checksums beside it, and their permissions. */
+private final class LocalOutput(path: Path, conf: Configuration) extends OutputFile {
+
+  override def create(blockSizeHint: Long): PositionOutputStream = create(overwrite = false)
+
+  override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream = create(overwrite = true)
+
+  override def supportsBlockSize: Boolean = false
+
+  override def defaultBlockSize: Long = path.getFileSystem(conf).getDefaultBlockSize(path)
+
+  override def getPath: String = path.toString
+
+  private def create(overwrite: Boolean): PositionOutputStream = {
+    val files = new LocalFileSystem(new PosixFileSystem)
+    files.setConf(conf)
+    files.initialize(FsConstants.LOCAL_FS_URI, conf)
+    HadoopStreams.wrap(files.create(path, overwrite))
+  }
+}
+
+/**
+ * The local file system, with permissions set by Java. Hadoop without its native code runs `chmod` for each file that
+ * it creates, which takes longer than a small file does.
+ */
+private final class PosixFileSystem extends RawLocalFileSystem {
+
+  override def setPermission(path: Path, permission: FsPermission): Unit =
+    if (permission.getStickyBit) super.setPermission(path, permission)
+    else {
+      Files.setPosixFilePermissions(
+        pathToFile(path).toPath,
+        PosixFilePermissions.fromString(permission.toString)
+      )
+      ()
+    }
+}

@@ -1,0 +1,101 @@
+package org.apache.spark.sql.delta.upkeep.commit
+
+import io.deltaupkeep.parquet.file.PlacedRows
+import io.deltaupkeep.parquet.footer.RowSelection
+
+/** What became of an input since it was read. */
+sealed trait Since
+
+object Since {
+  case object Unchanged extends Since
+
+  /** The table no longer has it: no row of it is there, or another file has those that are. */
+  case object Removed extends Since
+
+  /** It has another deletion vector now, or none any more. */
+  final case class Hidden(deleted: () => RowSelection) extends Since
+}
+
+/**
+ * An input of a new file.
+ *
+ * @param leftOut rows of it that were deleted when it was read, so the new file does not have them
+ */
+final case class MergedInput(leftOut: () => RowSelection, since: Since)
+
+/**
+ * Finds the rows of a new file that other writers deleted from its inputs after these were read.
+ *
+ * For example, input a has rows 0 to 4, of which 1 was left out, and b has rows 0 to 2. The new file has
+ * a0 a2 a3 a4 b0 b1 b2. If a hides 1 and 3 now, and b hides 0, then rows 2 and 4 of the new file were deleted.
+ *
+ * Pure, but for the selections: each is read when its input's turn comes, and not kept.
+ *
+ * @param placed where the rows of the inputs are in the new file, in its order
+ */
+final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows]) {
+  import LateDeletions.Run
+
+  private val runs: Map[Int, Seq[Run]] =
+    placed.zip(placed.scanLeft(0L)(_ + _.rows)).map { case (rows, start) => Run(rows, start) }
+      .groupBy(_.rows.input)
+
+  /**
+   * @param delete is told runs of rows of the new file, `from` until `until`, each row once
+   * @return whether all changes can be told as deleted rows of the new file. If not, `delete` was told some of them,
+   *         or none
+   */
+  def find(delete: (Long, Long) => Unit): Boolean =
+    mostlyLeft && inputs.zipWithIndex.forall { case (input, index) => find(input, index)(delete) }
+
+  /**
+   * Removed inputs may take up to half of the new file. If more of it would be hidden, the rest is better rewritten:
+   * another compaction has most of it.
+   */
+  private def mostlyLeft: Boolean = {
+    val removed = inputs.indices.filter(inputs(_).since == Since.Removed)
+    removed.size < inputs.size && removed.map(rowsOf).sum <= placed.map(_.rows).sum / 2
+  }
+
+  private def runsOf(input: Int): Seq[Run] = runs.getOrElse(input, Nil)
+
+  private def rowsOf(input: Int): Long = runsOf(input).map(_.rows.rows).sum
+
+  private def find(input: MergedInput, index: Int)(delete: (Long, Long) => Unit): Boolean =
+    input.since match {
+      case Since.Unchanged => true
+      case Since.Removed =>
+        runsOf(index).filter(_.rows.rows > 0).foreach(run => delete(run.start, run.start + run.rows.rows))
+        true
+      case Since.Hidden(deleted) =>
+        val now = deleted()
+        val leftOut = input.leftOut()
+        // A row that is there again, as after RESTORE, is not in the new file; nor is one behind the end of the input.
+        val isMapped = now.dropsAllOf(leftOut) && now.end <= rowsOf(index) + leftOut.dropped
+        if (isMapped) runsOf(index).foreach(find(now, leftOut, _)(delete))
+        isMapped
+    }
+
+  private def find(now: RowSelection, leftOut: RowSelection, run: Run)(delete: (Long, Long) => Unit): Unit = {
+    // From a row of the input to that of the new file.
+    var shift = run.start - run.rows.firstRow
+    var from = now.nextDropped(run.rows.firstRow)
+    while (from < run.rows.end) {
+      val until = math.min(run.rows.end, now.nextKept(from))
+      var row = from
+      while (row < until) {
+        val late = math.min(until, leftOut.nextKept(row))
+        shift -= late - row
+        row = math.min(until, leftOut.nextDropped(late))
+        if (late < row) delete(late + shift, row + shift)
+      }
+      from = now.nextDropped(until)
+    }
+  }
+}
+
+private object LateDeletions {
+
+  /** @param start where the run begins in the new file */
+  final case class Run(rows: PlacedRows, start: Long)
+}

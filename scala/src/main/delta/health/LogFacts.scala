@@ -1,0 +1,48 @@
+package org.apache.spark.sql.delta.upkeep.health
+
+import io.deltaupkeep.health.{FileTotal, LoadCost, NewestCheckpoint}
+import io.deltaupkeep.plan.checkpoint.SinceCheckpoint
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.delta.CheckpointInstance
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, CommitsSince, LastCheckpoint}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** What the log of a table says about its checkpoints, for the decision on the next one. */
+final class LogFacts(table: DeltaHandle) {
+
+  private val snapshot = table.snapshot
+
+  /** The checkpoint that Delta reads this version from, if any. */
+  def newestCheckpoint: Option[NewestCheckpoint] = {
+    val checkpoint = snapshot.checkpointProvider
+    Option.when(!checkpoint.isEmpty) {
+      val files = checkpoint.topLevelFiles
+      val layout =
+        if (files.size > 1) s"classic, in ${files.size} parts"
+        else if (CheckpointInstance(files.head.getPath).format == CheckpointInstance.Format.V2) "v2"
+        else "classic"
+      NewestCheckpoint(checkpoint.version, layout, files.map(_.getModificationTime).max)
+    }
+  }
+
+  /** The changes since that checkpoint; `now` in milliseconds since the epoch. */
+  def sinceCheckpoint(now: Long): SinceCheckpoint =
+    CommitsSince.checkpoint(snapshot.logSegment, snapshot.version, submitted = None, now)
+
+  /** Whether `_last_checkpoint` names that checkpoint or a newer one; true if there is no checkpoint. */
+  def namesNewestCheckpoint: Boolean = {
+    val checkpoint = snapshot.checkpointProvider
+    checkpoint.isEmpty || new CheckpointPointer(table).version.exists(_ >= checkpoint.version)
+  }
+
+  /** What a reader without a cached snapshot loads. Reads the top-level file of a v2 checkpoint. */
+  def loadCost: LoadCost = {
+    def total(files: Seq[FileStatus]) = FileTotal.of(files.map(_.getLen))
+    val checkpoint = snapshot.checkpointProvider
+    val files =
+      if (checkpoint.isEmpty) Nil else checkpoint.topLevelFiles ++ LastCheckpoint.filesOf(checkpoint)
+    LoadCost(total(files.distinct), total(snapshot.logSegment.deltas))
+  }
+}

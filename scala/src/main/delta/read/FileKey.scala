@@ -1,0 +1,29 @@
+package org.apache.spark.sql.delta.upkeep.read
+
+import org.apache.spark.sql.Column
+import org.apache.spark.unsafe.types.UTF8String
+
+/** A file of the table, as reconciliation identifies files (protocol, 'Action Reconciliation'). */
+private[upkeep] final case class FileKey(path: String, deletionVector: Option[String])
+
+private[upkeep] object FileKey {
+
+  /** Marks paths that may have several spellings for one file, such as absolute paths. */
+  private val UnusualParts = Seq(":", "//", "/.")
+  private val UnusualStarts = Seq("/", ".")
+
+  def isUnusual(path: String): Boolean =
+    UnusualParts.exists(path.contains) || UnusualStarts.exists(path.startsWith)
+
+  /** The spelling by which Delta compares paths: `x//y` and `./x/y` are `x/y`. */
+  def respelled(path: String, canonical: String => String): String =
+    if (isUnusual(path)) canonical(path) else path
+
+  def respelled(path: UTF8String, canonical: String => String): UTF8String = {
+    val text = path.toString
+    if (isUnusual(text)) UTF8String.fromString(canonical(text)) else path
+  }
+
+  def isUnusual(path: Column): Column =
+    (UnusualParts.map(path.contains(_)) ++ UnusualStarts.map(path.startsWith(_: String))).reduce(_ || _)
+}

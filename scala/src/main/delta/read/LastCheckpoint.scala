@@ -1,0 +1,191 @@
+package org.apache.spark.sql.delta.upkeep.read
+
+import io.deltaupkeep.plan.checkpoint.{Fragment, Policy}
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.delta.{
+  CheckpointInstance,
+  CheckpointProvider,
+  DeltaConfigs,
+  LogSegment,
+  PreloadedCheckpointProvider,
+  Snapshot,
+  V2CheckpointProvider
+}
+import org.apache.spark.sql.delta.actions.{Action, FileAction}
+
+/** The checkpoint from which Delta reads a table, as the base of a new one. */
+private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
+
+  protected val snapshot = handle.snapshot
+  protected val conf = handle.hadoopConf
+  protected val session = handle.session.asInstanceOf[ClassicSession]
+
+  /** The files that hold its file actions. */
+  def files: Seq[FileStatus]
+
+  /** The number of its actions. */
+  def size: Long
+
+  /** The number of its files. */
+  def adds: Long = eachFooter(_.whole.adds).sum
+
+  /** The fragments of a file. */
+  protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
+
+  /** Why a checkpoint of some schema cannot reuse its fragments, or None. Reads the footers. */
+  def obstacle(checkpointSchema: CheckpointSchema): Option[String] =
+    if (checkpointSchema.hasVariantStatistics) Some("statistics of variants are read by a query")
+    // Statistics stored as a struct are not read back.
+    else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
+      obstacleOfLayout(checkpointSchema)
+    else Some("checkpoints of the table store no statistics as JSON")
+
+  protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String]
+
+  /** The non-file actions, or why there are also file actions outside the fragments. */
+  def nonFileActions: Either[String, Seq[Action]]
+
+  /**
+   * Its fragments. Those that a new checkpoint cannot keep are marked as touched. Reads the footer of each
+   * file, Bloom filters, and the column of the sizes.
+   *
+   * @param paths of the files that later commits name
+   */
+  def fragments(paths: Set[String]): Seq[Fragment] = {
+    val unexpired = snapshot.minFileRetentionTimestamp
+    val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+    eachFooter { footer =>
+      fragmentsOf(footer).map { fragment =>
+        val isTouched = footer.hasOtherActions(fragment) || footer.isExpired(fragment, unexpired) ||
+          footer.names(fragment, paths, canonical)
+        if (isTouched) fragment.copy(isTouched = true) else footer.summed(fragment)
+      }
+    }.flatten
+  }
+
+  protected def eachFooter[T](look: CheckpointFooter => T): Seq[T] =
+    CheckpointFooter.readAll(files, conf)(look)
+}
+
+private[upkeep] object LastCheckpoint {
+
+  /** The last checkpoint if it has a policy, or why there is none. */
+  def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =
+    (of(handle, handle.snapshot.checkpointProvider), policy) match {
+      case (Some(v2: LastV2Checkpoint), Policy.V2) => Right(v2)
+      case (Some(classic: LastClassicCheckpoint), Policy.Classic) => Right(classic)
+      case (Some(_), _) => Left("the last checkpoint has another policy")
+      case (None, _) => Left("there is no earlier checkpoint")
+    }
+
+  /** A checkpoint by its files; None if there are none. */
+  def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
+    DeltaApi.current.complete(checkpoint) match {
+      case v2: V2CheckpointProvider => Some(new LastV2Checkpoint(handle, v2))
+      case classic: PreloadedCheckpointProvider => Some(new LastClassicCheckpoint(handle, classic))
+      case _ => None
+    }
+
+  /** The checkpoint of the table's version that some files make. A v2 checkpoint may have a classic name. */
+  def providerOf(handle: DeltaHandle, files: Seq[FileStatus]): CheckpointProvider = {
+    val snapshot = handle.snapshot
+    val instance = CheckpointInstance(files.head.getPath)
+    val segment = LogSegment(
+      handle.logPath,
+      instance.version,
+      deltas = Nil,
+      Some(instance.getCheckpointProvider(snapshot.deltaLog, files)),
+      snapshot.logSegment.lastCommitFileModificationTimestamp
+    )
+    // This finds what kind of checkpoint it is.
+    new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
+      .checkpointProvider
+  }
+
+  /** The Parquet files that hold the file actions of a checkpoint. Reads a top-level file. */
+  def filesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = DeltaApi.current.complete(checkpoint) match {
+    case v2: V2CheckpointProvider => v2.sidecarFileStatuses
+    case other => other.topLevelFiles
+  }
+
+  /** The sidecars of a checkpoint. Reads a top-level file. */
+  def sidecarsOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
+    DeltaApi.current.complete(checkpoint) match {
+      case v2: V2CheckpointProvider => v2.sidecarFileStatuses
+      case _ => Nil
+    }
+
+  /** All files of a checkpoint, and not only those with file actions. Reads a top-level file. */
+  def allFilesOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
+    (checkpoint.topLevelFiles ++ sidecarsOf(checkpoint)).distinctBy(_.getPath)
+}
+
+/** Its fragments are its sidecars. */
+private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2CheckpointProvider)
+    extends LastCheckpoint(handle) {
+
+  override val files: Seq[FileStatus] = provider.sidecarFileStatuses
+
+  override def size: Long = eachFooter(_.rows).sum + nonFileActions.fold(_ => 0, _.size)
+
+  override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
+
+  override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
+    val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
+    // A concurrent cleanup may delete the sidecars of an expired checkpoint.
+    if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
+    // A checkpoint refers to its sidecars by name only.
+    else if (files.exists(file => DeltaLogReader.isElsewhere(handle, file.getPath)))
+      Some("the last checkpoint has sidecars outside their directory")
+    else if (!eachFooter(_.hasStatistics).forall(identity))
+      Some("sidecars of the last checkpoint have no statistics as JSON")
+    else None
+  }
+
+  private lazy val (others, filesOutside) = {
+    val topLevel = provider.v2CheckpointFile
+    if (topLevel.getPath.getName.endsWith(".json"))
+      new DeltaLogReader(handle)
+        .actions(topLevel.getPath)
+        .filter(_ != null)
+        .partition(!_.isInstanceOf[FileAction])
+    else {
+      (
+        NonFileActions.in(Seq(topLevel), session, conf),
+        CheckpointFooter.read(topLevel, conf)(footer => Seq(footer.whole).filter(_.actions > 0))
+      )
+    }
+  }
+
+  override def nonFileActions: Either[String, Seq[Action]] =
+    if (filesOutside.nonEmpty) Left("the last checkpoint has files outside its sidecars")
+    else Right(others)
+}
+
+/** Its fragments are the row groups of its parts. */
+private final class LastClassicCheckpoint(handle: DeltaHandle, provider: PreloadedCheckpointProvider)
+    extends LastCheckpoint(handle) {
+
+  override val files: Seq[FileStatus] = provider.topLevelFiles
+
+  override def size: Long = eachFooter(_.rows).sum
+
+  override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = footer.rowGroups
+
+  override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
+    val schema = checkpointSchema.parquetSchema
+    val isSame = eachFooter { footer =>
+      // Dates and times of old versions of Spark would have to be marked as such.
+      footer.schema == schema && !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
+    }
+    Option.when(!isSame.forall(identity))("the last checkpoint has other columns")
+  }
+
+  override def nonFileActions: Either[String, Seq[Action]] =
+    Right(NonFileActions.in(files, session, conf))
+}

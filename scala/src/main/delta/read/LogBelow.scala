@@ -1,0 +1,69 @@
+package org.apache.spark.sql.delta.upkeep.read
+
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.UpkeepConf
+
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.internal.Logging
+import org.apache.spark.sql.delta.CheckpointInstance
+import org.apache.spark.sql.delta.actions.Action
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
+
+/** What the log says of a version without the checkpoints of that version. */
+private[upkeep] final class LogBelow(handle: DeltaHandle) extends Logging {
+
+  private val deltaLog = handle.snapshot.deltaLog
+  private val conf = handle.hadoopConf
+
+  /**
+   * The applications and domains of a version, among other actions about no file; None if files for that are
+   * missing or damaged, or the commits are too large. Reads the commits since the checkpoint before, which
+   * are few, and no statistics of files.
+   */
+  def nonFileActions(version: Long): Option[Seq[Action]] =
+    try read(version)
+    catch {
+      case NonFatal(e) if InputFailures.damageOfLog(e).isDefined =>
+        logInfo(s"What the log before version $version of ${handle.name} gives is unknown", e)
+        None
+    }
+
+  private def read(version: Long): Option[Seq[Action]] = {
+    val older = deltaLog.findLastCompleteCheckpointBefore(version)
+    val after = older.fold(-1L)(_.version)
+    val files = ListedLog
+      .between(deltaLog.store, handle.logPath, conf, math.max(0, after), version).toSeq
+    val commits = files.collect { case DeltaFile(file, number) if number > after => number -> file }
+    Option.when(commits.map(_._1) == (after + 1 to version) && areFew(commits.map(_._2))) {
+      val reader = new DeltaLogReader(handle)
+      val replay = DeltaApi.current.replay(handle.snapshot)
+      replay.append(after, older.toSeq.flatMap(othersOf(_, files, reader)).iterator)
+      commits.foreach { case (number, file) =>
+        replay.append(number, reader.transactionsAndDomains(file.getPath).iterator)
+      }
+      replay.checkpoint.toSeq
+    }
+  }
+
+  private def areFew(commits: Seq[FileStatus]): Boolean =
+    commits.map(_.getLen).sum <=
+      handle.session.sessionState.conf.getConf(UpkeepConf.CheckpointDriverBytes)
+
+  private def othersOf(
+      checkpoint: CheckpointInstance,
+      files: Seq[FileStatus],
+      reader: DeltaLogReader
+  ): Seq[Action] = {
+    val topLevel = files.collect {
+      case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == checkpoint => file
+    }
+    val (inJson, inParquet) = topLevel.partition(_.getPath.getName.endsWith(".json"))
+    inJson.flatMap(file => reader.transactionsAndDomains(file.getPath)) ++
+      NonFileActions.in(inParquet, handle.session.asInstanceOf[ClassicSession], conf)
+  }
+}

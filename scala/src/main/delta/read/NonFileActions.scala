@@ -1,0 +1,55 @@
+package org.apache.spark.sql.delta.upkeep.read
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.Encoders
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.encoders.{encoderFor, ExpressionEncoder}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
+import org.apache.spark.sql.types.StructType
+
+/** The columns of a row with a non-file action; one of them is set. */
+private[upkeep] final case class NonFileActions(
+    txn: SetTransaction,
+    metaData: Metadata,
+    protocol: Protocol,
+    domainMetadata: DomainMetadata
+) {
+  def action: Action = Seq(txn, metaData, protocol, domainMetadata).find(_ != null).orNull
+}
+
+private[upkeep] object NonFileActions {
+
+  val encoder: ExpressionEncoder[NonFileActions] = encoderFor(Encoders.product[NonFileActions])
+
+  def of(action: Action): NonFileActions = {
+    val wrapped = action.wrap
+    NonFileActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
+  }
+
+  /** Those of rows in Spark's own form. */
+  def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
+    if (rows.isEmpty) Nil
+    else {
+      val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
+      rows.map(read(_).action)
+    }
+
+  /** Those of row groups of a checkpoint, read on the driver. Reads the footers. */
+  def in(files: Seq[FileStatus], session: ClassicSession, conf: Configuration): Seq[Action] = {
+    val reader = new CheckpointRows(Columns, session, conf)
+    val rows = Seq.newBuilder[InternalRow]
+    files.zip(CheckpointFooter.readAll(files, conf)(_.rowGroupsOfOthers)).foreach { case (file, rowGroups) =>
+      reader.foreach(file, rowGroups) { row =>
+        if ((0 until Columns.size).exists(!row.isNullAt(_))) rows += row.copy()
+      }
+    }
+    of(rows.result(), Columns)
+  }
+
+  private lazy val Columns =
+    StructType(Seq("txn", "metaData", "protocol", "domainMetadata").map(Action.logSchema(_)))
+}

@@ -1,0 +1,93 @@
+package org.apache.spark.sql.delta.upkeep.splice
+
+import io.deltaupkeep.{ClosableIterator, CountText}
+import io.deltaupkeep.parquet.file.{ChunkTier, SpliceOutcome}
+import io.deltaupkeep.plan.compact.{Bin, BinSplit, DataFile, OptimizePlan, RewriteNeed, RowGroupCounts, Tier}
+
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * Splices the bins of a plan that do not need the rows tier, in one Spark job with a task for each.
+ *
+ * @param actionOf Delta's action for a file
+ */
+private[upkeep] final class BinSplicer(
+    handle: DeltaHandle,
+    plan: OptimizePlan,
+    actionOf: DataFile => AddFile
+) {
+
+  private[upkeep] val rewriter = new SpliceRewriter(handle.session, handle.snapshot, plan.targetFileSize)
+
+  /** The bins to splice, and the others. */
+  val (needRows, bins) = plan.bins.partition(_.tier.isInstanceOf[Tier.Rows])
+
+  val tasks: Seq[SpliceTask] = bins.zipWithIndex.map { case (bin, index) =>
+    val split = BinSplit(bin.files.map(RewriteNeed.of(_, plan)).toIndexedSeq)
+    rewriter.task(index, bin.files.map(actionOf), split)
+  }
+
+  /** Runs the job and returns the results as they arrive. */
+  def run(): ClosableIterator[SpliceTaskResult] = job.run(tasks)
+
+  /** What becomes of a bin by the result of its task. */
+  def partsOf(result: SpliceTaskResult): SplitBin = {
+    val bin = bins(result.index)
+    val parts = tasks(result.index).split.parts(result.refused)
+    def part(positions: Seq[Int], tier: => Tier) =
+      Option.when(positions.nonEmpty)(Bin(positions.map(bin.files), tier))
+    // Of those that are not dragged along.
+    def rows(positions: Seq[Int]) = Tier.Rows(positions.flatMap(result.refused.get(_)).head.reason)
+    SplitBin(
+      result.done.flatMap(done => part(parts.spliced, BinSplicer.tierOf(done)).map(_ -> done)),
+      part(parts.byRows, rows(parts.byRows)),
+      part(parts.left, rows(parts.left))
+    )
+  }
+
+  /** The plan with the tiers that the footers of its files require, and the row groups of each bin. */
+  def preview(): (OptimizePlan, Map[Bin, RowGroupCounts]) = {
+    val split = job.preview(tasks).map(result => bins(result.index) -> partsOf(result)).toMap
+    val counts = split.values.flatMap(_.spliced).map { case (bin, done) =>
+      bin -> BinSplicer.rowGroupsOf(done)
+    }
+    val tiered = plan.copy(
+      bins = plan.bins.flatMap(bin => split.get(bin).fold(Seq(bin))(_.rewritten)),
+      left = split.values.flatMap(_.left).toSeq
+    )
+    (tiered, counts.toMap)
+  }
+
+  private def job: SpliceJob = {
+    val files = CountText.of(bins.map(_.files.size).sum, "file")
+    rewriter.job(s"OPTIMIZE ${handle.name}: $files in ${CountText.of(tasks.size, "bin")}", tasks.size)
+  }
+}
+
+/**
+ * A bin by what becomes of its files.
+ *
+ * @param spliced the files that become one without their rows being read
+ * @param byRows  those that do it row by row
+ * @param left    those that stay as they are, although they may be small
+ */
+private[upkeep] final case class SplitBin(
+    spliced: Option[(Bin, SpliceOutcome.Done)],
+    byRows: Option[Bin],
+    left: Option[Bin]
+) {
+  def rewritten: Seq[Bin] = spliced.map(_._1).toSeq ++ byRows
+}
+
+private[upkeep] object BinSplicer {
+
+  def rowGroupsOf(done: SpliceOutcome.Done): RowGroupCounts =
+    RowGroupCounts(done.rowGroupsBefore.toLong, done.rowGroupsAfter.toLong)
+
+  def tierOf(done: SpliceOutcome.Done): Tier = done.tier match {
+    case ChunkTier.Copy => Tier.Copy(done.reason)
+    case ChunkTier.Splice => Tier.Splice(done.reason)
+    case ChunkTier.Transcode => Tier.Transcode(done.reason)
+  }
+}

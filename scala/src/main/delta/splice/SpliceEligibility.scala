@@ -1,0 +1,35 @@
+package org.apache.spark.sql.delta.upkeep.splice
+
+import io.deltaupkeep.UpkeepConf
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.{IcebergCompat, Snapshot}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi
+import org.apache.spark.sql.types._
+
+/** Decides which tables the splice tiers may rewrite. For others, rows have to be read. */
+private[upkeep] object SpliceEligibility {
+
+  /** Why the files of a table have to be rewritten row by row, or None. */
+  def rowsReason(session: SparkSession, snapshot: Snapshot): Option[String] = {
+    val conf = session.sessionState.conf
+    Seq(
+      (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
+      TrackedRows.isIncomplete(snapshot) -> "the table tracks rows and names no columns for their ids",
+      IcebergCompat.getEnabledVersion(snapshot.metadata).exists(_ > 3) ->
+        "only Delta writes files for Iceberg compatibility above version 3"
+    ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
+  }
+
+  /** Types whose files may hold more than the table's schema says. */
+  def foreignType(dataType: DataType): Option[String] = dataType match {
+    case struct: StructType =>
+      struct.fields.iterator.flatMap(field => foreignType(field.dataType)).nextOption()
+    case ArrayType(element, _) => foreignType(element)
+    case MapType(key, value, _) => foreignType(key).orElse(foreignType(value))
+    case _: StringType | _: NumericType | BooleanType | BinaryType => None
+    case DateType | TimestampType | TimestampNTZType => None
+    case variant if SparkApi.isVariant(variant) => None
+    case other => Some(s"a column is of type ${other.simpleString}")
+  }
+}

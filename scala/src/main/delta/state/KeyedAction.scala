@@ -1,0 +1,51 @@
+package org.apache.spark.sql.delta.upkeep.state
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.delta.upkeep.read.FileKey
+import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * An action of a commit with the key by which reconciliation identifies it (protocol, 'Action
+ * Reconciliation').
+ *
+ * @param row  in the columns of [[CommitParser.Schema]]
+ * @param file canonical path of the file that it is about
+ */
+private[upkeep] final case class KeyedAction(key: UTF8String, row: InternalRow, file: Option[UTF8String])
+
+private[upkeep] object KeyedAction {
+
+  val Files: FileActions = new FileActions(CommitParser.Schema)
+
+  /** None for actions that a checkpoint does not hold, such as `commitInfo`. */
+  def of(row: InternalRow, canonical: String => String): Option[KeyedAction] =
+    if (Files.has(row)) {
+      val path = FileKey.respelled(Files.path(row), canonical)
+      Some(KeyedAction(Files.key(row, path), row, Some(path)))
+    } else otherKey(row).map(KeyedAction(_, row, None))
+
+  private def ordinal(column: String): Int = CommitParser.Schema.fieldIndex(column)
+
+  private def fieldsOf(column: String): StructType =
+    CommitParser.Schema(column).dataType.asInstanceOf[StructType]
+
+  private val (txn, domain) = (ordinal("txn"), ordinal("domainMetadata"))
+  private val (metaData, protocol) = (ordinal("metaData"), ordinal("protocol"))
+  private val appId = fieldsOf("txn").fieldIndex("appId")
+  private val domainName = fieldsOf("domainMetadata").fieldIndex("domain")
+
+  /** No path begins with a separator. */
+  private def otherKey(row: InternalRow): Option[UTF8String] = {
+    def key(kind: String, name: UTF8String) = {
+      val separator = FileActions.Separator
+      Some(UTF8String.concat(separator, UTF8String.fromString(kind), separator, name))
+    }
+    if (!row.isNullAt(metaData)) key("metaData", UTF8String.EMPTY_UTF8)
+    else if (!row.isNullAt(protocol)) key("protocol", UTF8String.EMPTY_UTF8)
+    else if (!row.isNullAt(txn)) key("txn", row.getStruct(txn, fieldsOf("txn").size).getUTF8String(appId))
+    else if (!row.isNullAt(domain))
+      key("domain", row.getStruct(domain, fieldsOf("domainMetadata").size).getUTF8String(domainName))
+    else None
+  }
+}

@@ -1,0 +1,89 @@
+package org.apache.spark.sql.delta.upkeep.state
+
+import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.delta.{DeltaLogFileIndex, Snapshot}
+import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, FileKey}
+import org.apache.spark.sql.delta.upkeep.spark.FirstOfRun
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.functions._
+
+/**
+ * Replays the state of a table from its last checkpoint and the commits since, in one Spark job. Actions are
+ * distributed by path and sorted, and the newest one for each file, application and domain is kept (protocol,
+ * 'Action Reconciliation'). Sorting spills to disk, so memory does not grow with the table.
+ */
+private[upkeep] final class LogReplay(session: SparkSession, snapshot: Snapshot) {
+  import LogReplay._
+
+  private val deltaLog = snapshot.deltaLog
+  private val canonical = deltaLog.getCanonicalPathUdf()
+
+  /**
+   * All actions that a checkpoint holds, with the columns of [[CheckpointSchema]].
+   *
+   * @param parts number of partitions of the result; the Murmur3 hash of a path selects its partition
+   */
+  def actions(parts: Int): DataFrame = {
+    val sorted = everything
+      .select(
+        canonicalOf(coalesce(col("add.path"), col("remove.path"))).as(Path) +: Detail +: col(Version) +:
+          CheckpointSchema.Columns.map(col): _*
+      )
+      .where(col(Path).isNotNull || col(DetailName).isNotNull)
+      .repartition(parts, col(Path))
+      // Paths have long common prefixes. Comparing a number first settles most comparisons.
+      .select(xxhash64(col(Path), col(DetailName)).as(Hash), col("*"))
+      .sortWithinPartitions(col(Hash), col(Path), col(DetailName), col(Version).desc)
+    val unexpired = snapshot.minFileRetentionTimestamp
+    sorted
+      .where(FirstOfRun(col(Hash), col(Path), col(DetailName)))
+      .where(col("remove").isNull || col("remove.deletionTimestamp") > unexpired)
+      .where(snapshot.minSetTransactionRetentionTimestamp.fold(lit(true)) { oldest =>
+        col("txn").isNull || col("txn.lastUpdated") > oldest
+      })
+      .where(col("domainMetadata").isNull || !col("domainMetadata.removed"))
+      .withColumn("add", atItsPath(col("add")))
+      .withColumn("remove", atItsPath(col("remove")))
+  }
+
+  /** Every action of the checkpoint and the commits, with its version. */
+  private def everything: DataFrame = {
+    val commits = DeltaLogFileIndex(DeltaLogFileIndex.COMMIT_FILE_FORMAT, snapshot.logSegment.deltas)
+      .map(deltaLog.loadIndex(_, Action.logSchema))
+    val checkpoint = DeltaApi.current.checkpointActions(session, snapshot).map { actions =>
+      // If it has statistics only as a struct, they are converted to JSON.
+      val add = col("add").withField("stats", col(Snapshot.ADD_STATS_TO_USE_COL_NAME))
+      actions.withColumn("add", when(col("add.path").isNotNull, add))
+    }
+    (checkpoint.toSeq ++ commits).map(_.select(columns: _*)).reduce(_ union _)
+  }
+
+  private def canonicalOf(path: Column): Column =
+    when(FileKey.isUnusual(path), canonical(path)).otherwise(path)
+
+  private def atItsPath(action: Column): Column = when(
+    action("path").isNotNull,
+    action.withField("path", col(Path)).withField("dataChange", lit(false))
+  )
+}
+
+private object LogReplay {
+
+  private val Path = "canonicalPath"
+  private val DetailName = "detail"
+  private val Version = "version"
+  private val Hash = "hash"
+
+  private val columns = (Version +: CheckpointSchema.Columns).map(col)
+
+  /** The key that distinguishes the actions of one path, and actions without a path. */
+  private val Detail: Column = coalesce(
+    DeletionVectorDescriptor.uniqueIdExpression(col("add.deletionVector")),
+    DeletionVectorDescriptor.uniqueIdExpression(col("remove.deletionVector")),
+    when(col("metaData.id").isNotNull, lit("metaData")),
+    when(col("protocol.minReaderVersion").isNotNull, lit("protocol")),
+    concat(lit("txn "), col("txn.appId")),
+    concat(lit("domain "), col("domainMetadata.domain"))
+  ).as(DetailName)
+}

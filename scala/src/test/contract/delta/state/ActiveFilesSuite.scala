@@ -1,0 +1,97 @@
+package org.apache.spark.sql.delta.upkeep.state
+
+import java.io.File
+import java.nio.file.Files
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import scala.jdk.CollectionConverters._
+
+import org.scalatest.funsuite.AnyFunSuite
+
+import org.apache.spark.sql.catalyst.expressions.ScalaUDF
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.upkeep.TestSession
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
+import org.apache.spark.sql.types.BooleanType
+
+class ActiveFilesSuite extends AnyFunSuite {
+  import ActiveFilesSuite._
+  import TestSession._
+
+  private def open(path: String): DeltaHandle = {
+    DeltaLog.clearCache()
+    val target = DeltaTarget.byPath(spark, "TEST", path, Map.empty)
+    DeltaHandle.open(spark, "TEST", target, Intent.Reorganize)
+  }
+
+  test("a small log is replayed in one task, and no other thread sees the setting for it") {
+    // Its checkpoint has statistics that only a query reads.
+    val noJson = "delta.checkpoint.writeStatsAsJson" -> "false"
+    val path = newTable("fewTasks", 1, noJson, "delta.checkpoint.writeStatsAsStruct" -> "true")
+    spark.sql(s"CHECKPOINT delta.`$path`")
+    val before = spark.conf.get(Setting)
+    spark.conf.unset(Setting)
+    try {
+      val handle = open(path)
+      val looks = ScalaUDF(() => { seen.add(spark.conf.getOption(Setting)); true }, BooleanType, Nil)
+      assert(ActiveFiles.of(handle, Seq(looks)).size == 1)
+      assert(seen.asScala.toSet == Set(None))
+      assert(handle.snapshot.stateDS.rdd.getNumPartitions == 1)
+    } finally spark.conf.set(Setting, before)
+  }
+
+  for ((policy, format) <- Seq("classic" -> "parquet", "v2" -> "json", "v2" -> "parquet"))
+    test(s"the files are those of Delta's replay: $policy, $format") {
+      val path = newTable(
+        s"replayed-$policy-$format",
+        6,
+        "delta.checkpointPolicy" -> policy,
+        "delta.checkpointInterval" -> "100",
+        "delta.enableDeletionVectors" -> "true",
+        "delta.enableRowTracking" -> "true"
+      )
+      spark.sql(s"INSERT INTO delta.`$path` SELECT id, 1 FROM range(50, 60)")
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id IN (3, 51)")
+      assertSame(path)
+      val options = if (policy == "v2") s"OPTIONS (format = '$format', partSize = 3)" else ""
+      spark.sql(s"CHECKPOINT delta.`$path` $options")
+      assertSame(path)
+      spark.sql(s"DELETE FROM delta.`$path` WHERE id IN (4, 52)")
+      append(path, 70)
+      assertSame(path)
+    }
+
+  private def assertSame(path: String): Unit = {
+    val handle = open(path)
+    // Itself, since Delta's replay takes its place where a checksum counts other files.
+    val files = new FileReplay(handle).files()
+    def asText(add: AddFile) = add.productIterator.map {
+      // No tags may be null or empty.
+      case tags: Map[_, _] if tags.isEmpty => null
+      // Delta's replay loses the last row's number, which is for writers of vectors.
+      case vector: DeletionVectorDescriptor => vector.copy(maxRowIndex = None)
+      case field => field
+    }.mkString(", ")
+    assert(files.map(asText).sorted == handle.snapshot.allFiles.collect().map(asText).toSeq.sorted)
+    assert(files.exists(_.deletionVector != null) && files.forall(_.baseRowId.isDefined))
+  }
+
+  test("a file that is removed by another relative path is gone") {
+    val path = newTable("dotted", 3)
+    val removed = newest(path).allFiles.where("partitionValues.p = '0'").head()
+    val remove = Action.fromJson(removed.remove.json.replace(removed.path, s"./${removed.path}"))
+    Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, remove.json)
+    DeltaLog.clearCache()
+    append(path, 5)
+    val files = ActiveFiles.of(open(path), Nil)
+    assert(ids(path) == Seq(1, 3, 5) && files.size == 3 && !files.exists(_.path == removed.path))
+  }
+}
+
+private object ActiveFilesSuite {
+  val Setting = "spark.databricks.delta.snapshotPartitions"
+
+  /** What tasks find, in the one process that there is. */
+  val seen = new ConcurrentLinkedQueue[Option[String]]
+}

@@ -1,0 +1,266 @@
+package io.deltaupkeep.plan.compact
+
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.prop.TableDrivenPropertyChecks
+
+class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
+
+  private val settings = OptimizeSettings(targetFileSize = 100, minFileSize = 100, maxDeletedRowsRatio = 0.05)
+
+  private def file(
+      path: String,
+      size: Long,
+      partition: String = "",
+      time: Long = 0,
+      rows: Long = 100,
+      deleted: Long = 0,
+      optimizedFor: Option[Long] = None
+  ): DataFile =
+    DataFile(
+      path,
+      Option.when(deleted > 0)("dv"),
+      size,
+      time,
+      Partition(Seq(Some(partition)))(partition),
+      Some(rows),
+      deleted,
+      optimizedFor
+    )
+
+  private def binsOf(files: DataFile*): Set[Set[String]] =
+    OptimizePlanner.compact(files, settings).bins.map(_.files.map(_.path).toSet).toSet
+
+  test("which files are rewritten, and together with which") {
+    val cases = Table(
+      ("what", "files", "bins"),
+      ("no files", Seq.empty, Set.empty[Set[String]]),
+      ("one small file", Seq(file("a", 10)), Set.empty[Set[String]]),
+      ("two small files", Seq(file("a", 10), file("b", 10)), Set(Set("a", "b"))),
+      ("a file of the minimum size stays", Seq(file("a", 100), file("b", 10)), Set.empty[Set[String]]),
+      (
+        "files that do not fit together stay",
+        Seq(file("a", 60), file("b", 60)),
+        Set.empty[Set[String]]
+      ),
+      (
+        "partitions are never mixed",
+        Seq(file("a", 10, "p=1"), file("b", 10, "p=2"), file("c", 10, "p=1")),
+        Set(Set("a", "c"))
+      ),
+      (
+        "the first bin with room takes a file",
+        Seq(file("a", 60), file("b", 50), file("c", 40), file("d", 30), file("e", 20)),
+        Set(Set("a", "c"), Set("b", "d", "e"))
+      ),
+      (
+        "a lone file heavy with deleted rows",
+        Seq(file("a", 500, deleted = 6)),
+        Set(Set("a"))
+      ),
+      (
+        "a lone file with few deleted rows",
+        Seq(file("a", 500, deleted = 5)),
+        Set.empty[Set[String]]
+      ),
+      (
+        "files of an earlier run with this target stay among themselves",
+        Seq(file("a", 10, optimizedFor = Some(100)), file("b", 10, optimizedFor = Some(100))),
+        Set.empty[Set[String]]
+      ),
+      (
+        "a new file joins files of an earlier run",
+        Seq(file("a", 10, optimizedFor = Some(100)), file("b", 10)),
+        Set(Set("a", "b"))
+      ),
+      (
+        "files of a run with another target are packed again",
+        Seq(file("a", 10, optimizedFor = Some(50)), file("b", 10, optimizedFor = Some(50))),
+        Set(Set("a", "b"))
+      )
+    )
+    forAll(cases)((_, files, bins) => assert(binsOf(files: _*) == bins))
+  }
+
+  test("a deletion vector of unknown weight is heavy") {
+    val unknown = file("a", 500, deleted = 1).copy(physicalRows = None)
+    assert(binsOf(unknown) == Set(Set("a")))
+  }
+
+  test("files of a bin keep the order in which they were written") {
+    val plan = OptimizePlanner.compact(
+      Seq(file("a", 30, time = 3), file("b", 20, time = 1), file("c", 10, time = 2)),
+      settings
+    )
+    assert(plan.bins.map(_.files.map(_.path)) == Seq(Seq("b", "c", "a")))
+  }
+
+  test("the largest bin comes first") {
+    val plan = OptimizePlanner.compact(
+      Seq(file("a", 10, "p=1"), file("b", 10, "p=1"), file("c", 40, "p=2"), file("d", 40, "p=2")),
+      settings
+    )
+    assert(plan.bins.map(_.partition.text) == Seq("p=2", "p=1"))
+  }
+
+  test("the tier says why") {
+    val plain = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings)
+    assert(plain.bins.map(_.tier) == Seq(Tier.Splice("small row groups are merged")))
+    val rows = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings, Some("so it is"))
+    assert(rows.bins.map(_.tier) == Seq(Tier.Rows("so it is")))
+  }
+
+  test("a purge takes the chosen files, however large, and of a clustered table each by itself") {
+    val files = Seq(file("a", 500), file("b", 10), file("c", 20, deleted = 1), file("d", 10, "p=1"))
+    val chosen = files.filterNot(_.path == "b").map(_.id).toSet
+    def bins(oneByOne: Boolean) =
+      OptimizePlanner.purge(files, chosen, settings, Layout.Purge(oneByOne)).bins.map(
+        _.files.map(_.path).toSet
+      )
+    assert(bins(oneByOne = false).toSet == Set(Set("a"), Set("c"), Set("d")))
+    assert(bins(oneByOne = true).toSet == Set(Set("a"), Set("c"), Set("d")))
+    val small = Seq(file("e", 10), file("f", 10))
+    def packed(oneByOne: Boolean) =
+      OptimizePlanner.purge(small, small.map(_.id).toSet, settings, Layout.Purge(oneByOne)).bins.map(
+        _.files.size
+      )
+    assert(packed(oneByOne = false) == Seq(2) && packed(oneByOne = true) == Seq(1, 1))
+  }
+
+  test("Z-order takes every file, one bin a partition") {
+    val files = Seq(file("a", 500, "p=1"), file("b", 10, "p=1"), file("c", 10, "p=2"))
+    val plan = OptimizePlanner.zOrder(files, settings, Seq("x"))
+    assert(plan.bins.map(bin => bin.partition.text -> bin.files.size) == Seq("p=1" -> 2, "p=2" -> 1))
+    assert(plan.bins.map(plan.outputsOf) == Seq(5, 1))
+  }
+
+  test("a giant is not rewritten to absorb a crumb") {
+    val large = OptimizeSettings(targetFileSize = 1 << 30, minFileSize = 1 << 30, maxDeletedRowsRatio = 0.05)
+    val cases = Table(
+      ("sizes", "rewritten"),
+      (Seq(900000000L, 1000L), Set.empty[Long]),
+      (Seq(900000000L, 1000L, 2000L), Set(1000L, 2000L)),
+      (Seq(800L, 100L), Set(800L, 100L)),
+      (Seq(801L, 100L), Set.empty[Long]),
+      (Seq(900L, 100L, 12L), Set.empty[Long]),
+      (Seq(8L, 7L, 6L), Set(8L, 7L, 6L))
+    )
+    forAll(cases) { (sizes, rewritten) =>
+      val files = sizes.map(size => file(s"f$size", size))
+      assert(OptimizePlanner.compact(files, large).files.map(_.sizeInBytes).toSet == rewritten)
+    }
+  }
+
+  test("a giant heavy with deleted rows takes the crumb along") {
+    assert(binsOf(file("a", 90, deleted = 50), file("b", 1)) == Set(Set("a", "b")))
+  }
+
+  test("a giant is not rewritten to rid a crumb of its deleted rows") {
+    assert(binsOf(file("a", 90), file("b", 1, deleted = 50)) == Set(Set("b")))
+  }
+
+  test("crumbs that first fit puts beside giants are merged with each other") {
+    val giants = (1 to 100).map(i => file(s"giant$i", 92))
+    val crumbs = (1 to 100).map(i => file(s"crumb$i", 6))
+    val plan = OptimizePlanner.compact(giants ++ crumbs, settings)
+    assert(plan.files.toSet == crumbs.toSet)
+    assert(plan.bins.map(_.files.size) == Seq(16, 16, 16, 16, 16, 16, 4))
+  }
+
+  test("crumbs beside giants join a file that they are not small beside") {
+    val files = Seq(file("a", 92), file("b", 50), file("c", 6), file("d", 7, optimizedFor = Some(100)))
+    assert(binsOf(files: _*) == Set(Set("b", "c", "d")))
+  }
+
+  test("few small files wait, unless they fill a file or are heavy with deleted rows") {
+    def planned(files: DataFile*) =
+      OptimizePlanner.compact(files, settings.copy(minInputFiles = 3)).files.size
+    assert(planned(file("a", 10), file("b", 10)) == 0)
+    assert(planned(file("a", 10), file("b", 10), file("c", 10)) == 3)
+    assert(planned(file("a", 50), file("b", 50)) == 2)
+    assert(planned(file("a", 44), file("b", 44)) == 2)
+    assert(planned(file("a", 44), file("b", 43)) == 0)
+    assert(planned(file("a", 10), file("b", 10, deleted = 50)) == 2)
+  }
+
+  private val threeBins = Seq("p=1" -> 2, "p=2" -> 3, "p=3" -> 4).flatMap { case (partition, count) =>
+    (1 to count).map(i => file(s"$partition/$i", 20 / count, partition, time = count.toLong))
+  }
+
+  test("a bounded run takes bins in the order asked for") {
+    val cases = Table[BinOrder, Seq[String]](
+      ("order", "taken with five files at most"),
+      (BinOrder.Gain, Seq("p=3")),
+      (BinOrder.Largest, Seq("p=1", "p=2")),
+      (BinOrder.Smallest, Seq("p=1", "p=2")),
+      (BinOrder.Oldest, Seq("p=1", "p=2")),
+      (BinOrder.Newest, Seq("p=3"))
+    )
+    forAll(cases) { (order, partitions) =>
+      val plan = OptimizePlanner.compact(threeBins, settings.copy(maxFiles = Some(5), order = order))
+      assert(plan.bins.map(_.partition.text).sorted == partitions)
+      assert((plan.files ++ plan.deferred.flatMap(_.files)).toSet == threeBins.toSet)
+    }
+  }
+
+  private def bounded(maxFiles: Long, maxBytes: Long = Long.MaxValue, order: BinOrder = BinOrder.Gain) =
+    settings.copy(maxFiles = Some(maxFiles), maxBytes = Some(maxBytes), order = order)
+
+  test("gain counts the files that are gone, and deletion vectors as files") {
+    def first(files: DataFile*) =
+      OptimizePlanner.compact(files, bounded(maxFiles = 3)).bins.map(_.partition.text)
+    val three = Seq(file("a", 5, "p=1"), file("b", 5, "p=1"), file("c", 6, "p=1"))
+    assert(first(three ++ Seq(file("d", 5, "p=2"), file("e", 5, "p=2")): _*) == Seq("p=1"))
+    assert(first(three :+ file("d", 5, "p=2", deleted = 50): _*) == Seq("p=2"))
+  }
+
+  test("what a run does of a bin that is beyond its bounds") {
+    val giantFirst = file("giant", 40, time = 0) +: (1 to 5).map(i => file(s"f$i", 5, time = i.toLong))
+    val heavy = Seq(file("heavy", 60, deleted = 50), file("light", 40))
+    val chain = Seq(file("a", 1), file("b", 9), file("c", 80))
+    val cases = Table(
+      ("what", "files", "settings", "taken"),
+      ("its smallest files", giantFirst, bounded(maxFiles = 3), Set("f1", "f2", "f3")),
+      ("no giant for one crumb", giantFirst, bounded(maxFiles = 2), Set("f1", "f2")),
+      (
+        "what the bytes allow",
+        giantFirst,
+        bounded(maxFiles = 9, maxBytes = 39),
+        Set("f1", "f2", "f3", "f4", "f5")
+      ),
+      ("no file alone", giantFirst, bounded(maxFiles = 1), Set.empty[String]),
+      ("a file alone that is heavy with deleted rows", heavy, bounded(maxFiles = 1), Set("heavy")),
+      (
+        "the files that are not too small for each other",
+        chain :+ file("d", 9),
+        bounded(maxFiles = 2),
+        Set("b", "d")
+      ),
+      ("nothing where no two are", chain, bounded(maxFiles = 2), Set.empty[String])
+    )
+    forAll(cases) { (_, files, settings, taken) =>
+      val plan = OptimizePlanner.compact(files, settings)
+      assert(plan.files.map(_.path).toSet == taken)
+      assert((plan.files ++ plan.deferred.flatMap(_.files)).toSet == files.toSet)
+    }
+  }
+
+  test("a part is found in time linear in the bin") {
+    val old = (1 to 100000).map(i => file(s"old$i", 1000, optimizedFor = Some(1L << 30)))
+    val large = bounded(maxFiles = 10000).copy(targetFileSize = 1L << 30, minFileSize = 1L << 30)
+    val plan = OptimizePlanner.compact(old :+ file("new", 5000), large)
+    assert(plan.files.size <= 10000 && plan.files.exists(_.path == "new"))
+  }
+
+  test("a bin beyond the bounds does not wait for ever behind those within") {
+    val many = (1 to 10).map(i => file(s"many$i", 1, "p=1"))
+    val few = Seq(file("few1", 10, "p=2"), file("few2", 10, "p=2"))
+    val plan = OptimizePlanner.compact(many ++ few, bounded(maxFiles = 5))
+    assert(plan.bins.map(bin => bin.partition.text -> bin.files.size) == Seq("p=1" -> 5))
+  }
+
+  test("a Z-order is of a whole partition or of none") {
+    val plan = OptimizePlanner.zOrder(threeBins, bounded(maxFiles = 3, order = BinOrder.Largest), Seq("x"))
+    assert(plan.bins.map(_.partition.text) == Seq("p=1"))
+    assert(plan.deferred.map(_.partition.text).toSet == Set("p=2", "p=3"))
+  }
+}

@@ -1,0 +1,145 @@
+package org.apache.spark.sql.delta.upkeep.rewrite
+
+import java.io.File
+
+import org.apache.hadoop.fs.Path
+import org.apache.parquet.example.data.Group
+import org.apache.parquet.schema.MessageTypeParser
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatest.prop.TableDrivenPropertyChecks
+
+import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
+import org.apache.spark.sql.delta.DeltaLog
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
+import org.apache.spark.sql.delta.upkeep.{ForeignTables, TestSession}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.types._
+
+/** Files that lack a column with a default: readers supply it. */
+class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
+  import ForeignTables._
+  import TestSession.{root, spark, withConf}
+
+  private val kinds = Table(
+    ("type", "default"),
+    ("ARRAY<INT>", "array(1, 2)"),
+    ("STRUCT<x: INT, y: STRUCT<z: STRING>>", "named_struct('x', 1, 'y', named_struct('z', 'a'))"),
+    ("MAP<STRING, INT>", "map('a', 1)")
+  )
+
+  test("a default of a nested type stays what readers supply") {
+    forAll(kinds) { (kind, default) =>
+      val name = s"defaults_${kind.replaceAll("\\W+", "_")}"
+      val path = new File(root, name).getAbsolutePath
+      spark.range(0, 4, 1, 2).write.parquet(path)
+      spark.sql(s"CREATE TABLE $name (id BIGINT) USING parquet LOCATION '$path'")
+      try {
+        spark.sql(s"ALTER TABLE $name ADD COLUMN c $kind DEFAULT $default")
+        spark.sql(s"CONVERT TO DELTA $name NO STATISTICS")
+        assert(rowsOf(path, "c IS NOT NULL").size == 4)
+        val reason = "column c has a default that readers take, and a file lacks it"
+        // In batches, Spark reads the default of a map for the first row only.
+        withConf("spark.sql.parquet.enableVectorizedReader" -> "false") {
+          assert(optimize(path) == ("rows" -> reason))
+        }
+      } finally spark.sql(s"DROP TABLE $name")
+    }
+  }
+
+  test("readers supply no default of a field, whatever has one of the same name") {
+    val default = new MetadataBuilder().putString(EXISTS_DEFAULT_COLUMN_METADATA_KEY, "7").build()
+    val inner = new StructType().add("a", IntegerType).add("x", IntegerType, nullable = true, default)
+    val schema = new StructType()
+      .add("x", IntegerType, nullable = true, default)
+      .add("s", inner)
+      .add("l", ArrayType(inner))
+    val parquet = MessageTypeParser.parseMessageType(
+      "message m { optional int32 x; optional group s { optional int32 a; } " +
+        "optional group l (LIST) { repeated group list { optional group element { optional int32 a; } } } }"
+    )
+    val files = (1 to 2).map { i =>
+      fileOf(parquet) { row =>
+        row.append("x", i).addGroup("s").append("a", i)
+        row.addGroup("l").addGroup("list").addGroup("element").append("a", i)
+        ()
+      }
+    }
+    assert(optimize(tableOf("defaultsOfFields", schema)(files: _*))._1 == "splice")
+  }
+
+  test("files that lack another column keep what they hold, however Spark reads them") {
+    val default = new MetadataBuilder().putString(EXISTS_DEFAULT_COLUMN_METADATA_KEY, "7").build()
+    val schema = new StructType()
+      .add("id", IntegerType)
+      .add("later", IntegerType)
+      .add("x", IntegerType, nullable = true, default)
+    val parquet =
+      MessageTypeParser.parseMessageType("message m { optional int32 id; optional int32 x; }")
+    val files = (1 to 2).map { i =>
+      fileOf(parquet)(row => { row.append("id", i); () }, row => { row.append("id", -i).append("x", i); () })
+    }
+    for (engine <- Seq("auto", "rows")) {
+      val path = tableOf(s"defaultsAndOthers-$engine", schema)(files: _*)
+      val before = rowsOf(path)
+      assert(before.map(_.get(2)).toSet == Set[Any](null, 1, 2))
+      val bin = withConf(
+        "spark.sql.parquet.enableVectorizedReader" -> "false",
+        "spark.deltaUpkeep.optimize.engine" -> engine
+      )(spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").head())
+      assert(bin.getAs[String]("tier") == (if (engine == "auto") "splice" else engine))
+      assert(!bin.getAs[String]("reason").contains("spot check"), bin)
+      assert(rowsOf(path).toSet == before.toSet)
+    }
+  }
+
+  private val mappings = Table("mapping", "none", "name", "id")
+
+  test("files that lack columns are rewritten with their own defaults, however Spark reads them") {
+    def column(id: Int, default: Option[String]): Metadata = {
+      val all = new MetadataBuilder()
+        .putLong("delta.columnMapping.id", id.toLong)
+        .putString("delta.columnMapping.physicalName", s"p$id")
+      default.fold(all)(all.putString(EXISTS_DEFAULT_COLUMN_METADATA_KEY, _)).build()
+    }
+    forAll(mappings) { mapping =>
+      def name(id: Int): String = if (mapping == "id") s"old$id" else s"p$id"
+      val names = if (mapping == "none") Seq("p1", "p2", "p3") else Seq("a", "b.`c", "d")
+      val schema = new StructType()
+        .add(names.head, IntegerType, nullable = true, column(1, None))
+        .add(names(1), DecimalType(20, 2), nullable = true, column(2, Some("1.50BD")))
+        .add(names(2), IntegerType, nullable = true, column(3, Some("7")))
+      def file(ids: Int*)(rows: (Group => Unit)*): ForeignFile = {
+        val types = Map(
+          1 -> "optional int32",
+          2 -> "optional fixed_len_byte_array(9)",
+          3 -> "optional int32"
+        )
+        val columns = ids.map { id =>
+          val kind = if (id == 2) " (DECIMAL(20, 2))" else ""
+          s"${types(id)} ${name(id)}$kind = $id;"
+        }
+        fileOf(MessageTypeParser.parseMessageType(columns.mkString("message m { ", " ", " }")))(rows: _*)
+      }
+      def add(id: Int, value: Int)(row: Group): Unit = { row.append(name(id), value); () }
+      val files = Seq(
+        file(1, 3)(add(1, 1)(_), row => { add(1, 2)(row); add(3, 20)(row) }),
+        file(1)(add(1, 3)(_)),
+        file(2, 3)(add(3, 40)(_), _ => ())
+      )
+      val expected = Set("1|1.50|null", "2|1.50|20", "3|1.50|7", "null|null|40", "null|null|null")
+      for (batches <- Seq("true", "false")) {
+        val properties = if (mapping == "none") Nil else Seq("delta.columnMapping.mode" -> mapping)
+        val path = tableOf(s"defaults-$mapping-$batches", schema, properties: _*)(files: _*)
+        withConf(
+          "spark.sql.parquet.enableVectorizedReader" -> batches,
+          "spark.deltaUpkeep.optimize.engine" -> "rows"
+        )(spark.sql(s"OPTIMIZE delta.`$path`").collect())
+        assert(DeltaLog.forTable(spark, path).update().numOfFiles == 1)
+        assert(rowsOf(path).map(_.mkString("|")).toSet == expected, batches)
+        val handle = DeltaHandle.of(spark, DeltaTableV2(spark, new Path(path)).update(), None)
+        val written = handle.snapshot.allFiles.collect().toSeq
+        assert(new RowComparison(handle).differences(written, Nil) == names :+ RowComparison.Rows)
+      }
+    }
+  }
+}
