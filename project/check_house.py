@@ -1,62 +1,90 @@
 """Checks the rooms of the sources by README's table, and that the adapter alone reaches Delta.
 
-A class file names every class that it uses, so what was inferred and never imported is found too.
+A room uses the floors below its own, and of its own floor what its row names. A class file names
+every class that it uses, so what was inferred and never imported is found too.
 """
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from zipfile import ZipFile
 
-Rooms = Mapping[str, set[str]]
+Uses = Mapping[str, set[str]]
 
 ADAPTER = "org/apache/spark/sql/delta/upkeep"
 COMMON = "io/deltaupkeep"
 ROOM = re.compile(rf"({ADAPTER}|{COMMON})((?:/[a-z]\w*)*)/[A-Z]".encode())
-ROW = re.compile(r"^\| `([\w.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
+ROW = re.compile(r"^\| (\d) \| `([\w.]+)` \| [^|]+ \|([^|]*)\|$", re.MULTILINE)
 OF_DELTA = re.compile(rb"(?:org/apache/spark/sql/delta/(?!upkeep/)|io/delta/(?!upkeep))[\w/$]+")
 IN_SOURCE = re.compile(
     r"org\.apache\.spark\.sql\.delta\.(?!upkeep\b|catalog\.DeltaCatalog\b)|io\.delta\.(?!sql\.Delta)"
 )
-SOURCES = Path("scala/src/main")
+SOURCES = Path("scala/src")
 # What is for versions of Spark, Delta and Scala has at most this share of the adapter's lines.
 SHARE = 8
+MOST_FILES = 15
+# Those that are larger, and may not grow.
+LARGER = {"parquet.file": 22, "parquet.page": 21, "parquet.chunk": 17, "sql": 19}
 
 
-def rooms_in(readme: str) -> Rooms:
-    """What each room may use, by the table."""
-    return {room: set(re.findall(r"`([\w.]+)`", uses)) for room, uses in ROW.findall(readme)}
+@dataclass(frozen=True)
+class Row:
+    """What the table says of a room."""
+
+    floor: int
+    uses: frozenset[str]  # of its own floor
+
+
+def rows_in(readme: str) -> Mapping[str, Row]:
+    """The rooms of the table."""
+    return {
+        room: Row(int(floor), frozenset(re.findall(r"`([\w.]+)`", uses)))
+        for floor, room, uses in ROW.findall(readme)
+    }
 
 
 def room_of(match: re.Match[bytes]) -> str:
     """Name the room of a class, as the table does."""
     parts = match[2].decode().strip("/").replace("/", ".")
-    return f"adapter.{parts}" if match[1].decode() == ADAPTER else parts or "base"
+    if match[1].decode() == ADAPTER:
+        return f"delta.{parts}" if parts else "delta"
+    return parts or "base"
 
 
-def rooms_of(classes: Mapping[str, bytes]) -> Rooms:
-    """What the classes of each room use, of other rooms; what is at the root is for all of them."""
+def uses_of(classes: Mapping[str, bytes]) -> Uses:
+    """What the classes of each room use, of other rooms."""
     used: dict[str, set[str]] = {}
     for name, content in classes.items():
         home = ROOM.match(name.encode())
         if home:
             room = room_of(home)
             found = {room_of(match) for match in ROOM.finditer(content)}
-            used.setdefault(room, set()).update(found - {room, "base"})
+            used.setdefault(room, set()).update(found - {room})
     return used
 
 
-def faults(allowed: Rooms, used: Rooms) -> Iterator[str]:
+def faults(rows: Mapping[str, Row], used: Uses) -> Iterator[str]:
     """Tell in what the table and the classes differ, and whether a cycle is in it."""
-    for room in sorted(allowed.keys() | used.keys()):
-        for other in sorted(used.get(room, set()) - allowed.get(room, set())):
-            yield f"{room} uses {other}, which README's table of rooms does not allow"
-        for other in sorted(allowed.get(room, set()) - used.get(room, set())):
-            yield f"{room} does not use {other}, which README's table of rooms says"
+    for room in sorted(used.keys() - rows.keys()):
+        yield f"{room} is not in README's table of rooms"
+    for room, row in rows.items():
+        if room not in used:
+            yield f"{room} is in README's table of rooms, and no class is in it"
+            continue
+        for other in sorted(used[room] & rows.keys()):
+            if rows[other].floor > row.floor:
+                yield f"{room} uses {other}, which is on a higher floor"
+            elif rows[other].floor == row.floor and other not in row.uses:
+                yield f"{room} uses {other} of its floor, which its row does not name"
+        for other in sorted(row.uses):
+            if other not in used[room] or rows[other].floor != row.floor:
+                yield f"{room} names {other}, which it does not use or which is on another floor"
     try:
-        TopologicalSorter(allowed).prepare()
+        TopologicalSorter({room: row.uses for room, row in rows.items()}).prepare()
     except CycleError as e:
         yield f"rooms use each other in a cycle: {' -> '.join(e.args[1])}"
 
@@ -67,13 +95,52 @@ def uses_of_delta(classes: Mapping[str, bytes]) -> Iterator[str]:
         if not name.startswith(ADAPTER):
             for used in sorted(set(OF_DELTA.findall(content))):
                 yield f"{name} uses {used.decode()}"
-    for root in sorted(SOURCES.iterdir()):
-        if root.name.startswith("delta"):
-            continue
-        for file in sorted(root.rglob("*.scala")):
+
+
+def names_of_delta(main: Path) -> Iterator[str]:
+    """The same in sources: a constant is not in a class that uses it."""
+    for file in sorted(main.rglob("*.scala")):
+        if not file.relative_to(main).parts[0].startswith("delta"):
             for number, line in enumerate(file.read_text().splitlines(), start=1):
                 if IN_SOURCE.search(line):
                     yield f"{file}:{number}: {line.strip()}"
+
+
+def files_of(main: Path) -> Mapping[str, list[str]]:
+    """The names of the files of each room."""
+    found: dict[str, list[str]] = {}
+    for root, prefix in ((main / "core", ()), (main / "delta", ("delta",))):
+        for file in root.rglob("*.scala"):
+            room = ".".join((*prefix, *file.parent.relative_to(root).parts)) or "base"
+            found.setdefault(room, []).append(file.stem)
+    return found
+
+
+def sizes(files: Mapping[str, list[str]]) -> Iterator[str]:
+    """Whether a room has grown too large, or a name stands in two."""
+    for room, names in sorted(files.items()):
+        most = LARGER.get(room, MOST_FILES)
+        if len(names) > most:
+            yield f"{room} has {len(names)} files, more than {most}"
+    counted = Counter(name for names in files.values() for name in names)
+    for name in sorted(name for name, count in counted.items() if count > 1):
+        rooms = sorted(room for room, names in files.items() if name in names)
+        yield f"{name} stands in {' and in '.join(rooms)}"
+
+
+def strange_tests(rows: Mapping[str, Row], test: Path) -> Iterator[str]:
+    """Folders of tests that are no rooms; those above rooms hold what several of them use."""
+    known = {room.removeprefix("base") for room in rows}
+    above = {".".join(room.split(".")[:n]) for room in known for n in range(room.count(".") + 1)}
+    for root, prefix in (
+        (test / "core", ()),
+        (test / "delta", ("delta",)),
+        (test / "contract", ()),
+    ):
+        for folder in {file.parent for file in root.rglob("*.scala")}:
+            room = ".".join((*prefix, *folder.relative_to(root).parts))
+            if room not in known | above:
+                yield f"{folder} is no room"
 
 
 def lines_of_versions(main: Path) -> Iterator[str]:
@@ -92,22 +159,27 @@ def lines_below(root: Path) -> int:
     return sum(len(file.read_text().splitlines()) for file in root.rglob("*.scala"))
 
 
-def main(jar: Path) -> int:
-    """Check a jar, and the sources below the current directory."""
-    with ZipFile(jar) as archive:
-        names = [name for name in archive.namelist() if name.endswith(".class")]
-        classes = {name: archive.read(name) for name in names}
-    allowed = rooms_in(Path("README.md").read_text())
-    if not classes or not allowed:
-        raise SystemExit(f"no classes in {jar}, or no table of rooms in README.md")
+def main(jars: list[Path]) -> int:
+    """Check jars, and the sources below the current directory."""
+    rows = rows_in(Path("README.md").read_text())
+    sources = SOURCES / "main"
     found = [
-        *faults(allowed, rooms_of(classes)),
-        *uses_of_delta(classes),
-        *lines_of_versions(SOURCES),
+        *names_of_delta(sources),
+        *sizes(files_of(sources)),
+        *strange_tests(rows, SOURCES / "test"),
+        *lines_of_versions(sources),
     ]
-    print("\n".join(found) or f"{len(allowed)} rooms use what README says, and no cycle is in them")
+    for jar in jars:
+        with ZipFile(jar) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".class")]
+            classes = {name: archive.read(name) for name in names}
+        if not classes or not rows:
+            raise SystemExit(f"no classes in {jar}, or no table of rooms in README.md")
+        found += [f"{jar.name}: {fault}" for fault in faults(rows, uses_of(classes))]
+        found += [f"{jar.name}: {fault}" for fault in uses_of_delta(classes)]
+    print("\n".join(found) or f"{len(rows)} rooms use what README says, and no cycle is in them")
     return 1 if found else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main([Path(jar) for jar in sys.argv[1:]]))

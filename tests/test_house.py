@@ -3,42 +3,104 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from processes import ROOT
 
 sys.path.insert(0, str(ROOT / "project"))
 
-from check_house import ADAPTER, faults, rooms_in, rooms_of, uses_of_delta
+from check_house import (
+    ADAPTER,
+    MOST_FILES,
+    faults,
+    names_of_delta,
+    rows_in,
+    sizes,
+    strange_tests,
+    uses_of,
+    uses_of_delta,
+)
 
-A, B = f"{ADAPTER}/a/One.class", f"{ADAPTER}/b/Two.class"
-TABLE = "| `adapter.a` | ones | `adapter.b` |\n| `adapter.b` | twos | |\n"
+A, B, C = (f"{ADAPTER}/{room}.class" for room in ("a/One", "b/Two", "c/Three"))
+TABLE = """
+| 1 | `delta.a` | ones | |
+| 2 | `delta.b` | twos | |
+| 2 | `delta.c` | threes | `delta.b` |
+"""
+BELOW = b"\1" + A.encode()
+
+
+def faults_of(classes: dict[str, bytes], table: str = TABLE) -> list[str]:
+    return list(faults(rows_in(table), uses_of(classes)))
 
 
 def test_rooms_as_the_table_says():
-    used = rooms_of({A: b"\1" + B.encode(), B: b""})
-    assert used == {"adapter.a": {"adapter.b"}, "adapter.b": set()}
-    assert list(faults(rooms_in(TABLE), used)) == []
+    classes = {A: b"", B: BELOW, C: BELOW + b"\1" + B.encode()}
+    assert uses_of(classes) == {
+        "delta.a": set(),
+        "delta.b": {"delta.a"},
+        "delta.c": {"delta.a", "delta.b"},
+    }
+    assert faults_of(classes) == []
 
 
-def test_a_room_that_uses_what_it_may_not():
-    used = rooms_of({A: b"\1" + B.encode(), B: b"\1" + A.encode()})
-    (fault,) = faults(rooms_in(TABLE), used)
-    assert "adapter.b uses adapter.a" in fault
+def test_a_room_that_uses_a_higher_floor():
+    (fault,) = faults_of({A: b"\1" + B.encode(), B: b"", C: B.encode()})
+    assert "delta.a uses delta.b, which is on a higher floor" in fault
+
+
+def test_a_room_that_uses_another_of_its_floor():
+    (fault,) = faults_of({A: b"", B: C.encode(), C: B.encode()})
+    assert "delta.b uses delta.c of its floor" in fault
 
 
 def test_a_cycle_that_the_table_allows():
-    used = {"adapter.a": {"adapter.b"}, "adapter.b": {"adapter.a"}}
-    (fault,) = faults(used, used)
+    table = TABLE.replace("twos | |", "twos | `delta.c` |")
+    (fault,) = faults_of({A: b"", B: C.encode(), C: B.encode()}, table)
     assert "cycle" in fault
 
 
 def test_a_use_that_is_gone():
-    (fault,) = faults(rooms_in(TABLE), {"adapter.a": set(), "adapter.b": set()})
-    assert "adapter.a does not use adapter.b" in fault
+    (fault,) = faults_of({A: b"", B: b"", C: b""})
+    assert "delta.c names delta.b" in fault
+
+
+def test_a_room_that_the_table_does_not_have_and_one_that_is_empty():
+    new = f"{ADAPTER}/d/Four.class"
+    assert [fault.split()[0] for fault in faults_of({A: b"", B: b"", new: b""})] == [
+        "delta.d",
+        "delta.c",
+    ]
+
+
+def test_a_room_that_has_grown_too_large():
+    (fault,) = sizes({"a": [f"File{i}" for i in range(MOST_FILES + 1)]})
+    assert fault.startswith(f"a has {MOST_FILES + 1} files")
+
+
+def test_a_name_that_stands_twice():
+    (fault,) = sizes({"a": ["One"], "b": ["One", "Two"]})
+    assert fault == "One stands in a and in b"
+
+
+def test_tests_outside_the_rooms(tmp_path: Path):
+    for folder in ("delta", "delta/a", "delta/e"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "Suite.scala").touch()
+    (fault,) = strange_tests(rows_in(TABLE), tmp_path)
+    assert fault.endswith("delta/e is no room")
 
 
 def test_a_class_of_deltas_outside_the_adapter():
-    found = uses_of_delta(
+    (found,) = uses_of_delta(
         {"io/deltaupkeep/Options.class": b"\1org/apache/spark/sql/delta/Snapshot"}
     )
-    assert "Options.class uses org/apache/spark/sql/delta/Snapshot" in next(iter(found))
+    assert "Options.class uses org/apache/spark/sql/delta/Snapshot" in found
+
+
+def test_a_constant_of_deltas_outside_the_adapter(tmp_path: Path):
+    for root in ("core", "delta"):
+        (tmp_path / root).mkdir()
+        (tmp_path / root / "A.scala").write_text("import org.apache.spark.sql.delta.Snapshot\n")
+    (found,) = names_of_delta(tmp_path)
+    assert "core/A.scala:1" in found
