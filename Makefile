@@ -38,13 +38,15 @@ SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(
 LINES := 3.5_2.12 3.5_2.13 4.0_2.13 4.1_2.13 4.2_2.13
 PAIRS := 3.5.2-3.2.1 3.5.6-3.3.2 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
+OWN_JAR := scala/target/4.2_2.13/scala-2.13/delta-upkeep_4.2_2.13-$(VERSION).jar
 JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-$(lastword $(subst _, ,$(line)))/delta-upkeep_$(line)-$(VERSION).jar)
-PACKAGED := scala/target/.packaged
 # Of PLATFORM. The older name of the artifact has that of Spark 4.2, and PySpark 3.5 has Scala 2.12.
 IS_MAIN := $(filter 4.2,$(PLATFORM))
 NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
 PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12)))
 BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends_1k appends_200k
+# The rooms that know no table of Delta.
+UNITS := io.deltaupkeep.*
 # What shows that a pair works: suites of Scala, and tests from Python. Of Spark 3.5 the artifact of Scala 2.12, whose sources
 # are changed for it, has all suites that 3.5 has.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
@@ -67,7 +69,7 @@ help: ## List every target
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 .PHONY: setup
-setup: $(VENV)/.installed ## Make .venv with the wheel (and its jars) installed
+setup: $(VENV)/.installed ## Make .venv with the package installed, for Spark 4.2
 
 .PHONY: demo
 demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
@@ -80,7 +82,7 @@ bench: setup $(SBT_JAR) $(if $(IS_MAIN),,publish-local $(NEWEST)/.plots) ## Meas
 		--scale-factor $(BENCH_SF) --runs $(BENCH_RUNS) --cases $(if $(BENCH_CASES),$(BENCH_CASES),$(if $(IS_MAIN),,$(BENCH_ON_PLATFORMS)))
 
 .PHONY: test
-test: $(if $(IS_MAIN),setup lint test-scala test-python,test-line) ## Run every check and every test; PLATFORM=4.1 tests on that line of Spark
+test: $(if $(IS_MAIN),lint test-scala test-python,test-line) ## Run every check and every test; PLATFORM=4.1 tests on that line of Spark
 
 .PHONY: test-line
 test-line: publish-local $(NEWEST)/.installed
@@ -95,19 +97,33 @@ test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/
 	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(ON_PLATFORMS) -k "not ($(ON_MAIN_ALONE) or $(ON_LINES_ALONE))" $(ARGS)$(newline))
 
 .PHONY: lint
-lint: setup ## Check formatting, types and the rooms of the sources
+lint: $(SBT_JAR) ## Check formatting, types and the rooms of the sources
 	$(BIN)/ruff format --check --config python/pyproject.toml python project tests
 	$(BIN)/ruff check --config python/pyproject.toml python project tests
 	cd python && ../$(BIN)/mypy delta_upkeep demo ../tests/bench
+	$(SBT) scalafmtCheckAll upkeep/package </dev/null
 	$(BIN)/python project/check_house.py $(JAR)
 
+.PHONY: unit
+unit: $(SBT_JAR) ## Run the tests that know no table of Delta
+	$(SBT) "upkeep/testOnly $(UNITS)" </dev/null
+	PYTHONPATH=python $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -q tests/unit
+
+.PHONY: scala
+scala: $(SBT_JAR) ## Run suites of Scala: SUITE='*RebaseSuite'
+	$(SBT) "upkeep/testOnly $(SUITE)" </dev/null
+
+.PHONY: py
+py: setup ## Run tests from Python: TEST=tests/test_sql.py ARGS='-k name'
+	$(SBT) upkeep/Test/package </dev/null
+	$(call PYTEST,$(VENV)) $(TEST) $(ARGS)
+
 .PHONY: test-scala
-test-scala: setup ## Run the Scala tests, after checking the format, and publish locally for the others
-	$(SBT) scalafmtCheckAll upkeep/test lines/publish upkeep/Test/package </dev/null
-	touch $(PUBLISHED)
+test-scala: $(SBT_JAR) ## Run the tests of Scala
+	$(SBT) upkeep/test </dev/null
 
 .PHONY: test-python
-test-python: setup dist $(VENV)/.browser $(VENV)/spark.jsa ## Run the tests from Python; ARGS='-k name' chooses
+test-python: dist $(VENV)/.released $(VENV)/.browser $(VENV)/spark.jsa ## Run the tests from Python, on what a release is
 	$(call PYTEST,$(VENV)) tests $(ARGS)
 
 .PHONY: torture
@@ -122,7 +138,8 @@ torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers fo
 publish-local: $(PUBLISHED) ## Publish to a Maven layout below scala/target/repository
 
 .PHONY: jar
-jar: $(PACKAGED) ## Build the jars of all lines of Spark
+jar: $(SBT_JAR) ## Build the jars of all lines of Spark
+	$(SBT) lines/package </dev/null
 
 .PHONY: wheel
 wheel: $(WHEEL) ## Build the wheel, with the jars inside
@@ -172,21 +189,36 @@ $(SBT_JAR): $(VENV)/.requirements project/build.properties
 		-retrieve "$(VENV)/sbt/[artifact].[ext]" >$(VENV)/ivy.log 2>&1 || { tail -n 20 $(VENV)/ivy.log >&2; exit 1; }
 	touch $@
 
-$(PACKAGED): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
-	$(SBT) lines/package </dev/null
+$(OWN_JAR): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
+	$(SBT) upkeep-4_2/package </dev/null
 	touch $@
 
+$(PUBLISHED): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
+	$(SBT) lines/publish upkeep/Test/package </dev/null
+	touch $@ $(OWN_JAR)
+
 # The wheel is built from the source distribution.
-$(WHEEL): $(PACKAGED) $(PYTHON_SOURCES)
+$(WHEEL): $(PUBLISHED) $(PYTHON_SOURCES)
 	rm -rf python/delta_upkeep/jars dist
 	mkdir -p python/delta_upkeep/jars
 	cp $(JARS) python/delta_upkeep/jars/
 	$(BIN)/python -m build --no-isolation --outdir dist python >$(VENV)/wheel.log || { cat $(VENV)/wheel.log >&2; exit 1; }
 	touch $@
 
-$(VENV)/.installed: $(WHEEL)
-	$(PIP) install --no-deps --force-reinstall $(WHEEL)
+# With the jar of one line.
+$(VENV)/.installed: $(OWN_JAR) $(PYTHON_SOURCES)
+	rm -rf build/python
+	mkdir -p build/python
+	cp -r python/pyproject.toml python/delta_upkeep build/python
+	rm -rf build/python/delta_upkeep/jars
+	mkdir build/python/delta_upkeep/jars
+	cp $(OWN_JAR) build/python/delta_upkeep/jars
+	$(PIP) install --no-deps --no-build-isolation --force-reinstall ./build/python
 	touch $@
+
+$(VENV)/.released: $(WHEEL)
+	$(PIP) install --no-deps --force-reinstall $(WHEEL)
+	touch $@ $(VENV)/.installed
 
 # A pair of Spark and Delta with the wheel. Platforms have pairs that the requirements of delta-spark forbid.
 $(VENV)/platforms/%/.installed: python/requirements-test.txt $(WHEEL)
@@ -204,7 +236,3 @@ $(VENV)/platforms/%/.plots: $(VENV)/platforms/%/.installed python/requirements-d
 # Tests start many JVMs, which then need not read and check Spark's classes one by one.
 $(VENV)/spark.jsa: $(VENV)/.requirements tests/warm_up.py | $(VENV)/.installed
 	PYTHONPATH=tests SPARK_SUBMIT_OPTS=-XX:ArchiveClassesAtExit=$@ $(BIN)/python tests/warm_up.py >$(VENV)/warm_up.log 2>&1 || { cat $(VENV)/warm_up.log >&2; exit 1; }
-
-$(PUBLISHED): $(PACKAGED)
-	$(SBT) lines/publish upkeep/Test/package </dev/null
-	touch $@
