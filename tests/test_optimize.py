@@ -44,6 +44,27 @@ def test_compaction_keeps_every_row_for_every_reader(spark: SparkSession, table:
     assert t.ids(version=5) == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("how", ["auto", "rows", "ZORDER BY (id)", "REORG"])
+def test_a_stream_sees_no_rewrite(spark: SparkSession, table: TableFactory, how: str):
+    t = table(1, 2, 3, enableDeletionVectors="true")
+    append(spark, t, 4, 8, p="1")
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 5")
+    statement = {
+        "REORG": f"REORG TABLE {t.sql_name} APPLY (PURGE)",
+        "ZORDER BY (id)": f"OPTIMIZE {t.sql_name} ZORDER BY (id)",
+    }.get(how, f"OPTIMIZE {t.sql_name}")
+    with session_conf(
+        spark, {"spark.deltaUpkeep.optimize.engine": "rows"} if how == "rows" else {}
+    ):
+        version = spark.sql(statement).first().version
+    actions = [
+        json.loads(line) for line in (t.log / f"{version:020}.json").read_text().splitlines()
+    ]
+    files = [action.get("add") or action.get("remove") for action in actions]
+    assert {file["dataChange"] for file in files if file} == {False}
+    assert {"add", "remove"} <= {name for action in actions for name in action}
+
+
 def test_second_run_makes_no_commit(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     spark.sql(f"OPTIMIZE {t.sql_name}")

@@ -8,7 +8,7 @@ import scala.util.Failure
 import io.deltaupkeep.{ClosableIterator, CountText, SideBySide}
 import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
 import io.deltaupkeep.parquet.footer.LeafTotals
-import io.deltaupkeep.plan.compact.{Bin, DataFile, Layout, OptimizePlan, RewrittenBin, Tier, TierWork}
+import io.deltaupkeep.plan.compact.{Bin, DataFile, OptimizePlan, RewrittenBin, Tier, TierWork}
 import io.deltaupkeep.stats.{MergedStats, RewriteCheck, RowsCheck}
 import io.deltaupkeep.store.NewFiles
 
@@ -16,7 +16,6 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, Finding, SpliceTaskResult}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
-import org.apache.spark.sql.delta.upkeep.versions.NewFile
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /**
@@ -43,11 +42,13 @@ private[upkeep] final case class Written(
  * Writes the new files of a plan's bins: those that can be spliced in one Spark job, then the others row by
  * row, in one job each.
  *
+ * @param layout   of the plan
  * @param actionOf Delta's action for a file
  * @param odd      is told the bins whose new files would differ from their inputs
  */
 private[upkeep] final class BinWriter(
     handle: DeltaHandle,
+    layout: RewriteLayout,
     plan: OptimizePlan,
     actionOf: DataFile => AddFile,
     odd: OddBins
@@ -68,8 +69,7 @@ private[upkeep] final class BinWriter(
 
   /** Row by row, and not taken yet. */
   private val rewritten = ConcurrentHashMap.newKeySet[Written]()
-  private lazy val rows =
-    new RowRewriter(handle, RowRewriter.strategyOf(session, handle.snapshot, plan.layout), plan)
+  private lazy val rows = new RowRewriter(handle, layout, plan)
 
   /**
    * The written bins as they arrive. A failure ends the iteration. Closing it removes the files of those that were
@@ -186,16 +186,9 @@ private[upkeep] final class BinWriter(
     }
     Written(
       RewrittenBin(bin, adds.map(_.size), Some(BinSplicer.rowGroupsOf(done)), work.toSeq),
-      inPlaceOf(input, adds),
+      adds.map(layout.inPlaceOf(input, _)),
       Some(done.placed)
     )
-  }
-
-  /** Where each file is rewritten by itself, it stays in its place of the table's clustering. */
-  private def inPlaceOf(input: AddFile, adds: Seq[AddFile]): Seq[AddFile] = plan.layout match {
-    case Layout.Purge(true) =>
-      adds.map(NewFile.changed(_)(tags = input.tags, clusteringProvider = input.clusteringProvider))
-    case _ => adds
   }
 
   private def writeRows(bins: Seq[Bin]): Iterator[Written] = {
@@ -205,14 +198,16 @@ private[upkeep] final class BinWriter(
         s"OPTIMIZE ${handle.name}: ${CountText.of(bin.files.size, "file")} ${bin.partition.text}".trim
       )
       val started = System.nanoTime()
-      val adds = inPlaceOf(actionOf(bin.files.head), rows.rewrite(bin, bin.files.map(actionOf)))
+      val inputs = bin.files.map(actionOf)
+      val adds = rows.rewrite(bin, inputs).map(layout.inPlaceOf(inputs.head, _))
       val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
       val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
       rewritten.add(written)
       written
     }
     val (unreadable, others) = bins.zip(results).partitionMap {
-      case (bin, Failure(InputFailures.Unreadable(why))) if mayStay => Left(bin.copy(tier = Tier.Rows(why)))
+      case (bin, Failure(InputFailures.Unreadable(why))) if layout.mayStay =>
+        Left(bin.copy(tier = Tier.Rows(why)))
       case (_, result) => Right(result)
     }
     leftAlone ++= unreadable
@@ -223,12 +218,6 @@ private[upkeep] final class BinWriter(
       rewritten.remove(written)
       settled
     }
-  }
-
-  /** REORG must leave no hidden rows. */
-  private def mayStay: Boolean = plan.layout match {
-    case Layout.Purge(_) => false
-    case _ => true
   }
 
   private def rowsDifference(written: Written): Option[String] = {

@@ -16,11 +16,10 @@ object RewriteNeed {
   /** Not with others of its kind alone: an earlier run with the same target size wrote it. */
   case object Kept extends RewriteNeed
 
-  def of(file: DataFile, plan: OptimizePlan): RewriteNeed = plan.layout match {
-    case Layout.Compact if file.deletionVector.isEmpty =>
-      if (file.optimizedFor.contains(plan.targetFileSize)) Kept else Together
-    case _ => Alone
-  }
+  def of(file: DataFile, plan: OptimizePlan): RewriteNeed =
+    if (!plan.layout.bySize || file.deletionVector.nonEmpty) Alone
+    else if (file.optimizedFor.contains(plan.targetFileSize)) Kept
+    else Together
 }
 
 /**

@@ -21,7 +21,7 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
     val (taken, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], budget)) { case ((bins, left), bin) =>
       val now =
         if (left.holds(bin)) Some(bin)
-        else if (budget.holds(bin) || plan.layout != Layout.Compact) None
+        else if (budget.holds(bin) || !plan.layout.bySize) None
         else partOf(bin, left)
       now.fold((bins, left))(part => (bins :+ part, left.without(part)))
     }

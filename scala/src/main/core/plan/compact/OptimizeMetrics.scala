@@ -106,6 +106,7 @@ final case class TierMetrics(tier: String, files: Long, bytes: Long, millisecond
  * The table and the session of an OPTIMIZE, as its metrics show them.
  *
  * @param parallelism tasks that the session runs at once
+ * @param isZOrder    whether whole partitions are put in order
  * @param inputCubes  if the files are to be clustered
  */
 final case class OptimizeScope(
@@ -113,6 +114,7 @@ final case class OptimizeScope(
     parallelism: Long,
     tableColumns: Long,
     columnsWithStats: Long,
+    isZOrder: Boolean,
     inputCubes: Option[InputCubes]
 )
 

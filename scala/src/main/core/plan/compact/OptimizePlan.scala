@@ -34,28 +34,6 @@ object Tier {
   }
 }
 
-/** What OPTIMIZE does to the order of rows. */
-sealed trait Layout
-
-object Layout {
-
-  /** Small files are merged into large ones; rows keep their order. */
-  case object Compact extends Layout
-
-  /**
-   * Files with deleted rows or dropped columns are rewritten without them.
-   *
-   * @param oneByOne whether each becomes a file of its own, because the table is clustered
-   */
-  final case class Purge(oneByOne: Boolean) extends Layout
-
-  /** Every file of a partition is rewritten in the order of a Z-curve over the columns. */
-  final case class ZOrder(columns: Seq[String]) extends Layout
-
-  /** Liquid clustering by the table's own columns; `full` includes files clustered by other columns. */
-  final case class Cluster(columns: Seq[String], full: Boolean) extends Layout
-}
-
 /** Files of one partition that are rewritten together. */
 final case class Bin(files: Seq[DataFile], tier: Tier) {
   require(files.forall(_.partition == partition), s"A bin mixes partitions: ${partition.text}")
@@ -101,8 +79,6 @@ final case class OptimizePlan(
     some.sortBy(bin => (-bin.sizeInBytes, bin.partition.text))
 
   /** New files of one bin: one when compacting; if rows are reordered, as many as the target size gives. */
-  def outputsOf(bin: Bin): Long = layout match {
-    case Layout.Compact | Layout.Purge(_) => 1
-    case _ => math.max(1, bin.sizeInBytes / targetFileSize)
-  }
+  def outputsOf(bin: Bin): Long =
+    if (layout.reorders) math.max(1, bin.sizeInBytes / targetFileSize) else 1
 }

@@ -106,7 +106,7 @@ object OptimizeResult {
       filesAdded = FileSizes.of(added),
       filesRemoved = FileSizes.of(removed.map(_.sizeInBytes)),
       partitionsOptimized = partitions,
-      zOrderStats = zOrderStats(plan.layout, removed, partitions),
+      zOrderStats = Option.when(scope.isZOrder)(zOrderStats(removed, partitions)),
       clusteringStats = scope.inputCubes.map(clusteringStats(_, removed, bins.size)),
       numBins = bins.size,
       numBatches = batches,
@@ -133,13 +133,10 @@ object OptimizeResult {
   }
 
   /** Each partition is ordered as a whole, whatever order it had before. */
-  private def zOrderStats(layout: Layout, removed: Seq[DataFile], partitions: Long): Option[ZOrderStats] =
-    layout match {
-      case Layout.ZOrder(_) =>
-        val all = ZOrderFileStats(removed.size, removed.map(_.sizeInBytes).sum)
-        Some(ZOrderStats("all", ZOrderFileStats(0, 0), all, 0, all, partitions, None))
-      case _ => None
-    }
+  private def zOrderStats(removed: Seq[DataFile], partitions: Long): ZOrderStats = {
+    val all = ZOrderFileStats(removed.size, removed.map(_.sizeInBytes).sum)
+    ZOrderStats("all", ZOrderFileStats(0, 0), all, 0, all, partitions, None)
+  }
 
   private def clusteringStats(input: InputCubes, removed: Seq[DataFile], bins: Int): ClusteringStats = {
     val merged = ClusteringFileStats(removed.size, removed.map(_.sizeInBytes).sum)

@@ -1,0 +1,33 @@
+package io.deltaupkeep.plan.compact
+
+/**
+ * What OPTIMIZE does to the order of rows.
+ *
+ * @param statement what a user has typed
+ * @param bySize    whether files are chosen by their sizes, so that any two of a partition may become one
+ * @param reorders  whether rows are put in another order, with as many new files as the target size gives
+ */
+sealed abstract class Layout(
+    val statement: String = "OPTIMIZE",
+    val bySize: Boolean = false,
+    val reorders: Boolean = false
+)
+
+object Layout {
+
+  /** Small files are merged into large ones; rows keep their order. */
+  case object Compact extends Layout(bySize = true)
+
+  /**
+   * Files with deleted rows or dropped columns are rewritten without them.
+   *
+   * @param oneByOne whether each becomes a file of its own, because the table is clustered
+   */
+  final case class Purge(oneByOne: Boolean) extends Layout("REORG")
+
+  /** Every file of a partition is rewritten in the order of a Z-curve over the columns. */
+  final case class ZOrder(columns: Seq[String]) extends Layout(reorders = true)
+
+  /** Liquid clustering by the table's own columns; `full` includes files clustered by other columns. */
+  final case class Cluster(columns: Seq[String], full: Boolean) extends Layout(reorders = true)
+}

@@ -1,0 +1,58 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.plan.compact.{
+  ClusteringFileStats,
+  DataFile,
+  InputCubes,
+  Layout,
+  OptimizePlan,
+  OptimizePlanner,
+  OptimizeSettings
+}
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.DeltaOperations.Operation
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.delta.zorder.ZCubeInfo
+
+/** OPTIMIZE of a table with CLUSTER BY. */
+private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.Cluster)
+    extends AlongCurve(table, layout.columns) {
+
+  override protected lazy val strategy: OptimizeTableStrategy = strategyOf(Nil, layout.full)
+
+  /** Delta chooses the files that are ordered together. */
+  override def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan = {
+    val prepared = strategy.prepareFilesPerPartition(selected.adds.toSeq).map(selected.dataFile)
+    OptimizePlanner.cluster(selected.files, groupsUpTo(prepared, strategy.maxBinSize), settings, layout)
+  }
+
+  /** Groups neighbours up to a size, in the given order: Z-cubes must stay together. */
+  private def groupsUpTo(files: Seq[DataFile], maxBytes: Long): Seq[Seq[DataFile]] =
+    files
+      .foldLeft(List.empty[(Long, Vector[DataFile])]) {
+        case ((bytes, group) :: done, file) if bytes + file.sizeInBytes <= maxBytes =>
+          (bytes + file.sizeInBytes, group :+ file) :: done
+        case (done, file) => (file.sizeInBytes, Vector(file)) :: done
+      }
+      .reverse
+      .map { case (_, group) => group }
+
+  override def operation(predicate: Seq[Expression], isAuto: Boolean): Operation =
+    DeltaApi.current.optimizeOperation(predicate, Nil, isAuto, Some(layout.columns), layout.full)
+
+  /** FULL takes Z-cubes of other columns for clustered too. */
+  override def inputCubes(adds: Iterable[AddFile]): Option[InputCubes] = {
+    def cubeOf(add: AddFile) =
+      ZCubeInfo.getForFile(add).filter(cube => layout.full || cube.zOrderBy == layout.columns)
+    val (inCubes, others) = adds.partition(cubeOf(_).nonEmpty)
+    Some(InputCubes(totals(inCubes), inCubes.flatMap(cubeOf).map(_.zCubeID).toSet.size, totals(others)))
+  }
+
+  private def totals(adds: Iterable[AddFile]): ClusteringFileStats =
+    ClusteringFileStats(adds.size, adds.iterator.map(_.size).sum)
+}

@@ -1,0 +1,73 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.plan.compact.{InputCubes, Layout, OptimizePlan, OptimizeSettings}
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.DeltaOperations.Operation
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
+import org.apache.spark.sql.delta.skipping.MultiDimClustering
+import org.apache.spark.sql.delta.upkeep.rewrite.RewriteLayout
+import org.apache.spark.sql.delta.upkeep.splice.SpliceEligibility
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+
+/** All in which the layouts of a table differ: plan, new files, and what the history and the result say. */
+private[upkeep] trait TableLayout extends RewriteLayout {
+
+  def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan
+
+  /** What the history shows. */
+  def operation(predicate: Seq[Expression], isAuto: Boolean): Operation
+
+  def isZOrder: Boolean = false
+
+  /** Which of the files are clustered, if they are to be. */
+  def inputCubes(adds: Iterable[AddFile]): Option[InputCubes] = None
+}
+
+private[upkeep] object TableLayout {
+
+  def of(table: DeltaHandle, layout: Layout): TableLayout = layout match {
+    case Layout.Compact => new CompactLayout(table)
+    case purge: Layout.Purge => new PurgeLayout(table, purge)
+    case zOrder: Layout.ZOrder => new ZOrderLayout(table, zOrder)
+    case cluster: Layout.Cluster => new ClusterLayout(table, cluster)
+  }
+}
+
+/** Rows keep their order, and each bin becomes one file. */
+private[optimize] abstract class KeptOrder(table: DeltaHandle) extends TableLayout {
+
+  override def arranged(rows: DataFrame, outputs: Int): DataFrame = rows.coalesce(1)
+
+  override def marked(targetFileSize: Long): AddFile => AddFile =
+    _.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> targetFileSize.toString))
+
+  /** Why no file of the table can be spliced, if so. */
+  protected def needsRows: Option[String] = SpliceEligibility.rowsReason(table.session, table.snapshot)
+}
+
+/** Rows are ordered along a curve of Delta's, which marks the new files too. */
+private[optimize] abstract class AlongCurve(table: DeltaHandle, columns: Seq[String]) extends TableLayout {
+
+  protected def strategy: OptimizeTableStrategy
+
+  protected def strategyOf(zOrderBy: Seq[String], full: Boolean): OptimizeTableStrategy =
+    OptimizeTableStrategy(
+      table.session,
+      table.snapshot,
+      DeltaApi.current.optimizeContext("OPTIMIZE", full),
+      zOrderBy
+    )
+
+  override def arranged(rows: DataFrame, outputs: Int): DataFrame =
+    MultiDimClustering.cluster(rows, outputs, columns, strategy.curve)
+
+  override def marked(targetFileSize: Long): AddFile => AddFile = {
+    val bin = strategy.initNewBin
+    strategy.tagAddFile(_, bin)
+  }
+}

@@ -1,0 +1,39 @@
+package org.apache.spark.sql.delta.upkeep.optimize
+
+import io.deltaupkeep.plan.compact.{Layout, OptimizePlan, OptimizePlanner, OptimizeSettings}
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.DeltaOperations.Operation
+import org.apache.spark.sql.delta.commands.{OptimizeTableCommand, OptimizeTableStrategy}
+import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals}
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+
+/** OPTIMIZE ... ZORDER BY. */
+private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZOrder)
+    extends AlongCurve(table, layout.columns) {
+
+  override protected lazy val strategy: OptimizeTableStrategy = strategyOf(layout.columns, full = false)
+
+  override def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan = {
+    checkColumns()
+    OptimizePlanner.zOrder(selected.files, settings, layout.columns)
+  }
+
+  override def operation(predicate: Seq[Expression], isAuto: Boolean): Operation =
+    DeltaApi.current.optimizeOperation(predicate, layout.columns, isAuto, None, false)
+
+  override def isZOrder: Boolean = true
+
+  /** Delta's own rules: of a type with an order, with statistics. */
+  private def checkColumns(): Unit = {
+    val attributes = layout.columns.map(UnresolvedAttribute.quotedString)
+    val command = OptimizeTableCommand(Some(table.path), None, Nil)(attributes)
+    attributes.foreach(column =>
+      DeltaRefusals.ofZOrder(column.nameParts, table.name) {
+        DeltaApi.current.checkZOrder(command, table.session, table.snapshot, Seq(column))
+      }
+    )
+  }
+}

@@ -1,0 +1,20 @@
+package org.apache.spark.sql.delta.upkeep.rewrite
+
+import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.delta.actions.AddFile
+
+/** How new files of bins are made for a layout. */
+private[upkeep] trait RewriteLayout {
+
+  /** The rows of a bin in the order that its new files have, in as many partitions as these are. */
+  def arranged(rows: DataFrame, outputs: Int): DataFrame
+
+  /** Marks the new files of a bin that were written row by row: asked for once a bin. */
+  def marked(targetFileSize: Long): AddFile => AddFile
+
+  /** A new file that was made of others, one of which is given. */
+  def inPlaceOf(input: AddFile, add: AddFile): AddFile = add
+
+  /** Whether files that Spark cannot read may stay as they are. */
+  def mayStay: Boolean = true
+}
