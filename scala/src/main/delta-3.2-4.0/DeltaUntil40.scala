@@ -25,20 +25,20 @@ private[upkeep] abstract class DeltaUntil40 extends DeltaApi {
 
   override def mayAutoCompact(session: SparkSession, commit: Commit): Boolean =
     AutoCompact.getAutoCompactType(session.sessionState.conf, commit.snapshot.metadata).nonEmpty &&
-      AutoCompactUtils.isQualifiedForAutoCompact(session, theirs(commit))
+      AutoCompactUtils.isQualifiedForAutoCompact(session, ofDelta(commit))
 
   override def autoCompactRequest(session: SparkSession, commit: Commit): AutoCompactRequest =
     AutoCompactUtils.prepareAutoCompactRequest(
       session,
-      theirs(commit),
+      ofDelta(commit),
       commit.snapshot,
-      theirs(commit).partitionsAddedToOpt.map(_.toSet),
+      ofDelta(commit).partitionsAddedToOpt.map(_.toSet),
       AutoCompact.OP_TYPE,
       maxDeletedRowsRatio = None
     )
 
   override def autoCompact(session: SparkSession, commit: Commit): Unit =
-    AutoCompact.run(session, theirs(commit), commit.version, commit.snapshot, ToHooks.noActions)
+    AutoCompact.run(session, ofDelta(commit), commit.version, commit.snapshot, ToHooks.noActions)
 
   override def complete(checkpoint: CheckpointProvider): CheckpointProvider = checkpoint match {
     case unread: LazyCompleteCheckpointProvider => complete(unread.underlyingCheckpointProvider)
@@ -76,7 +76,7 @@ private[upkeep] abstract class DeltaUntil40 extends DeltaApi {
 
 private object DeltaUntil40 {
 
-  private def theirs(commit: Commit): ToHooks.Transaction = commit.theirs.asInstanceOf[ToHooks.Transaction]
+  private def ofDelta(commit: Commit): ToHooks.Transaction = commit.ofDelta.asInstanceOf[ToHooks.Transaction]
 
   private final class UpkeepTransaction(begun: OptimisticTransaction)
       extends OptimisticTransaction(begun.deltaLog, begun.catalogTable, begun.snapshot)

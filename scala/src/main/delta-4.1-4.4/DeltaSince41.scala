@@ -17,18 +17,18 @@ private[upkeep] abstract class DeltaSince41 extends DeltaSince33 {
 
   override def mayAutoCompact(session: SparkSession, commit: Commit): Boolean =
     AutoCompact.getAutoCompactType(session.sessionState.conf, commit.snapshot.metadata).nonEmpty &&
-      AutoCompactUtils.isQualifiedForAutoCompact(session, theirs(commit))
+      AutoCompactUtils.isQualifiedForAutoCompact(session, ofDelta(commit))
 
   override def autoCompactRequest(session: SparkSession, commit: Commit): AutoCompactRequest =
     AutoCompactUtils.prepareAutoCompactRequest(
       session,
-      theirs(commit),
+      ofDelta(commit),
       AutoCompact.OP_TYPE,
       maxDeletedRowsRatio = None
     )
 
   override def autoCompact(session: SparkSession, commit: Commit): Unit =
-    AutoCompact.run(session, theirs(commit))
+    AutoCompact.run(session, ofDelta(commit))
 
   override def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot =
     commit.deltaLog.getSnapshotAt(
@@ -76,5 +76,6 @@ private object DeltaSince41 {
       )
   }
 
-  private def theirs(commit: Commit): CommittedTransaction = commit.theirs.asInstanceOf[CommittedTransaction]
+  private def ofDelta(commit: Commit): CommittedTransaction =
+    commit.ofDelta.asInstanceOf[CommittedTransaction]
 }

@@ -22,11 +22,11 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) {
    * file.
    */
   lazy val flaw: Option[String] = {
-    val of = s"the checkpoint of version ${handle.snapshot.checkpointProvider.version}"
+    val name = s"the checkpoint of version ${handle.snapshot.checkpointProvider.version}"
     last match {
       case Whole => None
-      case Damaged(why, _) => Some(s"$of is damaged: $why")
-      case Unproved(why) => Some(s"$of cannot be shown to be whole: $why")
+      case Damaged(why, _) => Some(s"$name is damaged: $why")
+      case Unproved(why) => Some(s"$name cannot be shown to be whole: $why")
     }
   }
 

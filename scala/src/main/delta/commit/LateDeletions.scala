@@ -4,16 +4,16 @@ import io.deltaupkeep.parquet.file.PlacedRows
 import io.deltaupkeep.parquet.footer.RowSelection
 
 /** What became of an input since it was read. */
-sealed trait Since
+sealed trait InputFate
 
-object Since {
-  case object Unchanged extends Since
+object InputFate {
+  case object Unchanged extends InputFate
 
   /** The table no longer has it: no row of it is there, or another file has those that are. */
-  case object Removed extends Since
+  case object Removed extends InputFate
 
   /** It has another deletion vector now, or none any more. */
-  final case class Hidden(deleted: () => RowSelection) extends Since
+  final case class Hidden(deleted: () => RowSelection) extends InputFate
 }
 
 /**
@@ -21,7 +21,7 @@ object Since {
  *
  * @param leftOut rows of it that were deleted when it was read, so the new file does not have them
  */
-final case class MergedInput(leftOut: () => RowSelection, since: Since)
+final case class MergedInput(leftOut: () => RowSelection, fate: InputFate)
 
 /**
  * Finds the rows of a new file that other writers deleted from its inputs after these were read.
@@ -53,7 +53,7 @@ final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows]) {
    * another compaction has most of it.
    */
   private def mostlyLeft: Boolean = {
-    val removed = inputs.indices.filter(inputs(_).since == Since.Removed)
+    val removed = inputs.indices.filter(inputs(_).fate == InputFate.Removed)
     removed.size < inputs.size && removed.map(rowsOf).sum <= placed.map(_.rows).sum / 2
   }
 
@@ -62,12 +62,12 @@ final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows]) {
   private def rowsOf(input: Int): Long = runsOf(input).map(_.rows.rows).sum
 
   private def find(input: MergedInput, index: Int)(delete: (Long, Long) => Unit): Boolean =
-    input.since match {
-      case Since.Unchanged => true
-      case Since.Removed =>
+    input.fate match {
+      case InputFate.Unchanged => true
+      case InputFate.Removed =>
         runsOf(index).filter(_.rows.rows > 0).foreach(run => delete(run.start, run.start + run.rows.rows))
         true
-      case Since.Hidden(deleted) =>
+      case InputFate.Hidden(deleted) =>
         val now = deleted()
         val leftOut = input.leftOut()
         // A row that is there again, as after RESTORE, is not in the new file; nor is one behind the end of the input.

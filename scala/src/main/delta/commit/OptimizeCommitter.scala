@@ -10,7 +10,7 @@ import io.deltaupkeep.plan.compact.{CommitOutcome, OptimizeSettings}
 
 import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.rewrite.{OddBins, RowComparison, Written}
+import org.apache.spark.sql.delta.upkeep.rewrite.{OddBins, RowComparison, WrittenBin}
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -41,7 +41,7 @@ private[upkeep] final class OptimizeCommitter(
    * @param transaction in which the first batch is committed
    * @throws io.deltaupkeep.UpkeepException `OPTIMIZE_CONFLICT` if every attempt met a conflict
    */
-  def commit(written: Iterator[Written], transaction: OptimisticTransaction): CommitOutcome =
+  def commit(written: Iterator[WrittenBin], transaction: OptimisticTransaction): CommitOutcome =
     Iterator
       .continually(nextBatch(written))
       .takeWhile(_.nonEmpty)
@@ -53,8 +53,8 @@ private[upkeep] final class OptimizeCommitter(
       .foldLeft(CommitOutcome.nothingToDo)(_ ++ _)
 
   @tailrec
-  private def nextBatch(written: Iterator[Written]): Seq[Written] = {
-    val batch = Vector.newBuilder[Written]
+  private def nextBatch(written: Iterator[WrittenBin]): Seq[WrittenBin] = {
+    val batch = Vector.newBuilder[WrittenBin]
     var bytes = 0L
     val verified =
       try {
@@ -111,7 +111,7 @@ private[upkeep] final class OptimizeCommitter(
     }
 
   /** Commits the bins that can be carried over to the table as it is now. */
-  private def commitSurvivors(bins: Seq[Written], attempt: Int): CommitOutcome = {
+  private def commitSurvivors(bins: Seq[WrittenBin], attempt: Int): CommitOutcome = {
     val (next, (surviving, lost)) =
       try {
         val next = handle.table.startTransaction(None)
@@ -128,9 +128,9 @@ private[upkeep] final class OptimizeCommitter(
 
   private def rebased(
       next: OptimisticTransaction,
-      bins: Seq[Written],
+      bins: Seq[WrittenBin],
       attempt: Int
-  ): (Seq[Rebased], Seq[Written]) = {
+  ): (Seq[Rebased], Seq[WrittenBin]) = {
     val (surviving, lost) = new Rebase(handle, selected, next, carries(attempt))(bins)
     val (late, asRead) = surviving.partition(_.lateRows > 0)
     try {
@@ -173,7 +173,7 @@ private[upkeep] final class OptimizeCommitter(
       }
     }
 
-  private def removeFiles(bins: Seq[Written]): Unit = bins.foreach(_.remove(handle))
+  private def removeFiles(bins: Seq[WrittenBin]): Unit = bins.foreach(_.remove(handle))
 }
 
 private object OptimizeCommitter {

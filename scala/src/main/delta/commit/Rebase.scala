@@ -12,7 +12,7 @@ import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.commands.DeletionVectorUtils
 import org.apache.spark.sql.delta.deletionvectors.RoaringBitmapArray
-import org.apache.spark.sql.delta.upkeep.rewrite.Written
+import org.apache.spark.sql.delta.upkeep.rewrite.WrittenBin
 import org.apache.spark.sql.delta.upkeep.splice.DeletionVector
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -26,7 +26,7 @@ import org.apache.spark.sql.delta.upkeep.versions.NewFile
  * @param vector  of the new file, made for this version alone
  */
 private[upkeep] final case class Rebased(
-    written: Written,
+    written: WrittenBin,
     removed: Seq[AddFile],
     adds: Seq[AddFile],
     vector: Option[DeletionVectorDescriptor],
@@ -51,7 +51,7 @@ private[upkeep] final case class Rebased(
 private[upkeep] object Rebased {
 
   /** A bin on the version that its inputs were read from. */
-  def unchanged(written: Written, selected: SelectedFiles): Rebased =
+  def unchanged(written: WrittenBin, selected: SelectedFiles): Rebased =
     Rebased(written, written.inputs.map(selected.actionOf), written.adds, vector = None, lateRows = 0)
 }
 
@@ -76,17 +76,17 @@ private[upkeep] final class Rebase(
 
   /** The new files follow the schema, the properties and the features of the version that was read. */
   private val isSameTable =
-    MetadataSince.takesFiles(snapshot.metadata, next.metadata) && next.protocol == snapshot.protocol
+    LaterMetadata.takesFiles(snapshot.metadata, next.metadata) && next.protocol == snapshot.protocol
   private val takesVectors =
     carries && DeletionVectorUtils.deletionVectorsWritable(next.protocol, next.metadata)
 
   /** The bins that can be carried over, and those that are lost. If it fails, nothing that it wrote stays. */
-  def apply(bins: Seq[Written]): (Seq[Rebased], Seq[Written]) =
+  def apply(bins: Seq[WrittenBin]): (Seq[Rebased], Seq[WrittenBin]) =
     if (!isSameTable) (Nil, bins)
     else {
       val live = filesOf(bins)
       val done = Vector.newBuilder[Rebased]
-      val lost = Vector.newBuilder[Written]
+      val lost = Vector.newBuilder[WrittenBin]
       try bins.foreach(bin => onto(live, bin).fold[Unit](lost += bin)(done += _))
       catch {
         case failure: Throwable =>
@@ -97,7 +97,7 @@ private[upkeep] final class Rebase(
     }
 
   /** The inputs of bins that the newer version has, by their paths. */
-  private def filesOf(bins: Seq[Written]): Map[String, AddFile] = {
+  private def filesOf(bins: Seq[WrittenBin]): Map[String, AddFile] = {
     val wanted = bins.iterator.flatMap(_.inputs).map(_.path).toSet
     next.snapshot
       .filesForScan(selected.predicate)
@@ -108,7 +108,7 @@ private[upkeep] final class Rebase(
       .toMap
   }
 
-  private def onto(live: Map[String, AddFile], bin: Written): Option[Rebased] = {
+  private def onto(live: Map[String, AddFile], bin: WrittenBin): Option[Rebased] = {
     val found = bin.inputs.map(input => input -> live.get(input.path))
     if (found.forall { case (input, now) => now.exists(selected.ids.idOf(_) == input.id) })
       Some(Rebased.unchanged(bin, selected))
@@ -122,12 +122,12 @@ private[upkeep] final class Rebase(
   }
 
   private def merged(input: DataFile, now: Option[AddFile]): MergedInput = {
-    val since = now match {
-      case None => Since.Removed
-      case Some(add) if selected.ids.idOf(add) == input.id => Since.Unchanged
-      case Some(add) => Since.Hidden(() => deletedRows(add))
+    val fate = now match {
+      case None => InputFate.Removed
+      case Some(add) if selected.ids.idOf(add) == input.id => InputFate.Unchanged
+      case Some(add) => InputFate.Hidden(() => deletedRows(add))
     }
-    MergedInput(() => deletedRows(selected.actionOf(input)), since)
+    MergedInput(() => deletedRows(selected.actionOf(input)), fate)
   }
 
   private def deletedRows(add: AddFile): RowSelection =
@@ -149,7 +149,7 @@ private[upkeep] final class Rebase(
   }
 
   /** The bin with a vector that hides rows of its new file; without the file if no row would be left. */
-  private def hiding(late: RoaringBitmapArray, bin: Written, removed: Seq[AddFile]): Option[Rebased] = {
+  private def hiding(late: RoaringBitmapArray, bin: WrittenBin, removed: Seq[AddFile]): Option[Rebased] = {
     val count = late.cardinality
     bin.adds match {
       case adds if count == 0 => Some(Rebased(bin, removed, adds, vector = None, lateRows = 0))

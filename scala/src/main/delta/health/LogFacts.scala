@@ -6,7 +6,7 @@ import io.deltaupkeep.plan.checkpoint.SinceCheckpoint
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.delta.CheckpointInstance
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, CommitsSince, LastCheckpoint}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, UncheckpointedCommits, LastCheckpoint}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** What the log of a table says about its checkpoints, for the decision on the next one. */
@@ -29,7 +29,7 @@ final class LogFacts(table: DeltaHandle) {
 
   /** The changes since that checkpoint; `now` in milliseconds since the epoch. */
   def sinceCheckpoint(now: Long): SinceCheckpoint =
-    CommitsSince.checkpoint(snapshot.logSegment, snapshot.version, submitted = None, now)
+    UncheckpointedCommits.checkpoint(snapshot.logSegment, snapshot.version, submitted = None, now)
 
   /** Whether `_last_checkpoint` names that checkpoint or a newer one; true if there is no checkpoint. */
   def namesNewestCheckpoint: Boolean = {

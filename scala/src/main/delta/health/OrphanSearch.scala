@@ -68,9 +68,9 @@ final class OrphanSearch(handle: DeltaHandle) {
     else {
       import org.apache.spark.sql.delta.implicits._
       val session = handle.session
-      val of = root
+      val table = root
       val removed = snapshot.tombstones
-        .flatMap(remove => namesOf(of, remove.path, remove.deletionVector))
+        .flatMap(remove => namesOf(table, remove.path, remove.deletionVector))
         .toDF("name")
       removed
         .join(broadcast(session.createDataset(names).toDF("name")), Seq("name"), "left_semi")

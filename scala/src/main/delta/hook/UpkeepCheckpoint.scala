@@ -10,7 +10,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.read.CommitsSince
+import org.apache.spark.sql.delta.upkeep.read.UncheckpointedCommits
 import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle, TableFeatures}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
@@ -57,7 +57,7 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
       worker: CheckpointWorker
   ): Boolean =
     worker.lastVersion(pending.key).isEmpty && worker.lastOutcome(pending.key).isEmpty &&
-      CommitsSince.before(pending.snapshot.logSegment, session.sparkContext.startTime) >=
+      UncheckpointedCommits.before(pending.snapshot.logSegment, session.sparkContext.startTime) >=
       CheckpointProperties.limits(session, pending.snapshot).commits
 
   /** As in Delta, a failure fails the hook only if the session asks for that. */
@@ -87,7 +87,7 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
   ): Option[String] = {
     val snapshot = commit.snapshot
     val table = TableKey.of(snapshot)
-    val since = CommitsSince.checkpoint(
+    val since = UncheckpointedCommits.checkpoint(
       snapshot.logSegment,
       commit.version,
       worker.lastVersion(table),

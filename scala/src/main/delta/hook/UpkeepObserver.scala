@@ -83,12 +83,12 @@ private[upkeep] object UpkeepObserver {
 
   private def replace(
       transaction: OptimisticTransaction,
-      theirs: PostCommitHook,
-      ours: CommitHook
+      old: PostCommitHook,
+      replacement: CommitHook
   ): Unit =
-    if (transaction.containsPostCommitHook(theirs)) {
-      transaction.unregisterPostCommitHooksWhere(_ == theirs)
-      transaction.registerPostCommitHook(DeltaApi.current.hook(ours))
+    if (transaction.containsPostCommitHook(old)) {
+      transaction.unregisterPostCommitHooksWhere(_ == old)
+      transaction.registerPostCommitHook(DeltaApi.current.hook(replacement))
     }
 }
 

@@ -23,7 +23,7 @@ import org.apache.spark.sql.delta.util.DeltaFileOperations
  *
  * @param placed where the rows of the inputs are in the new file, if that is known
  */
-private[upkeep] final case class Written(
+private[upkeep] final case class WrittenBin(
     bin: RewrittenBin,
     adds: Seq[AddFile],
     placed: Option[Seq[PlacedRows]]
@@ -68,14 +68,14 @@ private[upkeep] final class BinWriter(
   def left: Seq[Bin] = leftAlone.toVector
 
   /** Row by row, and not taken yet. */
-  private val rewritten = ConcurrentHashMap.newKeySet[Written]()
+  private val rewritten = ConcurrentHashMap.newKeySet[WrittenBin]()
   private lazy val rows = new RowRewriter(handle, layout, plan)
 
   /**
    * The written bins as they arrive. A failure ends the iteration. Closing it removes the files of those that were
    * not taken.
    */
-  def write(): ClosableIterator[Written] = {
+  def write(): ClosableIterator[WrittenBin] = {
     val results = splicer.run()
     // The driver merges statistics while the tasks run.
     val stats = splicer.bins.map(bin => splicer.rewriter.statsOf(bin.files.map(actionOf)))
@@ -110,18 +110,18 @@ private[upkeep] final class BinWriter(
       done: SpliceOutcome.Done,
       result: SpliceTaskResult,
       ofAll: MergedStats.Result
-  ): Either[Bin, Option[Written]] = {
+  ): Either[Bin, Option[WrittenBin]] = {
     val stats = if (result.refused.isEmpty) ofAll else splicer.rewriter.statsOf(bin.files.map(actionOf))
     checked(written(bin, done, result, stats), done, stats, result.finding)
   }
 
   /** Compares a spliced bin with what the log says about its inputs, and asks what a spot check found. */
   private def checked(
-      written: Written,
+      written: WrittenBin,
       done: SpliceOutcome.Done,
       stats: MergedStats.Result,
       finding: Option[Finding]
-  ): Either[Bin, Option[Written]] = {
+  ): Either[Bin, Option[WrittenBin]] = {
     val verdict = done.totals match {
       case Some(totals) => splicer.rewriter.check(stats, totals)
       case None => RewriteCheck.ofNoRows(stats)
@@ -130,7 +130,7 @@ private[upkeep] final class BinWriter(
       case (RewriteCheck.InputsDisagree(reason), _) => byRows(written, reason)
       case (RewriteCheck.Differs(difference), _) =>
         // What the log or a footer says of the inputs is wrong, so the new file needs numbers that are made of its rows.
-        settled(written, difference).fold[Either[Bin, Option[Written]]](Right(None)) { same =>
+        settled(written, difference).fold[Either[Bin, Option[WrittenBin]]](Right(None)) { same =>
           byRows(same, s"the log and the footers of its files disagree: $difference")
         }
       case (RewriteCheck.Same, Some(Finding.OfBounds(reason))) => byRows(written, reason)
@@ -139,16 +139,16 @@ private[upkeep] final class BinWriter(
     }
   }
 
-  private def byRows(written: Written, reason: String): Either[Bin, Nothing] = {
+  private def byRows(written: WrittenBin, reason: String): Either[Bin, Nothing] = {
     written.remove(handle)
     Left(written.bin.bin.copy(tier = Tier.Rows(reason)))
   }
 
-  private def ofOnePartition(written: Written): Option[Written] =
+  private def ofOnePartition(written: WrittenBin): Option[WrittenBin] =
     partitions.difference(written.inputs.map(actionOf)).fold(Option(written))(isOdd(written, _))
 
   /** Reads all rows where numbers disagree. If the rows are the same, the numbers were wrong. */
-  private def settled(written: Written, difference: String): Option[Written] =
+  private def settled(written: WrittenBin, difference: String): Option[WrittenBin] =
     differing(written) match {
       case Nil =>
         ofOnePartition(written).map(same => same.copy(bin = same.bin.copy(doubt = Some(difference))))
@@ -156,7 +156,7 @@ private[upkeep] final class BinWriter(
     }
 
   /** The columns in which its rows differ. Nobody else knows of the new files yet if that cannot be told. */
-  private def differing(written: Written): Seq[String] =
+  private def differing(written: WrittenBin): Seq[String] =
     try comparison.differences(written.inputs.map(actionOf), written.adds)
     catch {
       // An interrupt too.
@@ -165,7 +165,7 @@ private[upkeep] final class BinWriter(
         throw failure
     }
 
-  private def isOdd(written: Written, difference: String): None.type = {
+  private def isOdd(written: WrittenBin, difference: String): None.type = {
     written.remove(handle)
     odd.add(written.bin.bin, difference)
     None
@@ -176,7 +176,7 @@ private[upkeep] final class BinWriter(
       done: SpliceOutcome.Done,
       result: SpliceTaskResult,
       stats: MergedStats.Result
-  ): Written = {
+  ): WrittenBin = {
     val input = actionOf(bin.files.head)
     val leaves = done.totals.fold(Map.empty[Seq[String], LeafTotals])(_.output.leaves)
     val adds =
@@ -184,14 +184,14 @@ private[upkeep] final class BinWriter(
     val work = done.tallies.map { case (tier, tally) =>
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }
-    Written(
+    WrittenBin(
       RewrittenBin(bin, adds.map(_.size), Some(BinSplicer.rowGroupsOf(done)), work.toSeq),
       adds.map(layout.inPlaceOf(input, _)),
       Some(done.placed)
     )
   }
 
-  private def writeRows(bins: Seq[Bin]): Iterator[Written] = {
+  private def writeRows(bins: Seq[Bin]): Iterator[WrittenBin] = {
     val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
     val results = SideBySide.attempts(bins, "delta-upkeep-optimize", threads) { bin =>
       session.sparkContext.setJobDescription(
@@ -201,7 +201,7 @@ private[upkeep] final class BinWriter(
       val inputs = bin.files.map(actionOf)
       val adds = rows.rewrite(bin, inputs).map(layout.inPlaceOf(inputs.head, _))
       val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
-      val written = Written(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
+      val written = WrittenBin(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
       rewritten.add(written)
       written
     }
@@ -220,7 +220,7 @@ private[upkeep] final class BinWriter(
     }
   }
 
-  private def rowsDifference(written: Written): Option[String] = {
+  private def rowsDifference(written: WrittenBin): Option[String] = {
     import splicer.rewriter.statsOf
     val inputs = written.inputs.map(actionOf)
     RowsCheck.difference(statsOf(inputs), statsOf(written.adds), statsOf(inputs ++ written.adds))

@@ -18,7 +18,7 @@ private[upkeep] final class BinSplicer(
     actionOf: DataFile => AddFile
 ) {
 
-  private[upkeep] val rewriter = new SpliceRewriter(handle.session, handle.snapshot, plan.targetFileSize)
+  private[upkeep] val rewriter = new TableSplice(handle.session, handle.snapshot, plan.targetFileSize)
 
   /** The bins to splice, and the others. */
   val (needRows, bins) = plan.bins.partition(_.tier.isInstanceOf[Tier.Rows])
@@ -32,14 +32,14 @@ private[upkeep] final class BinSplicer(
   def run(): ClosableIterator[SpliceTaskResult] = job.run(tasks)
 
   /** What becomes of a bin by the result of its task. */
-  def partsOf(result: SpliceTaskResult): SplitBin = {
+  def partsOf(result: SpliceTaskResult): BinParts = {
     val bin = bins(result.index)
     val parts = tasks(result.index).split.parts(result.refused)
     def part(positions: Seq[Int], tier: => Tier) =
       Option.when(positions.nonEmpty)(Bin(positions.map(bin.files), tier))
     // Of those that are not dragged along.
     def rows(positions: Seq[Int]) = Tier.Rows(positions.flatMap(result.refused.get(_)).head.reason)
-    SplitBin(
+    BinParts(
       result.done.flatMap(done => part(parts.spliced, BinSplicer.tierOf(done)).map(_ -> done)),
       part(parts.byRows, rows(parts.byRows)),
       part(parts.left, rows(parts.left))
@@ -72,7 +72,7 @@ private[upkeep] final class BinSplicer(
  * @param byRows  those that do it row by row
  * @param left    those that stay as they are, although they may be small
  */
-private[upkeep] final case class SplitBin(
+private[upkeep] final case class BinParts(
     spliced: Option[(Bin, SpliceOutcome.Done)],
     byRows: Option[Bin],
     left: Option[Bin]

@@ -8,14 +8,14 @@ import org.apache.spark.sql.delta.{DeltaLog, Snapshot}
  * A commit that succeeded.
  *
  * @param snapshot the newest version when the commit ended, which may be later than the commit's
- * @param theirs   Delta's own form of it, which differs between its versions
+ * @param ofDelta   Delta's own form of it, which differs between its versions
  */
 private[upkeep] final case class Commit(
     deltaLog: DeltaLog,
     catalogTable: Option[CatalogTable],
     version: Long,
     snapshot: Snapshot,
-    theirs: AnyRef
+    ofDelta: AnyRef
 )
 
 /** A transaction that hides from Delta that a checkpoint is due. */

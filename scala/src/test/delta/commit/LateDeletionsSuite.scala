@@ -12,7 +12,7 @@ import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import org.apache.spark.sql.delta.upkeep.commit.Since.{Hidden, Removed, Unchanged}
+import org.apache.spark.sql.delta.upkeep.commit.InputFate.{Hidden, Removed, Unchanged}
 
 class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -23,17 +23,17 @@ class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
   }
 
   /** An input of some rows. */
-  private case class Stored(rows: Long, leftOut: Set[Int], since: Since) {
-    def merged: MergedInput = MergedInput(() => selection(leftOut), since)
+  private case class Stored(rows: Long, leftOut: Set[Int], fate: InputFate) {
+    def merged: MergedInput = MergedInput(() => selection(leftOut), fate)
 
     /** A run of its rows. */
     def placed(input: Int, from: Long, until: Long): PlacedRows =
       PlacedRows(input, from, until - from, until - from - leftOut.count(row => row >= from && row < until))
   }
 
-  private def input(stored: Int, leftOut: Set[Int], since: Since) = Stored(stored.toLong, leftOut, since)
+  private def input(stored: Int, leftOut: Set[Int], fate: InputFate) = Stored(stored.toLong, leftOut, fate)
 
-  private def hidden(rows: Int*): Since = Hidden(() => selection(rows))
+  private def hidden(rows: Int*): InputFate = Hidden(() => selection(rows))
 
   /** Runs of the new file's rows, or None where the changes are not to be told. */
   private def found(inputs: Seq[Stored], placed: Seq[PlacedRows]): Option[Seq[(Long, Long)]] = {
@@ -84,7 +84,7 @@ class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     // b4 b5 a0 a2 b1 b2 b3
     val placed = Seq(b.placed(1, 4, 6), a.placed(0, 0, 3), b.placed(1, 0, 4))
     assert(found(Seq(a, b), placed) == Some(Seq(3L -> 4L, 0L -> 2L)))
-    val gone = b.copy(since = Removed)
+    val gone = b.copy(fate = Removed)
     assert(found(Seq(a.copy(rows = 9), gone), Seq(gone.placed(1, 4, 6), a.placed(0, 0, 9))).contains(
       Seq(3L -> 4L, 0L -> 2L)
     ))

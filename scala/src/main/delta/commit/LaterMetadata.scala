@@ -5,7 +5,7 @@ import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.types.{MetadataBuilder, StructField}
 
 /** Decides whether files that were written for one version of a table are as good for a later one. */
-private[upkeep] object MetadataSince {
+private[upkeep] object LaterMetadata {
 
   private val HighWaterMark = "delta.identity.highWaterMark"
   private val MaxColumnId = "delta.columnMapping.maxColumnId"

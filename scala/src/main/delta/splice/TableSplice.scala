@@ -31,7 +31,7 @@ import org.apache.spark.sql.types.{DateType, StructField, StructType, TimestampT
  *
  * @param target target size of new files in bytes, which is stored in their tag
  */
-private[upkeep] final class SpliceRewriter(session: SparkSession, snapshot: Snapshot, target: Long) {
+private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapshot, target: Long) {
 
   private val root = snapshot.deltaLog.dataPath
   private val metadata = snapshot.metadata

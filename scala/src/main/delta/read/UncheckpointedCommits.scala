@@ -6,7 +6,7 @@ import org.apache.spark.sql.delta.LogSegment
 import org.apache.spark.sql.delta.util.FileNames
 
 /** The commits of a log since its newest checkpoint. Nothing is read: Delta has listed them. */
-private[upkeep] object CommitsSince {
+private[upkeep] object UncheckpointedCommits {
 
   /**
    * @param version   up to which commits count
