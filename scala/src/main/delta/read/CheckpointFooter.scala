@@ -149,6 +149,9 @@ private[upkeep] object CheckpointFooter extends Logging {
 
   private val Threads = 8
 
+  /** Each holds a row group. */
+  private val Readers = 2
+
   private val ParquetSettings = classOf[ParquetOutputFormat[_]].getFields.map(_.getName)
 
   /** Few enough that for a thousand changed files there is seldom one in a hundred fragments. */
@@ -214,6 +217,24 @@ private[upkeep] object CheckpointFooter extends Logging {
   /** Looks at the footers of several files, a few at a time. */
   def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
     SideBySide.map(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
+
+  /**
+   * Reads the pages of files, and compares them with their checksums, where they have some.
+   *
+   * @throws org.apache.parquet.io.ParquetDecodingException a page is not as it was written
+   */
+  def verifyPages(files: Seq[FileStatus], conf: Configuration): Unit = {
+    val options = HadoopReadOptions.builder(conf).usePageChecksumVerification(true).build()
+    SideBySide.map(files, "delta-upkeep-pages", Readers) { file =>
+      Using.resource(ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), options)) { reader =>
+        Iterator.continually(reader.readNextRowGroup()).takeWhile(_ != null).foreach {
+          case pages: AutoCloseable => pages.close()
+          case _ => ()
+        }
+      }
+    }
+    ()
+  }
 
   private def chunks(of: Seq[BlockMetaData], column: String): Seq[ColumnChunkMetaData] =
     of.flatMap(_.getColumns.asScala).filter(_.getPath.toDotString == column)

@@ -94,7 +94,12 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
   /** Why a cleanup cannot stand on a checkpoint, or None. */
   def flaw(checkpoint: FoundCheckpoint): Option[String] = {
     def statuses(files: Seq[LogFile]) = files.map(DeltaLogReader.statusOf(handle, _))
-    Try(whole.check(checkpoint.version, statuses(checkpoint.topLevel), statuses(checkpoint.sidecars))) match {
+    def found = whole.checkPages(
+      checkpoint.version,
+      statuses(checkpoint.topLevel),
+      statuses(checkpoint.sidecars)
+    )
+    Try(found) match {
       case Success(Wholeness.Whole) => None
       case Success(Wholeness.Damaged(why, _)) => Some(why)
       case Success(Wholeness.Unproved(why)) => Some(why)

@@ -57,6 +57,18 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   def check(version: Long, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): Wholeness =
     judged(version)(judge(version, topLevel, sidecars))
 
+  /** The same, and looks at the pages of its Parquet files, which have checksums: before others are deleted for it. */
+  def checkPages(version: Long, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): Wholeness =
+    check(version, topLevel, sidecars) match {
+      case Whole =>
+        judged(version) {
+          val inParquet = (topLevel ++ sidecars).filter(_.getPath.getName.endsWith(".parquet"))
+          CheckpointFooter.verifyPages(inParquet, handle.hadoopConf)
+          Whole
+        }
+      case flawed => flawed
+    }
+
   private def judged(version: Long)(judge: => Wholeness): Wholeness =
     try judge
     catch {

@@ -4,9 +4,12 @@ import java.io.File
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 
 import io.deltaupkeep.plan.cleanup.{CleanupPlan, CleanupSettings, Granularity}
 
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.io.LocalInputFile
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
@@ -84,6 +87,30 @@ class WholeCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     val plan = cleanup(path)
     assert(deletedCommits(plan) == 0)
     assert(plan.message.contains("the schema of its sidecars cannot be read"), plan.message)
+  }
+
+  test("a checkpoint is no cutoff where a bit of a page has changed") {
+    for (policy <- Seq("classic", "v2"); ours <- Seq("64m", "0")) {
+      val path = new File(root, s"changedPage-$policy-$ours").getAbsolutePath
+      newTableAt(path, 5, bothPolicies: _*)
+      withConf("spark.deltaUpkeep.checkpoint.driverBytes" -> ours) {
+        checkpoint(path, s"OPTIONS (policy = '$policy')")
+      }
+      append(path, 6)
+      assert(deletedCommits(cleanup(path)) == 5)
+      val file = Files.walk(log(path, "")).iterator.asScala.find(_.toString.endsWith(".parquet")).get
+      val pages =
+        Using.resource(ParquetFileReader.open(new LocalInputFile(file)))(_.getRowGroups.asScala.head)
+      val chunk = pages.getColumns.asScala.find(_.getPath.toDotString == "add.path").get
+      val bytes = Files.readAllBytes(file)
+      val last = chunk.getStartingPos + chunk.getTotalSize - 1
+      bytes(last.toInt) = (bytes(last.toInt) ^ 1).toByte
+      Files.write(file, bytes)
+      Files.deleteIfExists(file.resolveSibling(s".${file.getFileName}.crc"))
+      val plan = cleanup(path)
+      assert(deletedCommits(plan) == 0, path)
+      assert(plan.message.contains("The checkpoint of version 5 is passed over: "), plan.message)
+    }
   }
 
   test("a checkpoint gets a copy with a classic name only if it is whole") {
