@@ -107,7 +107,7 @@ lint: $(SBT_JAR) ## Check formatting, types and the rooms of the sources
 .PHONY: unit
 unit: $(SBT_JAR) ## Run the tests that know no table of Delta
 	$(SBT) "upkeep/testOnly $(UNITS)" </dev/null
-	PYTHONPATH=python $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -q tests/unit
+	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=python $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -q tests/unit
 
 .PHONY: scala
 scala: $(SBT_JAR) ## Run suites of Scala: SUITE='*RebaseSuite'
