@@ -348,7 +348,7 @@ def test_new_local_files_need_no_chmod_on_sparks_own_file_system(
     conf.setBoolean("fs.file.impl.disable.cache", True)
     path = jvm.org.apache.hadoop.fs.Path(str(tmp_path / "new.parquet"))
     output = jvm.io.deltaupkeep.store.OutputFiles.of(path, conf)
-    assert output.getClass().getName() == "io.deltaupkeep.LocalOutput"
+    assert output.getClass().getName() == "io.deltaupkeep.store.LocalOutput"
     output.create(0).close()
     assert {file.name for file in tmp_path.iterdir()} == {"new.parquet", ".new.parquet.crc"}
 

@@ -149,9 +149,6 @@ private[upkeep] object CheckpointFooter extends Logging {
 
   private val Threads = 8
 
-  /** Each holds a row group. */
-  private val Readers = 2
-
   private val ParquetSettings = classOf[ParquetOutputFormat[_]].getFields.map(_.getName)
 
   /** Few enough that for a thousand changed files there is seldom one in a hundred fragments. */
@@ -225,7 +222,8 @@ private[upkeep] object CheckpointFooter extends Logging {
    */
   def verifyPages(files: Seq[FileStatus], conf: Configuration): Unit = {
     val options = HadoopReadOptions.builder(conf).usePageChecksumVerification(true).build()
-    SideBySide.map(files, "delta-upkeep-pages", Readers) { file =>
+    // One row group is in memory at a time.
+    files.foreach { file =>
       Using.resource(ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), options)) { reader =>
         Iterator.continually(reader.readNextRowGroup()).takeWhile(_ != null).foreach {
           case pages: AutoCloseable => pages.close()
@@ -233,7 +231,6 @@ private[upkeep] object CheckpointFooter extends Logging {
         }
       }
     }
-    ()
   }
 
   private def chunks(of: Seq[BlockMetaData], column: String): Seq[ColumnChunkMetaData] =

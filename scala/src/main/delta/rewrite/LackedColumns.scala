@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.rewrite
 
+import scala.collection.immutable.BitSet
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.parquet.bytes.UnreadableInput
@@ -24,25 +25,24 @@ private[upkeep] final class LackedColumns(snapshot: Snapshot, session: SparkSess
   import LackedColumns._
 
   private val metadata = snapshot.metadata
-  private val columns = PhysicalSchema.of(metadata.dataSchema, metadata)
-  private val reading =
-    ParquetReading.of(columns, session.sessionState.conf, byId = metadata.columnMappingMode == IdMapping)
+  private val reading = ParquetReading.of(
+    PhysicalSchema.of(metadata.dataSchema, metadata),
+    session.sessionState.conf,
+    byId = metadata.columnMappingMode == IdMapping
+  )
 
   /** The files by the positions of the columns that they lack. It is one Spark job. */
-  def of(files: Seq[AddFile]): Map[Set[Int], Seq[AddFile]] = {
+  def of(files: Seq[AddFile]): Map[BitSet, Seq[AddFile]] = {
     val context = session.sparkContext
     val root = snapshot.deltaLog.dataPath.toString
     val paths = files.map(file => DeltaFileOperations.absolutePath(root, file.path))
     val conf = new SerializableConfiguration(
       session.sessionState.newHadoopConfWithOptions(metadata.configuration ++ snapshot.deltaLog.options)
     )
-    val (ofTask, wanted) = (reading, columns)
+    val ofTask = reading
     val lacked = context
       .parallelize(paths, math.min(paths.size, context.defaultParallelism))
-      .map { path =>
-        val file = schemaOf(path, conf)
-        wanted.indices.filterNot(i => ofTask.finds(wanted(i), file)).toSet
-      }
+      .map(path => ofTask.lackedBy(schemaOf(path, conf)))
       .collect()
     files.zip(lacked).groupMap(_._2)(_._1)
   }

@@ -1,9 +1,11 @@
 package org.apache.spark.sql.delta.upkeep.rewrite
 
+import scala.collection.immutable.BitSet
+
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal, NamedExpression}
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Union}
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
 import org.apache.spark.sql.delta.{RowTracking, Snapshot}
@@ -28,11 +30,20 @@ private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession
   private val haveDefaults = columns.exists(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY))
 
   def of(files: Seq[AddFile], action: Option[String] = None): DataFrame = {
-    val bySchema = if (haveDefaults && files.nonEmpty) lacked.of(files) else Map(Set.empty[Int] -> files)
-    bySchema.map { case (columns, alike) => read(alike, action, columns) }.reduce(_ union _)
+    val bySchema = if (haveDefaults && files.nonEmpty) lacked.of(files) else Map(BitSet.empty -> files)
+    bySchema.map { case (columns, alike) => read(alike, action, columns) }.toSeq match {
+      case Seq(rows) => rows
+      case several => united(several)
+    }
   }
 
-  private def read(files: Seq[AddFile], action: Option[String], lacked: Set[Int]): DataFrame = {
+  /** As rows that are given: Spark would put them in order along a curve for each of the frames by itself. */
+  private def united(frames: Seq[DataFrame]): DataFrame = {
+    val rows = Plans.run(own, Union(frames.map(_.queryExecution.analyzed)))
+    own.internalCreateDataFrame(rows.queryExecution.toRdd, rows.schema)
+  }
+
+  private def read(files: Seq[AddFile], action: Option[String], lacked: BitSet): DataFrame = {
     val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
     // Of Spark's readers, one asks the session of the relation, and the other the one that runs the plan.
     val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
@@ -45,11 +56,11 @@ private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession
    * Has Spark read only what the files have. Where a file lacks a column, its reader of single rows takes the last columns
    * of the table for those that it lacks (`ParquetRowConverter`), and supplies their defaults in place of what it has.
    */
-  private def supplying(plan: LogicalPlan, lacked: Set[Int]): LogicalPlan =
+  private def supplying(plan: LogicalPlan, lacked: BitSet): LogicalPlan =
     if (lacked.isEmpty) plan
     else {
       val defaults = ResolveDefaultColumns.existenceDefaultValues(columns)
-      val supplied = lacked.map(i => columns(i).name -> defaults(i)).toMap
+      val supplied = lacked.iterator.map(i => columns(i).name -> defaults(i)).toMap
       val selected = plan.output.map { column =>
         supplied.get(column.name).fold[NamedExpression](column) { value =>
           Alias(Literal(value, column.dataType), column.name)(explicitMetadata = Some(column.metadata))

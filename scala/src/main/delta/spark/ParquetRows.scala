@@ -1,8 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.spark
 
-import java.util.{Collections, PrimitiveIterator}
+import java.util.{Collections, Locale, PrimitiveIterator}
 import java.util.stream.IntStream
 
+import scala.collection.immutable.BitSet
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
@@ -58,13 +59,20 @@ private[upkeep] final case class ParquetReading(
     field.copy(metadata = metadata.build())
   })
 
+  /** The positions of columns that a file lacks. Of one that has no ids and needs them it says nothing: Spark refuses it. */
+  def lackedBy(file: MessageType): BitSet =
+    if (byId && ParquetUtils.hasFieldIds(schema) && !ParquetReadSupport.containsFieldIds(file)) BitSet.empty
+    else BitSet(schema.indices.filterNot(i => finds(schema(i), file)): _*)
+
+  private def byId: Boolean = settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean
+
   /** Whether a file has a column. */
-  def finds(column: StructField, file: GroupType): Boolean = {
-    val byId =
-      settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean && ParquetUtils.hasFieldId(column)
+  private[spark] def finds(column: StructField, file: GroupType): Boolean = {
+    lazy val name = column.name.toLowerCase(Locale.ROOT)
     file.getFields.asScala.exists { field =>
-      if (byId) Option(field.getId).exists(_.intValue == ParquetUtils.getFieldId(column))
-      else field.getName.equalsIgnoreCase(column.name)
+      if (byId && ParquetUtils.hasFieldId(column))
+        Option(field.getId).exists(_.intValue == ParquetUtils.getFieldId(column))
+      else field.getName.toLowerCase(Locale.ROOT) == name
     }
   }
 

@@ -11,6 +11,7 @@ import io.deltaupkeep.parquet.bytes.UnreadableInput
 
 import org.apache.hadoop.fs.ChecksumException
 import org.apache.parquet.hadoop.BadConfigurationException
+import org.apache.parquet.io.ParquetDecodingException
 
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -95,17 +96,24 @@ object InputFailures {
 
   /** Why Spark cannot read a data file that is whole, whoever tries. */
   private[upkeep] object Unreadable {
-    def unapply(failure: Throwable): Option[String] = {
-      val causes = causesOf(failure)
-      val file = causes.collectFirst(fault).fold("a file")(_.file)
-      causes.collectFirst {
-        case e: SchemaColumnConvertNotSupportedException =>
-          s"Spark cannot read column ${e.getColumn} of $file as ${e.getLogicalType}: it is stored as ${e.getPhysicalType}"
-        case e: RuntimeException
-            if e.isInstanceOf[BadConfigurationException] || isOfSparksReader(e) ||
-              Option(e.getMessage).exists(_.startsWith(Duplicates)) =>
-          s"Spark cannot read $file: ${Option(e.getMessage).getOrElse(e.toString)}"
+    def unapply(failure: Throwable): Option[String] =
+      causesOf(failure).collectFirst(fault).filterNot(isOfLog).flatMap { fault =>
+        val causes = causesOf(fault.cause)
+        // Another run may read it, or nobody.
+        if (causes.exists(_.isInstanceOf[Error]) || isMissing(fault.cause) || damage(fault.cause).isDefined)
+          None
+        else causes.collectFirst(Function.unlift(reason(fault.file, _)))
       }
+
+    private def reason(file: String, cause: Throwable): Option[String] = cause match {
+      case e: SchemaColumnConvertNotSupportedException =>
+        val types = s"${e.getLogicalType}: it is stored as ${e.getPhysicalType}"
+        Some(s"Spark cannot read column ${e.getColumn} of $file as $types")
+      case e: RuntimeException
+          if e.isInstanceOf[BadConfigurationException] || isOfSparksReader(e) ||
+            Option(e.getMessage).exists(_.startsWith(Duplicates)) =>
+        Some(s"Spark cannot read $file: ${Option(e.getMessage).getOrElse(e.toString)}")
+      case _ => None
     }
   }
 
@@ -144,7 +152,8 @@ object InputFailures {
   private val fault: PartialFunction[Throwable, Fault] = {
     case e: UnreadableInput => Fault(e.file, e.getCause, e.ofSplice)
     case e: Throwable with SparkThrowable if isOfReader(e) =>
-      Fault(e.getMessageParameters.asScala.getOrElse("path", ""), e, ofSplice = false)
+      val parameters = e.getMessageParameters.asScala
+      Fault(parameters.get("path").orElse(parameters.get("filePath")).getOrElse(""), e, ofSplice = false)
     // Delta opens footers itself for REORG.
     case e @ Missing(file) => Fault(file, e, ofSplice = false)
   }
@@ -157,8 +166,11 @@ object InputFailures {
   private val Location = """\b[a-z][a-z0-9]*:/\S+""".r
 
   private def isOfReader(e: SparkThrowable): Boolean = Option(SparkApi.condition(e)).exists { condition =>
-    condition.startsWith("FAILED_READ_FILE") && !condition.endsWith("DATA_TYPE_MISMATCH")
+    condition.startsWith("FAILED_READ_FILE") || Before40.contains(condition)
   }
+
+  /** The same in Spark 3.5: for a column of another type, and for all else. */
+  private val Before40 = Set("_LEGACY_ERROR_TEMP_2063", "_LEGACY_ERROR_TEMP_2064")
 
   private def causesOf(e: Throwable): Seq[Throwable] =
     Iterator.iterate(e)(_.getCause).takeWhile(_ != null).toSeq
@@ -175,7 +187,7 @@ object InputFailures {
     case _: ReflectiveOperationException | _: LinkageError => None
     case thrown
         if thrown.isInstanceOf[ChecksumException] || thrown.isInstanceOf[DeltaChecksumException] ||
-          isOfReaders(thrown) =>
+          thrown.isInstanceOf[ParquetDecodingException] || isOfReaders(thrown) =>
       Some(Option(thrown.getMessage).getOrElse(thrown.getClass.getSimpleName))
     case _ => None
   }

@@ -13,6 +13,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.upkeep.{ForeignTables, TestSession}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.functions.{max, min}
 import org.apache.spark.sql.types._
 
 /** Files that lack a column with a default: readers supply it. */
@@ -141,5 +142,49 @@ class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         assert(new RowComparison(handle).differences(written, Nil) == names :+ RowComparison.Rows)
       }
     }
+  }
+
+  private val sevenByDefault: Metadata =
+    new MetadataBuilder().putString(EXISTS_DEFAULT_COLUMN_METADATA_KEY, "7").build()
+
+  test("a file without the ids by which the table finds columns keeps what it holds") {
+    def mapped(id: Int) = new MetadataBuilder()
+      .putLong("delta.columnMapping.id", id.toLong)
+      .putString("delta.columnMapping.physicalName", s"p$id")
+    val schema = new StructType()
+      .add("a", IntegerType, nullable = true, mapped(1).build())
+      .add("x", IntegerType, nullable = true, mapped(2).withMetadata(sevenByDefault).build())
+    val parquet = MessageTypeParser.parseMessageType("message m { optional int32 p1; optional int32 p2; }")
+    val files = (1 to 2).map(i => fileOf(parquet) { row => row.append("p1", i).append("p2", i); () })
+    val path = tableOf("defaultsWithoutIds", schema, "delta.columnMapping.mode" -> "id")(files: _*)
+    val bins = withConf("spark.deltaUpkeep.optimize.engine" -> "rows") {
+      spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect()
+    }
+    assert(bins.map(_.getAs[String]("status")).toSeq == Seq("left"), bins.mkString)
+    assert(bins.head.getAs[String]("reason").contains("field Ids"), bins.mkString)
+    assert(DeltaLog.forTable(spark, path).update().version == 0)
+  }
+
+  test("rows of files that lack different columns are put in one order") {
+    val schema =
+      new StructType().add("id", IntegerType).add("x", IntegerType, nullable = true, sevenByDefault)
+    def file(columns: String, ids: Seq[Int]) =
+      fileOf(MessageTypeParser.parseMessageType(s"message m { $columns }"))(
+        ids.map(id => (row: Group) => { row.append("id", id); () }): _*
+      )
+    val path = tableOf("defaultsInOrder", schema)(
+      file("optional int32 id;", 0 until 2000),
+      file("optional int32 id; optional int32 x;", 5000 until 7000)
+    )
+    val bytes = DeltaLog.forTable(spark, path).update().sizeInBytes
+    withConf("spark.databricks.delta.optimize.maxFileSize" -> (bytes / 4).toString) {
+      spark.sql(s"OPTIMIZE delta.`$path` ZORDER BY (id)").collect()
+    }
+    val ranges = spark.read.format("delta").load(path)
+      .groupBy("_metadata.file_name").agg(min("id"), max("id")).collect()
+      .map(row => row.getInt(1) -> row.getInt(2))
+    assert(ranges.length > 2)
+    // At most the file in the middle may hold rows of both.
+    assert(ranges.count { case (least, most) => least < 2000 && most >= 5000 } <= 1, ranges.mkString)
   }
 }

@@ -79,4 +79,13 @@ class UnreadableFilesSuite extends AnyFunSuite {
     assert(e.getMessage.startsWith("[DELTA_UPKEEP.DATA_FILE_UNREADABLE]"), e)
     assert(e.getMessage.contains("Spark cannot read column [a] of "), e)
   }
+
+  test("a codec that is missing for new files is no fault of those that are there") {
+    val path = tableOf("unwritable", schema)(good: _*)
+    withConf("spark.sql.parquet.compression.codec" -> "brotli") {
+      val e = intercept[Exception](spark.sql(s"OPTIMIZE delta.`$path` ZORDER BY (a)").collect())
+      assert(!e.getMessage.contains("DATA_FILE_UNREADABLE"), e)
+    }
+    assert(DeltaLog.forTable(spark, path).update().version == 0)
+  }
 }
