@@ -287,7 +287,8 @@ class CheckpointHookSuite extends AnyFunSuite {
     val feature = Seq("delta.feature.v2Checkpoint" -> "supported")
     assert(namesBy("sync", "hookSettings-feature", feature, partSize -> "2") == Set("checkpoint.parquet"))
     val sidecars = new File(root, "hookSettings-3-sync/_delta_log/_sidecars").list()
-    assert(sidecars.count(_.endsWith(".parquet")) == 2)
+    // Two for four files, or three if one of the two threads was given three of them.
+    assert(Set(2, 3)(sidecars.count(_.endsWith(".parquet"))))
   }
 
   test("of a table only the newest checkpoint waits") {
