@@ -26,7 +26,7 @@ import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFA
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, ParquetUtils}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{MetadataBuilder, StructField, StructType}
+import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
 /**
  * How Spark reads Parquet files of a table: names without case, as Delta has them.
@@ -62,18 +62,20 @@ private[upkeep] final case class ParquetReading(
   /** The positions of columns that a file lacks. Of one that has no ids and needs them it says nothing: Spark refuses it. */
   def lackedBy(file: MessageType): BitSet =
     if (byId && ParquetUtils.hasFieldIds(schema) && !ParquetReadSupport.containsFieldIds(file)) BitSet.empty
-    else BitSet(schema.indices.filterNot(i => finds(schema(i), file)): _*)
+    else BitSet(heldBy(file).zipWithIndex.collect { case (false, column) => column }: _*)
 
   private def byId: Boolean = settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean
 
-  /** Whether a file has a column. */
-  private[spark] def finds(column: StructField, file: GroupType): Boolean = {
-    lazy val name = column.name.toLowerCase(Locale.ROOT)
-    file.getFields.asScala.exists { field =>
-      if (byId && ParquetUtils.hasFieldId(column))
-        Option(field.getId).exists(_.intValue == ParquetUtils.getFieldId(column))
-      else field.getName.toLowerCase(Locale.ROOT) == name
-    }
+  /** Whether a file has each of the columns. */
+  private[spark] def heldBy(file: GroupType): IndexedSeq[Boolean] = {
+    def lowered(name: String) = name.toLowerCase(Locale.ROOT)
+    val fields = file.getFields.asScala
+    val ids = fields.flatMap(field => Option(field.getId)).map(_.intValue).toSet
+    val names = fields.map(field => lowered(field.getName)).toSet
+    schema.map { column =>
+      if (byId && ParquetUtils.hasFieldId(column)) ids(ParquetUtils.getFieldId(column))
+      else names(lowered(column.name))
+    }.toIndexedSeq
   }
 
   /** Runs code of Spark's reader that asks for settings of the session. */
@@ -206,7 +208,7 @@ private[upkeep] final class ParquetRows(
     support.prepareForRead(conf, keyValues, meta.getSchema, context)
 
   private val fields = reading.schema.fields
-  private val isStored = fields.map(reading.finds(_, requested))
+  private val isStored = reading.heldBy(requested)
 
   private def valuesOf(row: InternalRow): Array[Any] =
     Array.tabulate[Any](fields.length) { i =>
