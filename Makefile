@@ -38,8 +38,8 @@ SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(
 LINES := 3.5_2.12 3.5_2.13 4.0_2.13 4.1_2.13 4.2_2.13
 PAIRS := 3.5.2-3.2.1 3.5.6-3.3.2 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
-OWN_JAR := scala/target/4.2_2.13/scala-2.13/delta-upkeep_4.2_2.13-$(VERSION).jar
 JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-$(lastword $(subst _, ,$(line)))/delta-upkeep_$(line)-$(VERSION).jar)
+OWN_JAR := $(filter scala/target/4.2_%,$(JARS))
 # Of PLATFORM. The older name of the artifact has that of Spark 4.2, and PySpark 3.5 has Scala 2.12.
 IS_MAIN := $(filter 4.2,$(PLATFORM))
 NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
