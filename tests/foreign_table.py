@@ -27,6 +27,7 @@ from sessions import as_arrow
 
 Row = dict[str, Any]
 Rows = Counter[str]
+UNREADABLE = (pa.ArrowException, duckdb.Error, OSError)
 _WIDE = Context(prec=60)
 
 
@@ -142,7 +143,15 @@ class ForeignTable:
 
 
 def read_by_pyarrow(file: str) -> pa.Table:
-    return pq.ParquetFile(file, coerce_int96_timestamp_unit="us").read()
+    """Read all rows of a file, or fail with one of `UNREADABLE`.
+
+    pyarrow begins some files of one row with a page of none, and its reader stops there.
+    """
+    opened = pq.ParquetFile(file, coerce_int96_timestamp_unit="us")
+    rows = opened.read()
+    if rows.num_rows != opened.metadata.num_rows:
+        raise pa.ArrowInvalid(f"{rows.num_rows} rows of {opened.metadata.num_rows} in {file}")
+    return rows
 
 
 def read_by_duckdb(file: str) -> pa.Table:
@@ -211,7 +220,7 @@ def _add(
     if file.stats != "none":
         try:
             written = read_by_pyarrow(str(target))
-        except OSError:  # pyarrow cannot read all that it writes
+        except UNREADABLE:  # pyarrow cannot read all that it writes
             return {"add": add}
         add["stats"] = json.dumps(stats_of(written, held, file.stats))
     return {"add": add}

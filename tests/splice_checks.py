@@ -23,12 +23,11 @@ from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
 from foreign_data import EPOCH, MICROSECOND, draw_leaf
-from foreign_table import ForeignTable, Rows, canonical_rows, read_by_pyarrow
+from foreign_table import UNREADABLE, ForeignTable, Rows, canonical_rows, read_by_pyarrow
 from page_index import PageIndex, read_page_index
 from sessions import as_arrow, session_conf
 
 _WIDE = Context(prec=60)
-UNREADABLE = (pa.ArrowException, duckdb.Error, OSError)
 UNFILTERED = (t.StructType, t.ArrayType, t.MapType, t.BinaryType, t.BooleanType)
 
 

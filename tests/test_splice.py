@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
 from foreign_data import LEAVES, Shape
-from foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows
+from foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows, read_by_pyarrow
 from foreign_writers import DuckDB, PyArrow, Spark
 from page_index import read_page_index
 from sessions import as_arrow, session_conf
@@ -322,6 +322,17 @@ def test_any_table(spark: SparkSession, root: Path, drawn: dict[str, Any]):
         optimize_and_check(table, conf)
     except CannotRead:
         reject()
+
+
+def test_files_that_begin_with_an_empty_page(spark: SparkSession, root: Path):
+    """pyarrow writes them of one row, and loses the row when it reads them."""
+    schema = t.StructType([t.StructField("flags", t.ArrayType(t.BooleanType()))])
+    writer = PyArrow({"data_page_version": "2.0", "data_page_size": 64, "use_dictionary": False})
+    files = [ForeignFile(writer, rows=1, seed=seed) for seed in range(3)]
+    table = ForeignTable.of(spark, root, schema, files)
+    assert set(readable(table)) == {"duckdb"}
+    (merged,) = optimize_and_check(table).files
+    assert read_by_pyarrow(merged).num_rows == 3
 
 
 def test_partition_column_in_some_of_the_files(spark: SparkSession, root: Path):
