@@ -6,11 +6,11 @@ import java.util.ConcurrentModificationException
 import scala.annotation.tailrec
 
 import io.deltaupkeep.UpkeepErrors
-import io.deltaupkeep.plan.compact.{CommitOutcome, OptimizeSettings}
+import io.deltaupkeep.plan.compact.{Bin, CommitOutcome, OddBin, OptimizeSettings}
 
 import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.rewrite.{OddBins, RowComparison, WrittenBin}
+import org.apache.spark.sql.delta.upkeep.rewrite.{BinOutcome, RowComparison, WrittenBin}
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -19,15 +19,16 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  *
  * @param selected  the files of which the plan was made
  * @param operation as the history shows it
- * @param odd       is told the bins whose rows differ from those of their inputs
+ * @param mayHide   whether a deletion vector may hide rows of new files
  */
 private[upkeep] final class OptimizeCommitter(
     handle: DeltaHandle,
     selected: SelectedFiles,
     operation: DeltaOperations.Operation,
     settings: OptimizeSettings,
-    odd: OddBins
+    mayHide: Boolean
 ) {
+  import CommitOutcome.nothingToDo
   import OptimizeCommitter._
 
   private val comparison = new RowComparison(handle)
@@ -41,50 +42,57 @@ private[upkeep] final class OptimizeCommitter(
    * @param transaction in which the first batch is committed
    * @throws io.deltaupkeep.UpkeepException `OPTIMIZE_CONFLICT` if every attempt met a conflict
    */
-  def commit(written: Iterator[WrittenBin], transaction: OptimisticTransaction): CommitOutcome =
+  def commit(outcomes: Iterator[BinOutcome.Final], transaction: OptimisticTransaction): CommitOutcome =
     Iterator
-      .continually(nextBatch(written))
+      .continually(nextBatch(outcomes))
       .takeWhile(_.nonEmpty)
       .zipWithIndex
       .map {
-        case (batch, 0) => commit(transaction, batch.map(Rebased.unchanged(_, selected)), attempt = 1)
-        case (batch, _) => commitSurvivors(batch, attempt = 1)
+        case (batch, 0) =>
+          batch.others ++ commit(transaction, batch.bins.map(Rebased.unchanged(_, selected)), attempt = 1)
+        case (batch, _) => batch.others ++ commitSurvivors(batch.bins, attempt = 1)
       }
-      .foldLeft(CommitOutcome.nothingToDo)(_ ++ _)
+      .foldLeft(nothingToDo)(_ ++ _)
 
+  /** As many bins as one commit may have, or none if no more are left to commit. */
   @tailrec
-  private def nextBatch(written: Iterator[WrittenBin]): Seq[WrittenBin] = {
-    val batch = Vector.newBuilder[WrittenBin]
+  private def nextBatch(outcomes: Iterator[BinOutcome.Final], before: CommitOutcome = nothingToDo): Batch = {
+    val bins = Vector.newBuilder[WrittenBin]
+    val left = Vector.newBuilder[Bin]
+    val odd = Vector.newBuilder[OddBin]
     var bytes = 0L
-    val verified =
+    val same =
       try {
-        while (bytes < settings.maxBytesPerCommit && written.hasNext) {
-          val next = written.next()
-          batch += next
-          bytes += next.bin.bin.sizeInBytes
+        while (bytes < settings.maxBytesPerCommit && outcomes.hasNext) outcomes.next() match {
+          case BinOutcome.Written(bin) =>
+            bins += bin
+            bytes += bin.bin.bin.sizeInBytes
+          case BinOutcome.Left(bin) => left += bin
+          case BinOutcome.Odd(bin) => odd += bin
         }
-        verify(batch.result().map(Rebased.unchanged(_, selected))).map(_.written)
+        val (same, differing) = verified(bins.result().map(Rebased.unchanged(_, selected)))
+        odd ++= differing
+        same.map(_.written)
       } catch {
         // An interrupt too.
         case failure: Throwable =>
-          removeFiles(batch.result())
+          removeFiles(bins.result())
           throw failure
       }
-    if (verified.isEmpty && written.hasNext) nextBatch(written) else verified
+    val others = before ++ CommitOutcome(left = left.result(), odd = odd.result())
+    if (same.isEmpty && outcomes.hasNext) nextBatch(outcomes, others) else Batch(same, others)
   }
 
-  /** The bins whose rows are those of their inputs. The new files of others are removed. */
-  private def verify(bins: Seq[Rebased]): Seq[Rebased] =
-    if (!settings.verify || bins.isEmpty || differences(bins).isEmpty) bins
+  /** The bins whose rows are those of their inputs, and the others, whose new files are removed. */
+  private def verified(bins: Seq[Rebased]): (Seq[Rebased], Seq[OddBin]) =
+    if (!settings.verify || bins.isEmpty || differences(bins).isEmpty) (bins, Nil)
     else
-      bins.filter { bin =>
-        val differing = differences(Seq(bin))
-        if (differing.nonEmpty) {
+      bins.map(bin => bin -> differences(Seq(bin))).partitionMap {
+        case (same, Nil) => Left(same)
+        case (bin, columns) =>
           bin.removeVector(handle)
           removeFiles(Seq(bin.written))
-          odd.add(bin.written.bin.bin, RowComparison.told(differing))
-        }
-        differing.isEmpty
+          Right(OddBin(bin.written.bin.bin, RowComparison.told(columns)))
       }
 
   private def differences(bins: Seq[Rebased]): Seq[String] =
@@ -99,7 +107,7 @@ private[upkeep] final class OptimizeCommitter(
       case Right(version) =>
         // Other writers deleted all of their rows.
         removeFiles(bins.filter(_.adds.isEmpty).map(_.written))
-        CommitOutcome(version.toSeq, bins.map(_.bin(selected)), Nil)
+        CommitOutcome(version.toSeq, bins.map(_.bin(selected)))
       case Left(conflict) =>
         bins.foreach(_.removeVector(handle))
         val written = bins.map(_.written)
@@ -112,39 +120,34 @@ private[upkeep] final class OptimizeCommitter(
 
   /** Commits the bins that can be carried over to the table as it is now. */
   private def commitSurvivors(bins: Seq[WrittenBin], attempt: Int): CommitOutcome = {
-    val (next, (surviving, lost)) =
+    val (next, carried) =
       try {
         val next = handle.table.startTransaction(None)
-        (next, rebased(next, bins, attempt))
+        (next, carriedOver(next, bins, attempt))
       } catch {
         // No commit names these files.
         case failure: Throwable =>
           removeFiles(bins)
           throw failure
       }
-    removeFiles(lost)
-    commit(next, surviving, attempt) ++ CommitOutcome(Nil, Nil, lost.map(_.bin.bin))
+    removeFiles(carried.lost)
+    commit(next, carried.surviving, attempt) ++
+      CommitOutcome(lost = carried.lost.map(_.bin.bin), odd = carried.odd)
   }
 
-  private def rebased(
-      next: OptimisticTransaction,
-      bins: Seq[WrittenBin],
-      attempt: Int
-  ): (Seq[Rebased], Seq[WrittenBin]) = {
-    val (surviving, lost) = new Rebase(handle, selected, next, carries(attempt))(bins)
+  private def carriedOver(next: OptimisticTransaction, bins: Seq[WrittenBin], attempt: Int): Carried = {
+    val carries = attempt <= MostCarried && mayHide
+    val (surviving, lost) = new Rebase(handle, selected, next, carries)(bins)
     val (late, asRead) = surviving.partition(_.lateRows > 0)
     try {
-      (asRead ++ verify(late), lost)
+      val (same, odd) = verified(late)
+      Carried(asRead ++ same, lost, odd)
     } catch {
       case failure: Throwable =>
         surviving.foreach(_.removeVector(handle))
         throw failure
     }
   }
-
-  /** A REORG is asked to leave no deleted rows. */
-  private def carries(attempt: Int): Boolean =
-    attempt <= MostCarried && !operation.isInstanceOf[DeltaOperations.Reorg]
 
   private def tryCommit(
       transaction: OptimisticTransaction,
@@ -177,6 +180,13 @@ private[upkeep] final class OptimizeCommitter(
 }
 
 private object OptimizeCommitter {
+
+  /** What is committed together, and what else was found meanwhile. */
+  private final case class Batch(bins: Seq[WrittenBin], others: CommitOutcome) {
+    def nonEmpty: Boolean = bins.nonEmpty || others != CommitOutcome.nothingToDo
+  }
+
+  private final case class Carried(surviving: Seq[Rebased], lost: Seq[WrittenBin], odd: Seq[OddBin])
 
   /** Delta resolves conflicts that do not touch our files by itself, so each attempt here met one that does. */
   private val MaxAttempts = 10

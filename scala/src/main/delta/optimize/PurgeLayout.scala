@@ -25,6 +25,7 @@ private[optimize] final class PurgeLayout(table: DeltaHandle, layout: Layout.Pur
     if (!layout.oneByOne) add
     else NewFile.changed(add)(tags = input.tags, clusteringProvider = input.clusteringProvider)
 
-  /** No hidden rows may be left. */
+  /** No hidden rows may be left, not in these files and not in new ones. */
   override def mayStay: Boolean = false
+  override def mayHide: Boolean = false
 }

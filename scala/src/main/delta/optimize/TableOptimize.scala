@@ -12,7 +12,7 @@ import io.deltaupkeep.plan.compact.{
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
-import org.apache.spark.sql.delta.upkeep.rewrite.{BinWriter, OddBins}
+import org.apache.spark.sql.delta.upkeep.rewrite.BinWriter
 import org.apache.spark.sql.delta.upkeep.splice.BinSplicer
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
@@ -84,20 +84,19 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   /** Writes and commits the bins of a plan of this table's version. */
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
     val transaction = table.table.startTransaction(Some(CommitBase.of(table.snapshot, selected)))
-    val odd = new OddBins
-    val writer = new BinWriter(table, layout, plan, selected.actionOf, odd)
-    val written = writer.write()
-    try {
-      val committed =
-        new OptimizeCommitter(table, selected, layout.operation(predicate, request.isAuto), settings, odd).commit(
+    val written = new BinWriter(table, layout, plan, selected.actionOf).write()
+    val operation = layout.operation(predicate, request.isAuto)
+    val outcome =
+      try
+        new OptimizeCommitter(table, selected, operation, settings, layout.mayHide).commit(
           written,
           transaction
         )
-      odd.all.headOption.foreach { first =>
-        throw UpkeepErrors.rewriteMismatch(table.name, odd.all.size, first.text)
-      }
-      committed.copy(left = writer.left)
-    } finally written.close()
+      finally written.close()
+    outcome.odd.headOption.foreach { first =>
+      throw UpkeepErrors.rewriteMismatch(table.name, outcome.odd.size, first.text)
+    }
+    outcome
   }
 }
 

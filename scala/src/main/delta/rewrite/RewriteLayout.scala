@@ -17,4 +17,7 @@ private[upkeep] trait RewriteLayout {
 
   /** Whether files that Spark cannot read may stay as they are. */
   def mayStay: Boolean = true
+
+  /** Whether a deletion vector of a new file may hide what other writers delete meanwhile. */
+  def mayHide: Boolean = true
 }

@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.compact
 
+import io.deltaupkeep.CountText
+
 /**
  * A bin that was rewritten.
  *
@@ -25,6 +27,19 @@ final case class RowGroupCounts(before: Long, after: Long)
 final case class TierWork(tier: String, bytes: Long, milliseconds: Long)
 
 /**
+ * A bin whose new file would differ from its inputs. It stays as it is, and the others go on.
+ *
+ * @param difference the first one, as sentences
+ */
+final case class OddBin(bin: Bin, difference: String) {
+  def text: String = {
+    val (first, partition) = (bin.files.head.path, bin.partition.text)
+    val where = if (partition.isEmpty) "" else s" of $partition"
+    s"${CountText.of(bin.files.size, "file")}$where from $first on: $difference"
+  }
+}
+
+/**
  * What the commits of an OPTIMIZE did.
  *
  * @param versions  of the commits, none where no bin was left to commit
@@ -32,12 +47,14 @@ final case class TierWork(tier: String, bytes: Long, milliseconds: Long)
  * @param lost      bins whose files another writer changed first in a way that cannot be carried over; their new files
  *                  were deleted
  * @param left      files that no bin is worth rewriting for, and why they cannot be spliced
+ * @param odd       bins whose new files would differ from their inputs
  */
 final case class CommitOutcome(
-    versions: Seq[Long],
-    committed: Seq[RewrittenBin],
-    lost: Seq[Bin],
-    left: Seq[Bin] = Nil
+    versions: Seq[Long] = Nil,
+    committed: Seq[RewrittenBin] = Nil,
+    lost: Seq[Bin] = Nil,
+    left: Seq[Bin] = Nil,
+    odd: Seq[OddBin] = Nil
 ) {
 
   def ++(later: CommitOutcome): CommitOutcome =
@@ -45,10 +62,11 @@ final case class CommitOutcome(
       versions ++ later.versions,
       committed ++ later.committed,
       lost ++ later.lost,
-      (left ++ later.left).distinct
+      (left ++ later.left).distinct,
+      odd ++ later.odd
     )
 }
 
 object CommitOutcome {
-  val nothingToDo: CommitOutcome = CommitOutcome(Nil, Nil, Nil)
+  val nothingToDo: CommitOutcome = CommitOutcome()
 }

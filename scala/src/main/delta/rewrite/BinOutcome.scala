@@ -1,0 +1,49 @@
+package org.apache.spark.sql.delta.upkeep.rewrite
+
+import io.deltaupkeep.parquet.file.PlacedRows
+import io.deltaupkeep.plan.compact.{Bin, DataFile, OddBin, RewrittenBin}
+import io.deltaupkeep.store.NewFiles
+
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.util.DeltaFileOperations
+
+/** What became of a bin of a plan, or of some of its files. */
+private[upkeep] sealed trait BinOutcome
+
+private[upkeep] object BinOutcome {
+
+  /** Of the splice job: the rows tier has to do it. */
+  final case class NeedsRows(bin: Bin) extends BinOutcome
+
+  /** Nothing else will be tried. */
+  sealed trait Final extends BinOutcome
+
+  final case class Written(bin: WrittenBin) extends Final
+
+  /** It turned out not to be worth it, or not to be readable, as the tier's reason says. */
+  final case class Left(bin: Bin) extends Final
+
+  /** Its new file is gone already. */
+  final case class Odd(bin: OddBin) extends Final
+}
+
+/**
+ * A bin whose new files are written but not committed yet.
+ *
+ * @param placed where the rows of the inputs are in the new file, if that is known
+ */
+private[upkeep] final case class WrittenBin(
+    bin: RewrittenBin,
+    adds: Seq[AddFile],
+    placed: Option[Seq[PlacedRows]]
+) {
+  def inputs: Seq[DataFile] = bin.bin.files
+
+  /** Removes the new files: they will not be committed. */
+  def remove(handle: DeltaHandle): Unit =
+    NewFiles.remove(
+      adds.map(add => DeltaFileOperations.absolutePath(handle.path, add.path)),
+      handle.hadoopConf
+    )
+}
