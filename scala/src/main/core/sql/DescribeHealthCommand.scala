@@ -2,15 +2,14 @@ package io.deltaupkeep.sql
 
 import io.deltaupkeep.Options
 import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
-import io.deltaupkeep.plan.compact.{OptimizePlanner, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
-import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
+import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
 import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
@@ -26,16 +25,16 @@ private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
     val log = new LogFacts(table)
     val none = new Options(statement, Nil, Nil)
     val now = System.currentTimeMillis()
-    val files = new SelectedFiles(table, predicate = Nil)
+    val optimize = TableOptimize.ofAll(table, none)
     HealthCheck.of(
       HealthFacts(
         table.facts,
-        OptimizePlanner.compact(files.files, OptimizeSettings(none, OptimizeDefaults.of(table))),
-        new FooterSampler(table).sample(files.files),
-        new OrphanSearch(table).run(files),
-        TableCleanup(table, none).plan,
+        optimize.plan,
+        new FooterSampler(table).sample(optimize.selected.files),
+        new OrphanSearch(table).run(optimize.selected),
+        TableCleanup.ofTable(table, none, now).plan,
         log.newestCheckpoint,
-        log.sinceCheckpoint(now),
+        new CheckpointLag(table).since(now),
         log.loadCost,
         CheckpointWorker.lastOutcome(table),
         now

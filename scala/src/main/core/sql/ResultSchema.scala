@@ -3,6 +3,7 @@ package io.deltaupkeep.sql
 import scala.reflect.runtime.universe.TypeTag
 
 import io.deltaupkeep.health.HealthResult
+import io.deltaupkeep.maintain.MaintainResult
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult

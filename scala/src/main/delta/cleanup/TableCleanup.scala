@@ -120,11 +120,7 @@ object TableCleanup {
   /** The files of each are looked at. */
   private val MostPassedOver = 20
 
-  /** Uses the table's own retention and the current time. */
-  def apply(table: DeltaHandle, options: Options): TableCleanup =
-    TableCleanup(
-      table,
-      CleanupSettings(options, retain = None, table.facts, allowShorter = false),
-      System.currentTimeMillis()
-    )
+  /** With the table's own retention; `now` in milliseconds since the epoch. */
+  def ofTable(table: DeltaHandle, options: Options, now: Long): TableCleanup =
+    TableCleanup(table, CleanupSettings(options, retain = None, table.facts, allowShorter = false), now)
 }

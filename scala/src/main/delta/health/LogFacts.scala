@@ -1,15 +1,14 @@
 package org.apache.spark.sql.delta.upkeep.health
 
 import io.deltaupkeep.health.{FileTotal, LoadCost, NewestCheckpoint}
-import io.deltaupkeep.plan.checkpoint.SinceCheckpoint
 
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.delta.CheckpointInstance
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, UncheckpointedCommits, LastCheckpoint}
+import org.apache.spark.sql.delta.upkeep.read.LastCheckpoint
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** What the log of a table says about its checkpoints, for the decision on the next one. */
+/** What the log of a table says about its newest checkpoint. */
 final class LogFacts(table: DeltaHandle) {
 
   private val snapshot = table.snapshot
@@ -25,16 +24,6 @@ final class LogFacts(table: DeltaHandle) {
         else "classic"
       NewestCheckpoint(checkpoint.version, layout, files.map(_.getModificationTime).max)
     }
-  }
-
-  /** The changes since that checkpoint; `now` in milliseconds since the epoch. */
-  def sinceCheckpoint(now: Long): SinceCheckpoint =
-    UncheckpointedCommits.checkpoint(snapshot.logSegment, snapshot.version, submitted = None, now)
-
-  /** Whether `_last_checkpoint` names that checkpoint or a newer one; true if there is no checkpoint. */
-  def namesNewestCheckpoint: Boolean = {
-    val checkpoint = snapshot.checkpointProvider
-    checkpoint.isEmpty || new CheckpointPointer(table).version.exists(_ >= checkpoint.version)
   }
 
   /** What a reader without a cached snapshot loads. Reads the top-level file of a v2 checkpoint. */

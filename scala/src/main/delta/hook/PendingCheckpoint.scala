@@ -2,16 +2,16 @@ package org.apache.spark.sql.delta.upkeep.hook
 
 import java.security.PrivilegedExceptionAction
 
-import io.deltaupkeep.Options
+import io.deltaupkeep.maintain.{CleanupStep, StepOptions, StepPlan}
 import io.deltaupkeep.plan.checkpoint.{CheckpointResult, TopLevelFormat}
 import io.deltaupkeep.plan.cleanup.CleanupResult
+
 import org.apache.hadoop.security.UserGroupInformation
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
-import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, DeltaApi}
@@ -53,10 +53,11 @@ private[upkeep] case class PendingCheckpoint(
   }
 
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
-  def cleanUp(): Option[CleanupResult] = {
+  def cleanUp(now: Long): Option[CleanupResult] = {
     val table = DeltaHandle.of(session, snapshot, catalogTable)
-    Option.when(table.facts.logCleanupEnabled && !table.facts.catalogManaged) {
-      TableCleanup(table, new Options("CLEANUP LOG", Nil, Nil)).execute()
+    CleanupStep.plan(table, StepOptions("CLEANUP LOG"), now) match {
+      case due: StepPlan.Due => due.execute().cleanup
+      case _ => None
     }
   }
 }

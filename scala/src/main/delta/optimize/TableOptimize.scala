@@ -1,9 +1,10 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.{Options, UpkeepErrors}
 import io.deltaupkeep.plan.compact.{
   CommitOutcome,
   Layout,
+  LayoutChoice,
   OptimizePlan,
   OptimizeResult,
   OptimizeScope,
@@ -32,7 +33,9 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   import request.layout.statement
 
   private val layout = TableLayout.of(table, request.layout)
-  private val selected = new SelectedFiles(table, predicate)
+
+  /** Those that the predicate selects. */
+  val selected: SelectedFiles = new SelectedFiles(table, predicate)
 
   /**
    * @throws io.deltaupkeep.UpkeepException if Delta has no statistics or no order for a column of ZORDER BY
@@ -101,5 +104,17 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 }
 
 object TableOptimize {
+
+  /** OPTIMIZE of all files, in the layout that the table has. */
+  def ofAll(table: DeltaHandle, options: Options): TableOptimize = {
+    val layout = new LayoutChoice(table.facts, table.session.sessionState.conf.resolver)
+      .of(full = false, hasPredicate = false, zOrderBy = Nil)
+    TableOptimize(
+      table,
+      OptimizeRequest(layout, predicate = Nil),
+      OptimizeSettings(options, OptimizeDefaults.of(table))
+    )
+  }
+
   private val MaxReplans = 3
 }

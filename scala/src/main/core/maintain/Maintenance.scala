@@ -1,0 +1,103 @@
+package io.deltaupkeep.maintain
+
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.plan.checkpoint.CheckpointResult
+import io.deltaupkeep.plan.cleanup.CleanupResult
+import io.deltaupkeep.plan.compact.OptimizeResult
+
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * A result row of MAINTAIN: one for each step, in the order in which they run.
+ *
+ * @param path   root of the table
+ * @param step   `optimize`, `checkpoint` or `cleanup`
+ * @param due    whether there was something to do
+ * @param status `done`, `planned` (a dry run), `not due`, or `skipped`: this extension may not do it
+ * @param reason of the status
+ */
+final case class MaintainResult(
+    path: String,
+    step: String,
+    due: Boolean,
+    dryRun: Boolean,
+    status: String,
+    reason: String,
+    optimize: Option[OptimizeResult],
+    checkpoint: Option[CheckpointResult],
+    cleanup: Option[CleanupResult]
+)
+
+/** All steps, in the order in which they run. */
+object Maintenance {
+
+  val steps: Seq[Step] = Seq(OptimizeStep, CheckpointStep, CleanupStep)
+
+  /** What the steps would do to a version of a table; `now` in milliseconds since the epoch. */
+  def planned(table: DeltaHandle, options: StepOptions, now: Long): Seq[MaintainResult] =
+    steps.map { step =>
+      step.plan(table, options, now) match {
+        case due: StepPlan.Due => row(table, step, due, "planned", due.planned(), dryRun = true)
+        case other => rowOfNone(table, step, other, dryRun = true)
+      }
+    }
+
+  /**
+   * Runs what is due. After an error that leaves the table sound the other steps run too, and then it is
+   * thrown.
+   *
+   * @param tableFor the version for a step, with what the step before or another writer has committed
+   */
+  def run(options: StepOptions, now: () => Long)(tableFor: Step => DeltaHandle): Seq[MaintainResult] = {
+    var unfinished = Option.empty[UpkeepException]
+    val rows =
+      try
+        steps.flatMap { step =>
+          try Some(runStep(step, tableFor(step), options, now()))
+          catch {
+            case e: UpkeepException if step.mayGoOnAfter(e) =>
+              unfinished = Some(e)
+              None
+          }
+        }
+      catch {
+        case NonFatal(e) if unfinished.nonEmpty =>
+          unfinished.foreach(_.addSuppressed(e))
+          Nil
+      }
+    unfinished.foreach(throw _)
+    rows
+  }
+
+  private def runStep(step: Step, table: DeltaHandle, options: StepOptions, now: Long): MaintainResult =
+    step.plan(table, options, now) match {
+      case due: StepPlan.Due => row(table, step, due, "done", due.execute(), dryRun = false)
+      case other => rowOfNone(table, step, other, dryRun = false)
+    }
+
+  private def rowOfNone(table: DeltaHandle, step: Step, plan: StepPlan, dryRun: Boolean): MaintainResult = {
+    val status = if (plan.isInstanceOf[StepPlan.Skipped]) "skipped" else "not due"
+    row(table, step, plan, status, StepResult(), dryRun)
+  }
+
+  private def row(
+      table: DeltaHandle,
+      step: Step,
+      plan: StepPlan,
+      status: String,
+      result: StepResult,
+      dryRun: Boolean
+  ): MaintainResult = MaintainResult(
+    table.path,
+    step.name,
+    plan.isInstanceOf[StepPlan.Due],
+    dryRun,
+    status,
+    plan.reason,
+    result.optimize,
+    result.checkpoint,
+    result.cleanup
+  )
+}

@@ -1,0 +1,30 @@
+package io.deltaupkeep.maintain
+
+import io.deltaupkeep.{CountText, OptionEntry, UpkeepException}
+import io.deltaupkeep.plan.compact.OptimizeSettings
+
+import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** OPTIMIZE of the whole table, in the layout that it has. */
+object OptimizeStep extends Step {
+  override val name: String = "optimize"
+  override val entries: Seq[OptionEntry[_]] = OptimizeSettings.entries
+
+  override def plan(table: DeltaHandle, options: StepOptions, now: Long): StepPlan =
+    if (table.facts.catalogManaged) StepPlan.Skipped("the catalog decides on file rewrites")
+    else {
+      val optimize = TableOptimize.ofAll(table, options.of(entries))
+      if (optimize.plan.isEmpty) StepPlan.NotDue("no files to rewrite")
+      else
+        StepPlan.Due(
+          s"${CountText.of(optimize.plan.files.size, "file")} to rewrite",
+          () => StepResult(optimize = Some(optimize.planned())),
+          () => StepResult(optimize = Some(optimize.execute()))
+        )
+    }
+
+  /** Some files were left alone. */
+  override def mayGoOnAfter(error: UpkeepException): Boolean =
+    Set("REWRITE_MISMATCH", "OPTIMIZE_CONFLICT")(error.name)
+}

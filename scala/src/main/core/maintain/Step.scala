@@ -1,0 +1,70 @@
+package io.deltaupkeep.maintain
+
+import io.deltaupkeep.{OptionEntry, Options, UpkeepException}
+import io.deltaupkeep.plan.checkpoint.CheckpointResult
+import io.deltaupkeep.plan.cleanup.CleanupResult
+import io.deltaupkeep.plan.compact.OptimizeResult
+
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/** One thing that maintenance does to a table, if it is due: the same after a commit as in MAINTAIN. */
+trait Step {
+
+  /** As the rows of MAINTAIN have it. */
+  def name: String
+
+  def entries: Seq[OptionEntry[_]]
+
+  /**
+   * What there is to do in a version of a table.
+   *
+   * @param now in milliseconds since the epoch
+   */
+  def plan(table: DeltaHandle, options: StepOptions, now: Long): StepPlan
+
+  /** Whether an error has left the table as sound as before, so that later steps still run. */
+  def mayGoOnAfter(error: UpkeepException): Boolean = false
+}
+
+/** Options for several steps, each of which takes those that it knows. */
+final case class StepOptions(statement: String, pairs: Seq[(String, String)] = Nil) {
+
+  def of(entries: Seq[OptionEntry[_]]): Options =
+    new Options(
+      statement,
+      pairs.filter { case (name, _) => entries.exists(_.name.equalsIgnoreCase(name)) },
+      entries
+    )
+
+  /** @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION` */
+  def requireKnown(entries: Seq[OptionEntry[_]]): Unit = {
+    new Options(statement, pairs, entries)
+    ()
+  }
+}
+
+/** What a step has to do, and why. */
+sealed trait StepPlan {
+  def reason: String
+}
+
+object StepPlan {
+
+  /** This extension may not do it. */
+  final case class Skipped(reason: String) extends StepPlan
+
+  final case class NotDue(reason: String) extends StepPlan
+
+  /**
+   * @param planned what would be done, for a dry run
+   * @param execute does what was planned
+   */
+  final case class Due(reason: String, planned: () => StepResult, execute: () => StepResult) extends StepPlan
+}
+
+/** The result of the one step that ran. */
+final case class StepResult(
+    optimize: Option[OptimizeResult] = None,
+    checkpoint: Option[CheckpointResult] = None,
+    cleanup: Option[CleanupResult] = None
+)
