@@ -49,6 +49,25 @@ def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
     assert rows[1].checkpoint.status == "written"
 
 
+def test_health_counts_the_files_that_maintain_would_rewrite(spark: SparkSession, tmp_path: Path):
+    """Of a clustered table too, where a compaction would take other files."""
+    name = f"delta.`{tmp_path / 'clustered'}`"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id)")
+    for id in range(3):
+        spark.sql(f"INSERT INTO {name} VALUES ({id})")
+
+    def small_files() -> float:
+        health = spark.sql(f"DESCRIBE HEALTH {name}")
+        return health.where("check = 'smallFiles'").first().value
+
+    assert small_files() == 3
+    assert spark.sql(f"MAINTAIN {name} DRY RUN").first().reason == "3 files to rewrite"
+    spark.sql(f"MAINTAIN {name}")
+    spark.sql(f"INSERT INTO {name} VALUES (3)")
+    due = spark.sql(f"MAINTAIN {name} DRY RUN").first()
+    assert small_files() == (due.optimize.metrics.numFilesRemoved if due.due else 0)
+
+
 def pointer(t: Table) -> int:
     return int(json.loads((t.log / "_last_checkpoint").read_text())["version"])
 
