@@ -1,10 +1,10 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.sql.parser
 
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /** What a parser has to offer besides what all versions of Spark ask for: in 3.5, nothing. */
-private[sql] trait DelegatingParser extends ParserInterface {
+private[deltaupkeep] trait DelegatingParser extends ParserInterface {
 
   protected def delegate: ParserInterface
 

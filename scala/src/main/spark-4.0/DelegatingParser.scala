@@ -1,11 +1,11 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.sql.parser
 
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StructType
 
 /** What a parser has to offer besides what all versions of Spark ask for. Since 4.0 routines have parameters. */
-private[sql] trait DelegatingParser extends ParserInterface {
+private[deltaupkeep] trait DelegatingParser extends ParserInterface {
 
   protected def delegate: ParserInterface
 

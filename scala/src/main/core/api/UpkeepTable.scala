@@ -4,7 +4,7 @@ import java.{lang => jl, util => ju}
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.sql.{Statements, UnresolvedTarget}
+import io.deltaupkeep.statement.{Statements, UnresolvedTarget}
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.delta.upkeep.spark.JobProgress

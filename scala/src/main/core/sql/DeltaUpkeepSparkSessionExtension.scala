@@ -1,6 +1,7 @@
 package io.deltaupkeep.sql
 
 import io.deltaupkeep.PlatformCheck
+import io.deltaupkeep.sql.parser.UpkeepSqlParser
 
 import org.apache.spark.SPARK_VERSION
 import org.apache.spark.internal.Logging

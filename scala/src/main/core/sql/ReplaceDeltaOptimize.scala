@@ -1,5 +1,8 @@
 package io.deltaupkeep.sql
 
+import io.deltaupkeep.sql.parser.UpkeepSqlParser
+import io.deltaupkeep.statement.{OptimizeClauses, OptimizeCommand, ReorgCommand, UnresolvedTarget}
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan

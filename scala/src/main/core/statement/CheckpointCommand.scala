@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, CheckpointResult}
 
@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `CHECKPOINT t [DRY RUN] [OPTIONS (policy, format, partSize, mode)]`. One result row. */
-private[sql] final case class CheckpointCommand(
+private[deltaupkeep] final case class CheckpointCommand(
     child: LogicalPlan,
     dryRun: Boolean,
     options: Seq[(String, String)]

@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.plan.cleanup.{CleanupResult, CleanupSettings}
@@ -14,7 +14,7 @@ import org.apache.spark.sql.delta.upkeep.table.Intent
  *
  * @param retain hours as the user wrote them
  */
-private[sql] final case class CleanupLogCommand(
+private[deltaupkeep] final case class CleanupLogCommand(
     child: LogicalPlan,
     retain: Option[String],
     dryRun: Boolean,

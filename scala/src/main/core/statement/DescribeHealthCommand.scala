@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.Options
 import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
@@ -13,7 +13,7 @@ import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
 import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
-private[sql] final case class DescribeHealthCommand(child: LogicalPlan)
+private[deltaupkeep] final case class DescribeHealthCommand(child: LogicalPlan)
     extends UpkeepCommand(ResultSchema.health) {
 
   override def statement: String = "DESCRIBE HEALTH"

@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.{Attribute, AttributeReference}
@@ -8,7 +8,7 @@ import org.apache.spark.sql.execution.command.LeafRunnableCommand
 import org.apache.spark.sql.types.StringType
 
 /** EXPLAIN of a statement of Delta Upkeep: Spark's plans, then what the statement would do to the table. */
-private[sql] final case class ExplainMaintenanceCommand(maintenance: LogicalPlan, mode: ExplainMode)
+private[deltaupkeep] final case class ExplainMaintenanceCommand(maintenance: LogicalPlan, mode: ExplainMode)
     extends LeafRunnableCommand {
 
   override val output: Seq[Attribute] = Seq(AttributeReference("plan", StringType, nullable = true)())

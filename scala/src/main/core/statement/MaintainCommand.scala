@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.maintain.{MaintainResult, Maintenance, StepOptions}
 
@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.table.Intent
 
 /** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each if it is due. */
-private[sql] final case class MaintainCommand(
+private[deltaupkeep] final case class MaintainCommand(
     child: LogicalPlan,
     dryRun: Boolean,
     options: Seq[(String, String)]

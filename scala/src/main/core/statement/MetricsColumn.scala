@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.plan.compact.{OptimizeMetrics, OptimizeResult}
 
@@ -11,7 +11,7 @@ import org.apache.spark.sql.types.{StructField, StructType}
  * The column `metrics` of OPTIMIZE as the Delta of this session has it: Delta's fields in Delta's order, then ours. A
  * field of a newer Delta that we do not know is null or zero.
  */
-private[sql] object MetricsColumn {
+private[deltaupkeep] object MetricsColumn {
 
   private lazy val ours = Encoders.product[OptimizeMetrics].schema
 

@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.plan.compact.{LayoutChoice, OptimizeResult, OptimizeSettings}
 
@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeReq
 import org.apache.spark.sql.delta.upkeep.table.{DeltaRefusals, Intent}
 
 /** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
-private[sql] final case class OptimizeCommand(child: LogicalPlan, clauses: OptimizeClauses)
+private[deltaupkeep] final case class OptimizeCommand(child: LogicalPlan, clauses: OptimizeClauses)
     extends UpkeepCommand(ResultSchema.optimize) {
 
   override def statement: String = "OPTIMIZE"

@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.plan.compact.{Layout, OptimizeResult}
 
@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeReq
 import org.apache.spark.sql.delta.upkeep.table.{DeltaRefusals, Intent}
 
 /** Delta's `REORG TABLE t [WHERE p] APPLY (PURGE)`. One result row. */
-private[sql] final case class ReorgCommand(child: LogicalPlan, where: Seq[String])
+private[deltaupkeep] final case class ReorgCommand(child: LogicalPlan, where: Seq[String])
     extends UpkeepCommand(ResultSchema.optimize) {
 
   override def statement: String = "REORG"

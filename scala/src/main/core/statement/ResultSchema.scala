@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import scala.reflect.runtime.universe.TypeTag
 
@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils
  * The SQL schema of a result, derived from its case class so that both have one declaration. Derived once,
  * because reflection takes longer than many statements.
  */
-private[sql] final class ResultSchema[R <: Product: TypeTag] {
+private[deltaupkeep] final class ResultSchema[R <: Product: TypeTag] {
 
   private lazy val schema = MetricsColumn.arranged(Encoders.product[R].schema)
 
@@ -26,7 +26,7 @@ private[sql] final class ResultSchema[R <: Product: TypeTag] {
   def row(result: R): Row = MetricsColumn.arranged(result)
 }
 
-private[sql] object ResultSchema {
+private[deltaupkeep] object ResultSchema {
   val optimize = new ResultSchema[OptimizeResult]
   val checkpoint = new ResultSchema[CheckpointResult]
   val cleanup = new ResultSchema[CleanupResult]

@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.statement
 
 import io.deltaupkeep.{OptionEntry, Options}
 
@@ -43,7 +43,7 @@ abstract class UpkeepCommand[R <: Product](schema: ResultSchema[R]) extends Runn
     new Options(statement, pairs, known)
 }
 
-private[sql] object UpkeepCommand {
+private[deltaupkeep] object UpkeepCommand {
 
   def dryRunText(dryRun: Boolean): Option[String] = Option.when(dryRun)("DRY RUN")
 

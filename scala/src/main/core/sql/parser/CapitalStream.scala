@@ -1,4 +1,4 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.sql.parser
 
 import org.antlr.v4.runtime.{CharStream, CharStreams, IntStream}
 import org.antlr.v4.runtime.misc.Interval
@@ -7,7 +7,7 @@ import org.antlr.v4.runtime.misc.Interval
  * A text whose letters the lexer sees as capitals, so that keywords have no case. Tokens keep their text. ANTLR has an
  * option for this since 4.10, and Spark 3.5 brings 4.9.
  */
-private[sql] final class CapitalStream(text: String) extends CharStream {
+private[deltaupkeep] final class CapitalStream(text: String) extends CharStream {
 
   private val chars = CharStreams.fromString(text)
 

@@ -1,9 +1,9 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.sql.parser
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.sql.parser.UpkeepSqlBaseBaseVisitor
 import io.deltaupkeep.sql.parser.UpkeepSqlBaseParser._
+import io.deltaupkeep.statement._
 
 import org.antlr.v4.runtime.ParserRuleContext
 import org.antlr.v4.runtime.misc.Interval
@@ -21,28 +21,8 @@ import org.apache.spark.sql.execution.{
   SimpleMode
 }
 
-/**
- * The clauses after the table of an OPTIMIZE.
- *
- * @param where conditions that must all be true
- */
-private[sql] final case class OptimizeClauses(
-    full: Boolean,
-    where: Seq[String],
-    zOrderBy: Seq[Seq[String]],
-    dryRun: Boolean,
-    options: Seq[(String, String)]
-) {
-
-  def whereText: Option[String] = where match {
-    case Seq() => None
-    case Seq(one) => Some(s"WHERE $one")
-    case several => Some(several.map(one => s"($one)").mkString("WHERE ", " AND ", ""))
-  }
-}
-
 /** Makes the plan of a statement from its parse tree. Names are read by Spark's parser, by its rules. */
-private[sql] final class UpkeepAstBuilder(delegate: ParserInterface)
+private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     extends UpkeepSqlBaseBaseVisitor[LogicalPlan] {
 
   override def visitSingleStatement(context: SingleStatementContext): LogicalPlan =

@@ -1,8 +1,8 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.sql.parser
 
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.sql.parser.{UpkeepSqlBaseLexer, UpkeepSqlBaseParser}
+import io.deltaupkeep.statement.OptimizeClauses
 
 import org.antlr.v4.runtime.{CommonTokenStream, Token}
 
@@ -53,7 +53,7 @@ final class UpkeepSqlParser(override protected val delegate: ParserInterface) ex
   override def parseDataType(sqlText: String): DataType = delegate.parseDataType(sqlText)
 }
 
-private[sql] object UpkeepSqlParser {
+private[deltaupkeep] object UpkeepSqlParser {
 
   /** The clauses after the table of an OPTIMIZE. */
   def parseOptimizeClauses(delegate: ParserInterface, text: String): OptimizeClauses =

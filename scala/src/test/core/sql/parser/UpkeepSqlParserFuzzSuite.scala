@@ -1,9 +1,10 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.sql.parser
 
 import scala.collection.mutable
 import scala.util.{Failure, Random, Success, Try}
 
 import io.deltaupkeep.FuzzSeeds
+import io.deltaupkeep.statement._
 
 import org.scalatest.funsuite.AnyFunSuite
 

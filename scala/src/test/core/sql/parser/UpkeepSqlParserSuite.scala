@@ -1,4 +1,6 @@
-package io.deltaupkeep.sql
+package io.deltaupkeep.sql.parser
+
+import io.deltaupkeep.statement._
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
