@@ -10,7 +10,6 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import SparkSession
 
 from delta_upkeep._table.gateway import Gateway
-from delta_upkeep._table.java import api_of
 from delta_upkeep._table.jvm import JvmTable
 from delta_upkeep._table.methods import OptimizeMethods, TableMethods
 
@@ -53,12 +52,9 @@ class UpkeepTable(TableMethods, DeltaTable):
             RuntimeError: The session is one of Spark Connect, which this version of Delta lacks.
         """
         if _is_connect(sparkSession):
-            table = _connect_table().for_name(sparkSession, tableOrViewName)
-            return cast(UpkeepTable, table)
-        java_table = api_of(sparkSession).deltaTableForName(
-            sparkSession._jsparkSession, tableOrViewName
-        )
-        return cls(sparkSession, java_table, JvmTable.for_name(sparkSession, tableOrViewName))
+            return cast(UpkeepTable, _connect_table().for_name(sparkSession, tableOrViewName))
+        table = JvmTable.for_name(sparkSession, tableOrViewName)
+        return cls(sparkSession, table.delta_table(), table)
 
     @classmethod
     def forPath(
@@ -82,23 +78,21 @@ class UpkeepTable(TableMethods, DeltaTable):
         """
         settings = dict(hadoopConf or {})
         if _is_connect(sparkSession):
-            table = _connect_table().for_path(sparkSession, path, settings)
-            return cast(UpkeepTable, table)
-        java_table = api_of(sparkSession).deltaTableForPath(
-            sparkSession._jsparkSession, path, settings
-        )
-        return cls(sparkSession, java_table, JvmTable.for_path(sparkSession, path, settings))
+            return cast(UpkeepTable, _connect_table().for_path(sparkSession, path, settings))
+        table = JvmTable.for_path(sparkSession, path, settings)
+        return cls(sparkSession, table.delta_table(), table)
 
     def optimize(self) -> UpkeepOptimizeBuilder:
         """Start an OPTIMIZE: compaction, Z-order, or the table's own clustering."""
-        return UpkeepOptimizeBuilder(self._spark, self._jdt.optimize(), self._gateway)
+        return UpkeepOptimizeBuilder(self._spark, self._gateway)
 
 
 class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
     """Builds an OPTIMIZE: set conditions and options first, then call a method that runs it."""
 
-    def __init__(self, spark: SparkSession, jbuilder: JavaObject, gateway: Gateway) -> None:
-        DeltaOptimizeBuilder.__init__(self, spark, jbuilder)
+    def __init__(self, spark: SparkSession, gateway: Gateway) -> None:
+        # No method of Delta's is left that would use its builder in the JVM.
+        DeltaOptimizeBuilder.__init__(self, spark, None)
         OptimizeMethods.__init__(self, gateway)
 
 

@@ -7,24 +7,36 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delta_upkeep._table import statements
+from delta_upkeep._table.statements import Statement
 
 
-def test_each_clause_has_its_place():
-    text = statements.optimize("`t`", ["a = 1 OR b", "c"], ["x", "y.z"], True, True, {"k": "5m"})
-    assert text == (
-        "OPTIMIZE `t` FULL WHERE (a = 1 OR b) AND (c) ZORDER BY (`x`, `y`.`z`) DRY RUN "
-        "OPTIONS ('k' = '5m')"
-    )
-    assert statements.optimize("`t`", [], [], False, False, {}) == "OPTIMIZE `t`"
-    assert (
-        statements.cleanup_log("`t`", 36.5, False, {}) == "CLEANUP LOG `t` RETAIN 36.500000 HOURS"
-    )
-    assert statements.cleanup_log("`t`", None, True, {}) == "CLEANUP LOG `t` DRY RUN"
-    assert statements.checkpoint("`t`", False, {"a": "b", "c": "d"}).endswith(
-        "('a' = 'b', 'c' = 'd')"
-    )
-    assert statements.maintain("'/p'", True, {}) == "MAINTAIN '/p' DRY RUN"
-    assert statements.health("'/p'") == "DESCRIBE HEALTH '/p'"
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        (
+            Statement(
+                "OPTIMIZE",
+                full=True,
+                where=("a = 1 OR b", "c"),
+                z_order_by=("x", "y.z"),
+                dry_run=True,
+                options={"k": "5m", "l": "it's"},
+            ),
+            "OPTIMIZE '/p' FULL WHERE (a = 1 OR b) AND (c) ZORDER BY (`x`, `y`.`z`) DRY RUN "
+            "OPTIONS ('k' = '5m', 'l' = 'it\\'s')",
+        ),
+        (Statement("OPTIMIZE"), "OPTIMIZE '/p'"),
+        (
+            Statement("CLEANUP LOG", retention_hours=36.5),
+            "CLEANUP LOG '/p' RETAIN 36.500000 HOURS",
+        ),
+        (Statement("CLEANUP LOG", dry_run=True), "CLEANUP LOG '/p' DRY RUN"),
+        (Statement("MAINTAIN", dry_run=True), "MAINTAIN '/p' DRY RUN"),
+        (Statement("DESCRIBE HEALTH"), "DESCRIBE HEALTH '/p'"),
+    ],
+)
+def test_each_clause_has_its_place(statement: Statement, text: str):
+    assert statement.sql("'/p'") == text
 
 
 @pytest.mark.parametrize(

@@ -3,32 +3,19 @@
 from typing import Any, cast
 
 import pytest
+from delta.tables import DeltaOptimizeBuilder
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep import UpkeepOptimizeBuilder, UpkeepTable
-
-Call = tuple[Any, ...]
+from delta_upkeep._table.methods import OptimizeMethods
+from delta_upkeep._table.statements import Statement
 
 
 class Recorder:
-    """A gateway that returns the call in the place of its rows."""
+    """A gateway that returns the statement in the place of its rows."""
 
-    def optimize(
-        self, where: Any, z_order_by: Any, full: bool, dry_run: bool, options: Any
-    ) -> DataFrame:
-        return cast(DataFrame, ("optimize", where, z_order_by, full, dry_run, options))
-
-    def checkpoint(self, dry_run: bool, options: Any) -> DataFrame:
-        return cast(DataFrame, ("checkpoint", dry_run, options))
-
-    def cleanup_log(self, retention_hours: Any, dry_run: bool, options: Any) -> DataFrame:
-        return cast(DataFrame, ("cleanupLog", retention_hours, dry_run, options))
-
-    def health(self) -> DataFrame:
-        return cast(DataFrame, ("health",))
-
-    def maintain(self, dry_run: bool, options: Any) -> DataFrame:
-        return cast(DataFrame, ("maintain", dry_run, options))
+    def run(self, statement: Statement) -> DataFrame:
+        return cast(DataFrame, statement)
 
 
 NO_SESSION = cast(SparkSession, None)
@@ -41,30 +28,47 @@ def table() -> UpkeepTable:
 
 @pytest.fixture
 def optimize() -> UpkeepOptimizeBuilder:
-    return UpkeepOptimizeBuilder(NO_SESSION, None, Recorder())
+    return UpkeepOptimizeBuilder(NO_SESSION, Recorder())
+
+
+def sent(rows: DataFrame) -> Statement:
+    return cast(Statement, rows)
 
 
 def test_checkpoint_leaves_defaults_to_the_statement(table: UpkeepTable):
-    assert cast(Call, table.checkpoint()) == ("checkpoint", False, {})
-    sent = table.checkpoint(policy="v2", partSize=9, dryRun=True)
-    assert cast(Call, sent) == ("checkpoint", True, {"policy": "v2", "partSize": "9"})
+    assert sent(table.checkpoint()) == Statement("CHECKPOINT")
+    assert sent(table.checkpoint(policy="v2", partSize=9, dryRun=True)) == Statement(
+        "CHECKPOINT", dry_run=True, options={"policy": "v2", "partSize": "9"}
+    )
 
 
 def test_retention_is_hours_as_a_double(table: UpkeepTable):
-    assert cast(Call, table.cleanupLog(24)) == ("cleanupLog", 24.0, False, {})
-    assert cast(Call, table.cleanupLog()) == ("cleanupLog", None, False, {})
+    hours = sent(table.cleanupLog(24)).retention_hours
+    assert (hours, type(hours)) == (24.0, float)
+    assert sent(table.cleanupLog()) == Statement("CLEANUP LOG")
+
+
+def test_maintain_sends_its_options(table: UpkeepTable):
+    assert sent(table.maintain(dryRun=True, options={"maxFiles": 3})) == Statement(
+        "MAINTAIN", dry_run=True, options={"maxFiles": "3"}
+    )
 
 
 def test_conditions_add_up(optimize: UpkeepOptimizeBuilder):
-    sent = optimize.where("a = 1 OR a = 2").where("b = 3").executeCompaction()
-    assert cast(Call, sent)[1] == ["a = 1 OR a = 2", "b = 3"]
+    rows = optimize.where("a = 1 OR a = 2").where("b = 3").full().executeCompaction()
+    assert sent(rows) == Statement("OPTIMIZE", full=True, where=("a = 1 OR a = 2", "b = 3"))
+
+
+def test_no_method_needs_the_builder_of_delta():
+    own = {name for name in vars(OptimizeMethods) if not name.startswith("_")}
+    assert {name for name in vars(DeltaOptimizeBuilder) if not name.startswith("_")} <= own
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [("x", "x"), (5, "5"), (0.5, "0.5"), (True, "true"), (False, "false")]
 )
 def test_option_is_written_as_in_sql(optimize: UpkeepOptimizeBuilder, value: Any, text: str):
-    assert cast(Call, optimize.option("k", value).dryRun())[-1] == {"k": text}
+    assert sent(optimize.option("k", value).dryRun()).options == {"k": text}
 
 
 @pytest.mark.parametrize("value", [None, [1], b"x"])
@@ -75,10 +79,10 @@ def test_option_of_another_type_is_refused(optimize: UpkeepOptimizeBuilder, valu
 
 def test_dry_run_takes_columns_as_the_run_does(optimize: UpkeepOptimizeBuilder):
     for run in (optimize.executeZOrderBy, optimize.dryRun):
-        assert cast(Call, run("a", "b"))[2] == ["a", "b"]
-        assert cast(Call, run(["a", "b"]))[2] == ["a", "b"]
+        assert sent(run("a", "b")).z_order_by == ("a", "b")
+        assert sent(run(["a", "b"])).z_order_by == ("a", "b")
         with pytest.raises(TypeError, match="Pass its name as a str"):
             run(cast(str, 3))
         with pytest.raises(ValueError, match="needs at least one column"):
             run([])
-    assert cast(Call, optimize.dryRun())[2] == []
+    assert sent(optimize.dryRun()) == Statement("OPTIMIZE", dry_run=True)

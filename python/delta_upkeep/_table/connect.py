@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from delta.connect.tables import DeltaOptimizeBuilder, DeltaTable
 from pyspark.sql import DataFrame
@@ -10,6 +10,7 @@ from pyspark.sql.connect.session import SparkSession
 
 from delta_upkeep._table import statements
 from delta_upkeep._table.methods import OptimizeMethods, TableMethods
+from delta_upkeep._table.statements import Statement
 
 
 class SqlTable:
@@ -19,38 +20,9 @@ class SqlTable:
         self._spark = spark
         self._target = target
 
-    def optimize(
-        self,
-        where: Sequence[str],
-        z_order_by: Sequence[str],
-        full: bool,
-        dry_run: bool,
-        options: Mapping[str, str],
-    ) -> DataFrame:
-        """Run OPTIMIZE on the files that meet all the conditions."""
-        return self._spark.sql(
-            statements.optimize(self._target, where, z_order_by, full, dry_run, options)
-        )
-
-    def checkpoint(self, dry_run: bool, options: Mapping[str, str]) -> DataFrame:
-        """Run CHECKPOINT."""
-        return self._spark.sql(statements.checkpoint(self._target, dry_run, options))
-
-    def cleanup_log(
-        self, retention_hours: float | None, dry_run: bool, options: Mapping[str, str]
-    ) -> DataFrame:
-        """Run CLEANUP LOG; None stands for the table's own retention."""
-        return self._spark.sql(
-            statements.cleanup_log(self._target, retention_hours, dry_run, options)
-        )
-
-    def health(self) -> DataFrame:
-        """Run DESCRIBE HEALTH."""
-        return self._spark.sql(statements.health(self._target))
-
-    def maintain(self, dry_run: bool, options: Mapping[str, str]) -> DataFrame:
-        """Run MAINTAIN."""
-        return self._spark.sql(statements.maintain(self._target, dry_run, options))
+    def run(self, statement: Statement) -> DataFrame:
+        """Run a statement at once, and return its rows."""
+        return self._spark.sql(statement.sql(self._target))
 
 
 class ConnectUpkeepTable(TableMethods, DeltaTable):

@@ -11,32 +11,23 @@ from delta_upkeep.version import __version__
 
 
 class JavaTable(Protocol):
-    """An `io.deltaupkeep.api.UpkeepTable`; each method returns a `DataFrame` of the JVM."""
+    """An `io.deltaupkeep.api.UpkeepTable`."""
 
-    def optimize(
+    def run(
         self,
+        kind: str,
+        full: bool,
         where: list[str],
         zOrderBy: list[str],
-        full: bool,
+        retentionHours: float | None,
         dryRun: bool,
         options: dict[str, str],
         /,
     ) -> JavaObject:
-        """Run OPTIMIZE."""
+        """Run a statement, and return a `DataFrame` of the JVM."""
 
-    def checkpoint(self, dryRun: bool, options: dict[str, str], /) -> JavaObject:
-        """Run CHECKPOINT."""
-
-    def cleanupLog(
-        self, retentionHours: float | None, dryRun: bool, options: dict[str, str], /
-    ) -> JavaObject:
-        """Run CLEANUP LOG."""
-
-    def health(self) -> JavaObject:
-        """Run DESCRIBE HEALTH."""
-
-    def maintain(self, dryRun: bool, options: dict[str, str], /) -> JavaObject:
-        """Run MAINTAIN."""
+    def deltaTable(self) -> JavaObject:
+        """Open Delta's own table."""
 
 
 class JavaProgress(Protocol):
@@ -66,13 +57,8 @@ class JavaApi(Protocol):
     ) -> JavaTable:
         """Open a table by its path."""
 
-    def deltaTableForName(self, session: JavaObject, name: str, /) -> JavaObject:
-        """Open Delta's own table by its name."""
-
-    def deltaTableForPath(
-        self, session: JavaObject, path: str, fileSystemOptions: dict[str, str], /
-    ) -> JavaObject:
-        """Open Delta's own table by its path."""
+    def directories(self, session: JavaObject, glob: str, /) -> dict[str, bool]:
+        """List the directories that match a glob, and whether each has a Delta log."""
 
     def progress(self, session: JavaObject, tag: str, /) -> JavaProgress | None:
         """Tell how far the newest running job with a tag is."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep._table import progress
 from delta_upkeep._table.java import JavaTable, api_of
+from delta_upkeep._table.statements import Statement
 
 
 class JvmTable:
@@ -31,38 +32,20 @@ class JvmTable:
         options = dict(file_system_options)
         return cls(spark, api_of(spark).forPath(spark._jsparkSession, path, options))
 
-    def optimize(
-        self,
-        where: Sequence[str],
-        z_order_by: Sequence[str],
-        full: bool,
-        dry_run: bool,
-        options: Mapping[str, str],
-    ) -> DataFrame:
-        """Run OPTIMIZE on the files that meet all the conditions."""
-        clauses = list(where), list(z_order_by), full, dry_run, dict(options)
-        return self._rows(lambda: self._table.optimize(*clauses))
+    def delta_table(self) -> JavaObject:
+        """Open Delta's own table."""
+        return self._table.deltaTable()
 
-    def checkpoint(self, dry_run: bool, options: Mapping[str, str]) -> DataFrame:
-        """Run CHECKPOINT."""
-        return self._rows(lambda: self._table.checkpoint(dry_run, dict(options)))
-
-    def cleanup_log(
-        self, retention_hours: float | None, dry_run: bool, options: Mapping[str, str]
-    ) -> DataFrame:
-        """Run CLEANUP LOG; None stands for the table's own retention."""
-        clauses = retention_hours, dry_run, dict(options)
-        return self._rows(lambda: self._table.cleanupLog(*clauses))
-
-    def health(self) -> DataFrame:
-        """Run DESCRIBE HEALTH."""
-        return self._rows(self._table.health)
-
-    def maintain(self, dry_run: bool, options: Mapping[str, str]) -> DataFrame:
-        """Run MAINTAIN."""
-        return self._rows(lambda: self._table.maintain(dry_run, dict(options)))
-
-    def _rows(self, statement: Callable[[], JavaObject]) -> DataFrame:
+    def run(self, statement: Statement) -> DataFrame:
+        """Run a statement at once, and return its rows."""
         with progress.shown(self._spark):
-            rows = statement()
+            rows = self._table.run(
+                statement.kind,
+                statement.full,
+                list(statement.where),
+                list(statement.z_order_by),
+                statement.retention_hours,
+                statement.dry_run,
+                dict(statement.options),
+            )
         return DataFrame(rows, self._spark)

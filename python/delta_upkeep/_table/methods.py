@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 
 from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.options import OptionValue, option_texts
+from delta_upkeep._table.statements import Statement
 from delta_upkeep.health import HealthReport
 
 Builder = TypeVar("Builder", bound="OptimizeMethods")
@@ -52,7 +53,9 @@ class TableMethods:
         """
         options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
         chosen = {key: value for key, value in options.items() if value is not None}
-        return self._gateway.checkpoint(dryRun, option_texts(chosen))
+        return self._gateway.run(
+            Statement("CHECKPOINT", dry_run=dryRun, options=option_texts(chosen))
+        )
 
     def cleanupLog(
         self,
@@ -82,11 +85,18 @@ class TableMethods:
                 table feature that is not supported.
         """
         hours = None if retentionHours is None else float(retentionHours)
-        return self._gateway.cleanup_log(hours, dryRun, option_texts(options or {}))
+        return self._gateway.run(
+            Statement(
+                "CLEANUP LOG",
+                retention_hours=hours,
+                dry_run=dryRun,
+                options=option_texts(options or {}),
+            )
+        )
 
     def health(self) -> HealthReport:
         """Check the files, the checkpoints and the log, and suggest fixes."""
-        return HealthReport.of(self._gateway.health())
+        return HealthReport.of(self._gateway.run(Statement("DESCRIBE HEALTH")))
 
     def maintain(
         self, *, dryRun: bool = False, options: Mapping[str, OptionValue] | None = None
@@ -101,7 +111,9 @@ class TableMethods:
             One row for each step: path, step, due, dryRun, status, reason, and the step's own
             result.
         """
-        return self._gateway.maintain(dryRun, option_texts(options or {}))
+        return self._gateway.run(
+            Statement("MAINTAIN", dry_run=dryRun, options=option_texts(options or {}))
+        )
 
 
 class OptimizeMethods:
@@ -172,8 +184,16 @@ class OptimizeMethods:
         return self._run(_names(zOrderBy) if zOrderBy else [], dry_run=True)
 
     def _run(self, z_order_by: list[str], dry_run: bool) -> DataFrame:
-        options = option_texts(self._options)
-        return self._gateway.optimize(self._where, z_order_by, self._full, dry_run, options)
+        return self._gateway.run(
+            Statement(
+                "OPTIMIZE",
+                full=self._full,
+                where=tuple(self._where),
+                z_order_by=tuple(z_order_by),
+                dry_run=dry_run,
+                options=option_texts(self._options),
+            )
+        )
 
 
 def _names(cols: Sequence[str | list[str] | tuple[str, ...]]) -> list[str]:

@@ -1,13 +1,60 @@
-"""Writes the statements as SQL, for sessions without a JVM. All values are quoted."""
+"""The statements: one value, which the JVM takes as it is and a server of Spark Connect as SQL."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from delta_upkeep._table.names import MalformedName, parts_of, quoted
 
+Kind = Literal["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
+
 _WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What is asked of one table. A kind has only some of the clauses.
+
+    Attributes:
+        kind: The words that it begins with.
+        full: Whether all files are clustered again.
+        where: Conditions on partition columns, which all have to hold.
+        z_order_by: Names of columns.
+        retention_hours: Hours of history to keep; None stands for the table's own retention.
+        dry_run: Whether to return what would be done, and do nothing.
+        options: The options, with values as in SQL.
+    """
+
+    kind: Kind
+    full: bool = False
+    where: tuple[str, ...] = ()
+    z_order_by: tuple[str, ...] = ()
+    retention_hours: float | None = None
+    dry_run: bool = False
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    def sql(self, target: str) -> str:
+        """Write the statement on a table, whose name or path is quoted already.
+
+        Raises:
+            ValueError: A column of ``z_order_by`` is not a name.
+        """
+        columns = ", ".join(map(name, self.z_order_by))
+        conditions = " AND ".join(f"({condition})" for condition in self.where)
+        pairs = ", ".join(f"{string(key)} = {string(value)}" for key, value in self.options.items())
+        clauses = [
+            f"{self.kind} {target}",
+            "FULL" if self.full else "",
+            f"WHERE {conditions}" if conditions else "",
+            f"ZORDER BY ({columns})" if columns else "",
+            "" if self.retention_hours is None else f"RETAIN {self.retention_hours:f} HOURS",
+            "DRY RUN" if self.dry_run else "",
+            f"OPTIONS ({pairs})" if pairs else "",
+        ]
+        return " ".join(filter(None, clauses))
 
 
 def name(text: str) -> str:
@@ -37,54 +84,3 @@ def string(text: str) -> str:
     # Spark substitutes variables, such as ${a}, before it parses a statement.
     escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("$", "\\u0024")
     return f"'{escaped}'"
-
-
-def optimize(
-    target: str,
-    where: Sequence[str],
-    z_order_by: Sequence[str],
-    full: bool,
-    dry_run: bool,
-    options: Mapping[str, str],
-) -> str:
-    """Write OPTIMIZE; all conditions have to hold."""
-    columns = ", ".join(map(name, z_order_by))
-    return _joined(
-        f"OPTIMIZE {target}",
-        "FULL" if full else "",
-        "WHERE " + " AND ".join(f"({condition})" for condition in where) if where else "",
-        f"ZORDER BY ({columns})" if z_order_by else "",
-        _end(dry_run, options),
-    )
-
-
-def checkpoint(target: str, dry_run: bool, options: Mapping[str, str]) -> str:
-    """Write CHECKPOINT."""
-    return _joined(f"CHECKPOINT {target}", _end(dry_run, options))
-
-
-def cleanup_log(
-    target: str, retention_hours: float | None, dry_run: bool, options: Mapping[str, str]
-) -> str:
-    """Write CLEANUP LOG; None stands for the table's own retention."""
-    retain = "" if retention_hours is None else f"RETAIN {retention_hours:f} HOURS"
-    return _joined(f"CLEANUP LOG {target}", retain, _end(dry_run, options))
-
-
-def health(target: str) -> str:
-    """Write DESCRIBE HEALTH."""
-    return f"DESCRIBE HEALTH {target}"
-
-
-def maintain(target: str, dry_run: bool, options: Mapping[str, str]) -> str:
-    """Write MAINTAIN."""
-    return _joined(f"MAINTAIN {target}", _end(dry_run, options))
-
-
-def _end(dry_run: bool, options: Mapping[str, str]) -> str:
-    pairs = ", ".join(f"{string(key)} = {string(value)}" for key, value in options.items())
-    return _joined("DRY RUN" if dry_run else "", f"OPTIONS ({pairs})" if pairs else "")
-
-
-def _joined(*clauses: str) -> str:
-    return " ".join(filter(None, clauses))

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.jvm import JvmTable
 from delta_upkeep._table.names import is_path, parts_of
+from delta_upkeep._table.statements import Statement
 from delta_upkeep.cli.session import StartError, session
 from delta_upkeep.fleet.errors import no_metastore
 from delta_upkeep.fleet.listings import has_metastore
@@ -33,7 +34,7 @@ def option(text: str) -> tuple[str, str]:
 def health(arguments: Namespace) -> int:
     """DESCRIBE HEALTH."""
     with session({}) as spark:
-        report = HealthReport.of(_open(spark, arguments.table).health())
+        report = HealthReport.of(_open(spark, arguments.table).run(Statement("DESCRIBE HEALTH")))
     if arguments.html:
         report.toHtml(arguments.html)
     print(_json(report.toDict()) if arguments.json else report)
@@ -42,33 +43,44 @@ def health(arguments: Namespace) -> int:
 
 def optimize(arguments: Namespace) -> int:
     """OPTIMIZE."""
-    where = [arguments.where] if arguments.where else []
-    columns = [column.strip() for column in (arguments.zorder or "").split(",") if column.strip()]
-    clauses = where, columns, arguments.full, arguments.dry_run, _options(arguments)
-    return _statement(arguments, lambda table: table.optimize(*clauses))
+    columns = (column.strip() for column in (arguments.zorder or "").split(","))
+    statement = Statement(
+        "OPTIMIZE",
+        full=arguments.full,
+        where=(arguments.where,) if arguments.where else (),
+        z_order_by=tuple(filter(None, columns)),
+        dry_run=arguments.dry_run,
+        options=_options(arguments),
+    )
+    return _run(arguments, statement)
 
 
 def checkpoint(arguments: Namespace) -> int:
     """CHECKPOINT."""
-    clauses = arguments.dry_run, _options(arguments)
-    return _statement(arguments, lambda table: table.checkpoint(*clauses))
+    options = _options(arguments)
+    return _run(arguments, Statement("CHECKPOINT", dry_run=arguments.dry_run, options=options))
 
 
 def cleanup(arguments: Namespace) -> int:
     """CLEANUP LOG."""
-    clauses = arguments.retain, arguments.dry_run, _options(arguments)
-    return _statement(arguments, lambda table: table.cleanup_log(*clauses))
+    statement = Statement(
+        "CLEANUP LOG",
+        retention_hours=arguments.retain,
+        dry_run=arguments.dry_run,
+        options=_options(arguments),
+    )
+    return _run(arguments, statement)
 
 
 def maintain(arguments: Namespace) -> int:
     """MAINTAIN."""
-    clauses = arguments.dry_run, _options(arguments)
-    return _statement(arguments, lambda table: table.maintain(*clauses))
+    options = _options(arguments)
+    return _run(arguments, Statement("MAINTAIN", dry_run=arguments.dry_run, options=options))
 
 
-def _statement(arguments: Namespace, statement: Callable[[Gateway], DataFrame]) -> int:
+def _run(arguments: Namespace, statement: Statement) -> int:
     with session({}) as spark:
-        rows = _values(statement(_open(spark, arguments.table)))
+        rows = _values(_open(spark, arguments.table).run(statement))
     print(_json(rows) if arguments.json else "\n".join(_text(row) for row in rows))
     return 0
 

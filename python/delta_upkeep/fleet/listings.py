@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.sql import Row, SparkSession
 
+from delta_upkeep._table.java import api_of
 from delta_upkeep._table.names import quoted, unquoted
 from delta_upkeep.fleet.discovery import Entry, Kind
 from delta_upkeep.fleet.selection import Found
@@ -46,19 +45,10 @@ class SparkListings:
 
     def directories(self, glob: str) -> list[Entry]:
         """List the directories that match a glob; one without a Delta log is ``other``."""
-        jvm: Any = self._spark._jvm
-        path = jvm.org.apache.hadoop.fs.Path(glob)
-        state = self._spark._jsparkSession.sessionState()
-        files = path.getFileSystem(state.newHadoopConf())
-        # Hadoop returns null if a path without a glob does not exist.
-        found = files.globStatus(path) or []
-        directories = [status.getPath() for status in found if status.isDirectory()]
-        entries = []
-        for directory in directories:
-            log = jvm.org.apache.hadoop.fs.Path(directory, "_delta_log")
-            kind: Kind = "delta" if files.exists(log) else "other"
-            entries.append(Entry(Found(directory.toString()), kind))
-        return entries
+        found = api_of(self._spark).directories(self._spark._jsparkSession, glob)
+        return [
+            Entry(Found(path), "delta" if has_log else "other") for path, has_log in found.items()
+        ]
 
 
 def has_metastore(spark: SparkSession, catalog: str) -> bool:

@@ -2,47 +2,55 @@ package io.deltaupkeep.api
 
 import java.{lang => jl, util => ju}
 
+import scala.collection.immutable.ListMap
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.statement.{Statements, UnresolvedTarget}
+import io.deltaupkeep.statement.{Statement, StatementKind, UnresolvedTarget}
+import io.deltaupkeep.store.TableDirectories
 
 import org.apache.spark.sql.{DataFrame, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.delta.upkeep.spark.JobProgress
-import org.apache.spark.sql.delta.upkeep.table.PublicTable
+import org.apache.spark.sql.delta.upkeep.table.{Plans, PublicTable}
 
-/**
- * A Delta table with the statements of Delta Upkeep as methods. Each method returns the result rows of its
- * statement. Python calls it through Py4J; Java and Scala can call it directly.
- *
- * A statement runs when its method is called. The options are those of the statement.
- */
-final class UpkeepTable private (session: SparkSession, target: String => UnresolvedTarget) {
-  private val statements = new Statements(session, target)
+/** A Delta table for the statements of Delta Upkeep. Python calls it through Py4J. */
+final class UpkeepTable private (
+    session: SparkSession,
+    target: String => UnresolvedTarget,
+    open: () => AnyRef
+) {
 
-  /** `OPTIMIZE` of the files that meet every condition of `where`; each condition is parsed separately. */
-  def optimize(
+  /** Delta's own `DeltaTable`. */
+  def deltaTable(): AnyRef = open()
+
+  /**
+   * Runs a statement at once, and returns its result rows.
+   *
+   * @param kind           such as `OPTIMIZE`; a kind has only some of the clauses
+   * @param where          conditions that must all be true; each is parsed separately
+   * @param zOrderBy       names of columns
+   * @param retentionHours null for the table's own
+   */
+  def run(
+      kind: String,
+      full: Boolean,
       where: ju.List[String],
       zOrderBy: ju.List[String],
-      full: Boolean,
+      retentionHours: jl.Double,
       dryRun: Boolean,
       options: ju.Map[String, String]
-  ): DataFrame =
-    statements.optimize(where.asScala.toSeq, zOrderBy.asScala.toSeq, full, dryRun, options.asScala.toSeq)
-
-  /** `CHECKPOINT`. */
-  def checkpoint(dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
-    statements.checkpoint(dryRun, options.asScala.toSeq)
-
-  /** `CLEANUP LOG`; if `retentionHours` is null, the table's own retention applies. */
-  def cleanupLog(retentionHours: jl.Double, dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
-    statements.cleanupLog(Option(retentionHours).map(_.toString), dryRun, options.asScala.toSeq)
-
-  /** `DESCRIBE HEALTH`. */
-  def health(): DataFrame = statements.health()
-
-  /** `MAINTAIN`. */
-  def maintain(dryRun: Boolean, options: ju.Map[String, String]): DataFrame =
-    statements.maintain(dryRun, options.asScala.toSeq)
+  ): DataFrame = {
+    val statement = Statement(
+      StatementKind.named(kind),
+      full,
+      where.asScala.toSeq,
+      zOrderBy.asScala.toSeq.map(UnresolvedAttribute.parseAttributeName),
+      Option(retentionHours).map(_.toString),
+      dryRun,
+      options.asScala.toSeq
+    )
+    Plans.run(session, statement.on(target))
+  }
 }
 
 object UpkeepTable {
@@ -50,27 +58,23 @@ object UpkeepTable {
   /** @param name of one to three parts, or delta.`/path` */
   def forName(session: SparkSession, name: String): UpkeepTable = {
     val parts = session.sessionState.sqlParser.parseMultipartIdentifier(name)
-    new UpkeepTable(session, UnresolvedTarget.name(_, parts))
+    new UpkeepTable(session, UnresolvedTarget.name(_, parts), () => PublicTable.forName(session, name))
   }
-
-  def forPath(session: SparkSession, path: String): UpkeepTable = forPath(session, path, ju.Map.of())
-
-  /** Delta's own `DeltaTable` of that name. */
-  def deltaTableForName(session: SparkSession, name: String): AnyRef = PublicTable.forName(session, name)
-
-  /** Delta's own `DeltaTable` at that path. */
-  def deltaTableForPath(
-      session: SparkSession,
-      path: String,
-      fileSystemOptions: ju.Map[String, String]
-  ): AnyRef = PublicTable.forPath(session, path, fileSystemOptions.asScala.toMap)
-
-  /** The progress of the newest running job with a tag; null if there is none. */
-  def progress(session: SparkSession, tag: String): JobProgress = JobProgress.of(session, tag).orNull
 
   /** @param fileSystemOptions Hadoop settings for this table only, such as the keys of a store */
   def forPath(session: SparkSession, path: String, fileSystemOptions: ju.Map[String, String]): UpkeepTable = {
     val options = fileSystemOptions.asScala.toMap
-    new UpkeepTable(session, UnresolvedTarget.path(_, path, options))
+    new UpkeepTable(
+      session,
+      UnresolvedTarget.path(_, path, options),
+      () => PublicTable.forPath(session, path, options)
+    )
   }
+
+  /** The directories that match a glob, and whether each has a Delta log. */
+  def directories(session: SparkSession, glob: String): ju.Map[String, Boolean] =
+    ListMap(TableDirectories.matching(glob, session.sessionState.newHadoopConf()): _*).asJava
+
+  /** The progress of the newest running job with a tag; null if there is none. */
+  def progress(session: SparkSession, tag: String): JobProgress = JobProgress.of(session, tag).orNull
 }

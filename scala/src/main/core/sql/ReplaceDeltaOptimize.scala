@@ -1,7 +1,7 @@
 package io.deltaupkeep.sql
 
 import io.deltaupkeep.sql.parser.UpkeepSqlParser
-import io.deltaupkeep.statement.{OptimizeClauses, OptimizeCommand, ReorgCommand, UnresolvedTarget}
+import io.deltaupkeep.statement.{OptimizeStatement, ReorgStatement, Statement, UnresolvedTarget}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable
@@ -19,29 +19,26 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaP
 private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case DeltaOptimize(child, predicates, zOrderBy, full) =>
-      val plain = OptimizeClauses(full, Nil, zOrderBy, dryRun = false, Nil)
-      OptimizeCommand(
-        targetOf("OPTIMIZE", child),
-        predicates.foldLeft(plain)((clauses, text) => merge(clauses, clausesOf(text)))
-      )
+      val plain = Statement(OptimizeStatement, full, zOrderBy = zOrderBy)
+      predicates.foldLeft(plain)((statement, text) => merge(statement, parsed(text))).on(targetOf(child, _))
     case DeltaPurge(child, predicates) =>
-      ReorgCommand(targetOf("REORG", child), predicates)
+      Statement(ReorgStatement, where = predicates).on(targetOf(child, _))
   }
 
-  private def targetOf(statement: String, child: LogicalPlan): LogicalPlan = child match {
+  private def targetOf(child: LogicalPlan, statement: String): LogicalPlan = child match {
     case table: UnresolvedTable => UnresolvedTarget.name(statement, table.multipartIdentifier)
     case DeltaPath(path, options) => UnresolvedTarget.path(statement, path, options)
     case resolved => resolved
   }
 
-  private def clausesOf(predicate: String): OptimizeClauses =
-    UpkeepSqlParser.parseOptimizeClauses(session.sessionState.sqlParser, s"WHERE $predicate")
+  private def parsed(predicate: String): Statement =
+    UpkeepSqlParser.parseOptimize(session.sessionState.sqlParser, s"WHERE $predicate")
 
-  private def merge(left: OptimizeClauses, right: OptimizeClauses): OptimizeClauses = OptimizeClauses(
-    left.full || right.full,
-    left.where ++ right.where,
-    left.zOrderBy ++ right.zOrderBy,
-    left.dryRun || right.dryRun,
-    left.options ++ right.options
+  private def merge(left: Statement, right: Statement): Statement = left.copy(
+    full = left.full || right.full,
+    where = left.where ++ right.where,
+    zOrderBy = left.zOrderBy ++ right.zOrderBy,
+    dryRun = left.dryRun || right.dryRun,
+    options = left.options ++ right.options
   )
 }

@@ -15,7 +15,7 @@ private[deltaupkeep] final case class ExplainMaintenanceCommand(maintenance: Log
 
   override def run(session: SparkSession): Seq[Row] = {
     val execution = session.sessionState.executePlan(maintenance, CommandExecutionMode.SKIP)
-    val planned = execution.analyzed.collectFirst { case command: UpkeepCommand[_] =>
+    val planned = execution.analyzed.collectFirst { case command: UpkeepCommand =>
       command.describe(session).mkString("== Maintenance Plan ==\n", "\n", "\n")
     }
     Seq(Row(execution.explainString(mode) + planned.getOrElse("")))

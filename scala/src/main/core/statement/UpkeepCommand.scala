@@ -1,53 +1,27 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.{OptionEntry, Options}
-
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.expressions.Attribute
-import org.apache.spark.sql.catalyst.plans.logical.UnaryNode
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
+import org.apache.spark.sql.delta.upkeep.table.InputFailures
 import org.apache.spark.sql.execution.command.RunnableCommand
 
-/**
- * A statement on one Delta table. All statements have the same shape: options, plan, execute, result rows. A
- * dry run returns the plan and changes nothing.
- *
- * @tparam R the case class of a result row
- */
-abstract class UpkeepCommand[R <: Product](schema: ResultSchema[R]) extends RunnableCommand with UnaryNode {
+/** A statement as a plan of Spark's. The child is its table. */
+private[deltaupkeep] final case class UpkeepCommand(child: LogicalPlan, statement: Statement)
+    extends RunnableCommand
+    with UnaryNode {
 
-  /** As a user types it, for messages. */
-  def statement: String
+  override def nodeName: String = statement.kind.name
 
-  /** The clauses as a user would type them, for the plan's text. */
-  protected def clauseTexts: Seq[String]
+  override protected def stringArgs: Iterator[Any] = Iterator(statement.clauses)
 
-  override def nodeName: String = statement
+  override val output: Seq[Attribute] = statement.kind.schema.attributes
 
-  override protected def stringArgs: Iterator[Any] = Iterator(clauseTexts.mkString(" "))
+  /** What it would do, in words, for EXPLAIN. */
+  def describe(session: SparkSession): Seq[String] = statement.kind.describe(session, child, statement)
 
-  /** The plan in words, for EXPLAIN. */
-  def describe(session: SparkSession): Seq[String]
+  override def run(session: SparkSession): Seq[Row] =
+    InputFailures.explained(statement.kind.name, child)(statement.kind.run(session, child, statement))
 
-  protected def results(session: SparkSession): Seq[R]
-
-  override val output: Seq[Attribute] = schema.attributes
-
-  override final def run(session: SparkSession): Seq[Row] =
-    InputFailures.explained(statement, child)(results(session)).map(schema.row)
-
-  protected def open(session: SparkSession, intent: Intent): DeltaHandle =
-    DeltaHandle.open(session, statement, child, intent)
-
-  protected def checked(pairs: Seq[(String, String)], known: Seq[OptionEntry[_]]): Options =
-    new Options(statement, pairs, known)
-}
-
-private[deltaupkeep] object UpkeepCommand {
-
-  def dryRunText(dryRun: Boolean): Option[String] = Option.when(dryRun)("DRY RUN")
-
-  def optionsText(options: Seq[(String, String)]): Option[String] = Option.when(options.nonEmpty) {
-    options.map { case (name, value) => s"$name = '$value'" }.mkString("OPTIONS (", ", ", ")")
-  }
+  override protected def withNewChildInternal(newChild: LogicalPlan): UpkeepCommand = copy(child = newChild)
 }

@@ -34,34 +34,29 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     ExplainMaintenanceCommand(visit(context.maintenance()), explainMode(context))
 
   override def visitOptimize(context: OptimizeContext): LogicalPlan =
-    OptimizeCommand(target("OPTIMIZE", context.target()), optimizeClauses(context.optimizeClauses()))
+    optimize(context.optimizeClauses()).on(target(context.target()))
 
   override def visitCheckpoint(context: CheckpointContext): LogicalPlan =
-    CheckpointCommand(
-      target("CHECKPOINT", context.target()),
-      context.dryRun() != null,
-      options(context.optionList())
-    )
+    Statement(CheckpointStatement, dryRun = context.dryRun() != null, options = options(context.optionList()))
+      .on(target(context.target()))
 
   override def visitCleanupLog(context: CleanupLogContext): LogicalPlan =
-    CleanupLogCommand(
-      target("CLEANUP LOG", context.target()),
-      Option(context.retain()).map(retain => source(retain.number())),
-      context.dryRun() != null,
-      options(context.optionList())
-    )
+    Statement(
+      CleanupLogStatement,
+      retain = Option(context.retain()).map(retain => source(retain.number())),
+      dryRun = context.dryRun() != null,
+      options = options(context.optionList())
+    ).on(target(context.target()))
 
   override def visitDescribeHealth(context: DescribeHealthContext): LogicalPlan =
-    DescribeHealthCommand(target("DESCRIBE HEALTH", context.target()))
+    Statement(HealthStatement).on(target(context.target()))
 
   override def visitMaintain(context: MaintainContext): LogicalPlan =
-    MaintainCommand(
-      target("MAINTAIN", context.target()),
-      context.dryRun() != null,
-      options(context.optionList())
-    )
+    Statement(MaintainStatement, dryRun = context.dryRun() != null, options = options(context.optionList()))
+      .on(target(context.target()))
 
-  def optimizeClauses(context: OptimizeClausesContext): OptimizeClauses = OptimizeClauses(
+  def optimize(context: OptimizeClausesContext): Statement = Statement(
+    OptimizeStatement,
     full = context.FULL() != null,
     where = Option(context.predicate()).map(source).toSeq,
     zOrderBy = Option(context.zorderBy()).toSeq.flatMap(_.columns.asScala).map(name),
@@ -76,9 +71,9 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     else if (context.FORMATTED() != null) FormattedMode
     else SimpleMode
 
-  private def target(statement: String, context: TargetContext): UnresolvedTarget =
-    if (context.path != null) UnresolvedTarget.path(statement, string(context.STRING()))
-    else UnresolvedTarget.name(statement, name(context.table))
+  private def target(context: TargetContext): String => UnresolvedTarget =
+    if (context.path != null) UnresolvedTarget.path(_, string(context.STRING()))
+    else UnresolvedTarget.name(_, name(context.table))
 
   private def name(context: MultipartNameContext): Seq[String] =
     delegate.parseMultipartIdentifier(source(context))

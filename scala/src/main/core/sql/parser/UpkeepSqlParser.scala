@@ -2,7 +2,7 @@ package io.deltaupkeep.sql.parser
 
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.statement.OptimizeClauses
+import io.deltaupkeep.statement.Statement
 
 import org.antlr.v4.runtime.{CommonTokenStream, Token}
 
@@ -55,10 +55,10 @@ final class UpkeepSqlParser(override protected val delegate: ParserInterface) ex
 
 private[deltaupkeep] object UpkeepSqlParser {
 
-  /** The clauses after the table of an OPTIMIZE. */
-  def parseOptimizeClauses(delegate: ParserInterface, text: String): OptimizeClauses =
-    parse(text) { parser =>
-      new UpkeepAstBuilder(delegate).optimizeClauses(parser.singleOptimizeClauses().optimizeClauses())
+  /** An OPTIMIZE by what follows its table. */
+  def parseOptimize(delegate: ParserInterface, clauses: String): Statement =
+    parse(clauses) { parser =>
+      new UpkeepAstBuilder(delegate).optimize(parser.singleOptimizeClauses().optimizeClauses())
     }
 
   /** Looks at the first words only, so that other statements cost almost nothing. */

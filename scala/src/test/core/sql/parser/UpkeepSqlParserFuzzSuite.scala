@@ -56,7 +56,7 @@ class UpkeepSqlParserFuzzSuite extends AnyFunSuite {
   }
 
   private def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case _: UpkeepCommand[_] | _: ExplainMaintenanceCommand => true
+    case _: UpkeepCommand | _: ExplainMaintenanceCommand => true
     case _ => false
   }
 

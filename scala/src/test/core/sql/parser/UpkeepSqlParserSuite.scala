@@ -14,12 +14,10 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private val spark = new SparkSqlParser()
   private val parser = new UpkeepSqlParser(spark)
 
-  private def named(statement: String, parts: String*): LogicalPlan = UnresolvedTarget.name(statement, parts)
+  private def on(statement: Statement, parts: String*): LogicalPlan =
+    statement.on(UnresolvedTarget.name(_, parts))
 
-  private def optimize(target: LogicalPlan, clauses: OptimizeClauses = plain): LogicalPlan =
-    OptimizeCommand(target, clauses)
-
-  private val plain = OptimizeClauses(full = false, Nil, Nil, dryRun = false, Nil)
+  private val optimize = Statement(OptimizeStatement)
 
   test("tables are names of one to three parts, or paths") {
     val cases = Table(
@@ -34,69 +32,71 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("\"s3://bucket/t\"", UnresolvedTarget.path("CHECKPOINT", "s3://bucket/t"))
     )
     forAll(cases) { (text, target) =>
-      assert(parser.parsePlan(s"CHECKPOINT $text") == CheckpointCommand(target, dryRun = false, Nil))
+      assert(parser.parsePlan(s"CHECKPOINT $text") == UpkeepCommand(target, Statement(CheckpointStatement)))
     }
   }
 
   test("OPTIMIZE and its clauses") {
-    val t = named("OPTIMIZE", "t")
     val cases = Table(
-      ("text", "plan"),
-      ("OPTIMIZE t", optimize(t)),
-      ("optimize t;", optimize(t)),
-      ("OPTIMIZE t FULL", optimize(t, plain.copy(full = true))),
-      ("OPTIMIZE t WHERE p = 'DRY RUN'", optimize(t, plain.copy(where = Seq("p = 'DRY RUN'")))),
+      ("text", "statement"),
+      ("OPTIMIZE t", optimize),
+      ("optimize t;", optimize),
+      ("OPTIMIZE t FULL", optimize.copy(full = true)),
+      ("OPTIMIZE t WHERE p = 'DRY RUN'", optimize.copy(where = Seq("p = 'DRY RUN'"))),
       (
         "OPTIMIZE t WHERE p > 1 AND (q = 'a;b' OR q IS NULL) ZORDER BY (a, b.c) DRY RUN OPTIONS (x = 1)",
-        optimize(
-          t,
-          OptimizeClauses(
-            full = false,
-            Seq("p > 1 AND (q = 'a;b' OR q IS NULL)"),
-            Seq(Seq("a"), Seq("b", "c")),
-            dryRun = true,
-            Seq("x" -> "1")
-          )
+        optimize.copy(
+          where = Seq("p > 1 AND (q = 'a;b' OR q IS NULL)"),
+          zOrderBy = Seq(Seq("a"), Seq("b", "c")),
+          dryRun = true,
+          options = Seq("x" -> "1")
         )
       ),
-      ("OPTIMIZE t ZORDER BY a, b", optimize(t, plain.copy(zOrderBy = Seq(Seq("a"), Seq("b"))))),
+      ("OPTIMIZE t ZORDER BY a, b", optimize.copy(zOrderBy = Seq(Seq("a"), Seq("b")))),
       (
         "OPTIMIZE t OPTIONS ('a' = 'b c', d = 128m, e = -1.5, f.g = TRUE)",
-        optimize(t, plain.copy(options = Seq("a" -> "b c", "d" -> "128m", "e" -> "-1.5", "f.g" -> "TRUE")))
+        optimize.copy(options = Seq("a" -> "b c", "d" -> "128m", "e" -> "-1.5", "f.g" -> "TRUE"))
       ),
-      ("-- first\n/* then */ OPTIMIZE\n  t -- last", optimize(t))
+      ("-- first\n/* then */ OPTIMIZE\n  t -- last", optimize)
+    )
+    forAll(cases)((text, statement) => assert(parser.parsePlan(text) == on(statement, "t")))
+  }
+
+  test("the other statements") {
+    val cleanup = Statement(CleanupLogStatement)
+    val maintain = Statement(MaintainStatement)
+    val cases = Table(
+      ("text", "plan"),
+      ("CHECKPOINT t DRY RUN", on(Statement(CheckpointStatement, dryRun = true), "t")),
+      (
+        "CLEANUP LOG t RETAIN 168 HOURS DRY RUN",
+        on(cleanup.copy(retain = Some("168"), dryRun = true), "t")
+      ),
+      ("cleanup log t retain -0.5 hours", on(cleanup.copy(retain = Some("-0.5")), "t")),
+      ("DESC HEALTH s.t", on(Statement(HealthStatement), "s", "t")),
+      ("MAINTAIN t OPTIONS (policy = 'v2')", on(maintain.copy(options = Seq("policy" -> "v2")), "t")),
+      ("EXPLAIN OPTIMIZE t", ExplainMaintenanceCommand(on(optimize, "t"), SimpleMode)),
+      (
+        "EXPLAIN EXTENDED DESCRIBE HEALTH t",
+        ExplainMaintenanceCommand(on(Statement(HealthStatement), "t"), ExtendedMode)
+      ),
+      ("EXPLAIN FORMATTED MAINTAIN t", ExplainMaintenanceCommand(on(maintain, "t"), FormattedMode))
     )
     forAll(cases)((text, plan) => assert(parser.parsePlan(text) == plan))
   }
 
-  test("the other statements") {
-    val cases = Table(
-      ("text", "plan"),
-      ("CHECKPOINT t DRY RUN", CheckpointCommand(named("CHECKPOINT", "t"), dryRun = true, Nil)),
-      (
-        "CLEANUP LOG t RETAIN 168 HOURS DRY RUN",
-        CleanupLogCommand(named("CLEANUP LOG", "t"), Some("168"), dryRun = true, Nil)
-      ),
-      (
-        "cleanup log t retain -0.5 hours",
-        CleanupLogCommand(named("CLEANUP LOG", "t"), Some("-0.5"), dryRun = false, Nil)
-      ),
-      ("DESC HEALTH s.t", DescribeHealthCommand(named("DESCRIBE HEALTH", "s", "t"))),
-      (
-        "MAINTAIN t OPTIONS (policy = 'v2')",
-        MaintainCommand(named("MAINTAIN", "t"), dryRun = false, Seq("policy" -> "v2"))
-      ),
-      ("EXPLAIN OPTIMIZE t", ExplainMaintenanceCommand(optimize(named("OPTIMIZE", "t")), SimpleMode)),
-      (
-        "EXPLAIN EXTENDED DESCRIBE HEALTH t",
-        ExplainMaintenanceCommand(DescribeHealthCommand(named("DESCRIBE HEALTH", "t")), ExtendedMode)
-      ),
-      (
-        "EXPLAIN FORMATTED MAINTAIN t",
-        ExplainMaintenanceCommand(MaintainCommand(named("MAINTAIN", "t"), dryRun = false, Nil), FormattedMode)
-      )
+  test("the text of a plan has the clauses as they were typed, and no two kinds have the same plan") {
+    val texts = Seq(
+      "OPTIMIZE t FULL WHERE a = 1 ZORDER BY (b, c.d) DRY RUN OPTIONS (x = '1')",
+      "CHECKPOINT t DRY RUN OPTIONS (mode = 'full')",
+      "CLEANUP LOG t RETAIN 24 HOURS DRY RUN",
+      "DESCRIBE HEALTH t",
+      "MAINTAIN t DRY RUN"
     )
-    forAll(cases)((text, plan) => assert(parser.parsePlan(text) == plan))
+    val plans = texts.map(parser.parsePlan).collect { case plan: UpkeepCommand => plan }
+    val told = plans.map(plan => s"${plan.nodeName} t ${plan.statement.clauses}".trim)
+    assert(told == texts)
+    assert(plans.map(_.canonicalized).distinct.size == texts.size)
   }
 
   test("every other text reaches the delegate untouched") {

@@ -1,0 +1,47 @@
+package io.deltaupkeep.statement
+
+import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
+import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
+import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
+import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+
+/** `DESCRIBE HEALTH t`. One row for each check. */
+private[deltaupkeep] object HealthStatement
+    extends StatementKind("DESCRIBE HEALTH", Intent.Read, ResultSchema.health) {
+
+  override protected def prepare(
+      session: SparkSession,
+      table: DeltaHandle,
+      statement: Statement
+  ): Work[HealthResult] = new Work[HealthResult] {
+    override def described: Seq[String] = Seq(
+      "reads the snapshot, the listings of the log and of the table's directory, and some footers; writes nothing"
+    )
+    override def planned(): Seq[HealthResult] = execute()
+    override def execute(): Seq[HealthResult] = HealthCheck.of(factsOf(table, statement))
+  }
+
+  private def factsOf(table: DeltaHandle, statement: Statement): HealthFacts = {
+    val none = statement.optionsOf(Nil)
+    val now = System.currentTimeMillis()
+    val log = new LogFacts(table)
+    val optimize = TableOptimize.ofAll(table, none)
+    HealthFacts(
+      table.facts,
+      optimize.plan,
+      new FooterSampler(table).sample(optimize.selected.files),
+      new OrphanSearch(table).run(optimize.selected),
+      TableCleanup.ofTable(table, none, now).plan,
+      log.newestCheckpoint,
+      new CheckpointLag(table).since(now),
+      log.loadCost,
+      CheckpointWorker.lastOutcome(table),
+      now
+    )
+  }
+}

@@ -1,0 +1,37 @@
+package io.deltaupkeep.statement
+
+import io.deltaupkeep.maintain.{MaintainResult, Maintenance, Step, StepOptions}
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+
+/** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each if it is due. */
+private[deltaupkeep] object MaintainStatement
+    extends StatementKind("MAINTAIN", Intent.Checkpoint, ResultSchema.maintain) {
+
+  override protected def prepare(
+      session: SparkSession,
+      table: DeltaHandle,
+      statement: Statement
+  ): Work[MaintainResult] = {
+    val options = StepOptions(name, statement.options)
+    options.requireKnown(Maintenance.steps.flatMap(_.entries))
+    new Work[MaintainResult] {
+      override def described: Seq[String] =
+        planned().map(row => s"${row.step}: ${row.status}, ${row.reason}")
+      override def planned(): Seq[MaintainResult] =
+        Maintenance.planned(table, options, System.currentTimeMillis())
+      override def execute(): Seq[MaintainResult] =
+        Maintenance.run(options, () => System.currentTimeMillis())(newestFor(table, _))
+    }
+  }
+
+  /** A checkpoint that a commit of the step before has made due is not written twice. */
+  private def newestFor(table: DeltaHandle, step: Step): DeltaHandle =
+    if (step == Maintenance.steps.head) table
+    else {
+      CheckpointWorker.await(table)
+      table.updated(name, Intent.Checkpoint)
+    }
+}

@@ -1,0 +1,62 @@
+package io.deltaupkeep.statement
+
+import io.deltaupkeep.plan.compact.{Layout, LayoutChoice, OptimizeResult, OptimizeSettings}
+
+import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals, Intent}
+
+/** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
+private[deltaupkeep] object OptimizeStatement
+    extends StatementKind("OPTIMIZE", Intent.Reorganize, ResultSchema.optimize) {
+
+  override protected def prepare(
+      session: SparkSession,
+      table: DeltaHandle,
+      statement: Statement
+  ): Work[OptimizeResult] = {
+    val options = statement.optionsOf(OptimizeSettings.entries)
+    val settings = OptimizeSettings(options, OptimizeDefaults.of(table))
+    val request = new DeltaRefusals(table, statement.where, statement.zOrderBy).asCauses {
+      val layout = new LayoutChoice(table.facts, session.sessionState.conf.resolver)
+        .of(statement.full, statement.where.nonEmpty, statement.zOrderBy)
+      OptimizeRequest(layout, predicateOf(session, table, statement))
+    }
+    new OptimizeWork(TableOptimize(table, request, settings))
+  }
+
+  private[statement] def predicateOf(
+      session: SparkSession,
+      table: DeltaHandle,
+      statement: Statement
+  ): Seq[Expression] = {
+    val state = session.sessionState
+    statement.where.map(PartitionPredicate.parse(state.sqlParser, state.conf.resolver, table.facts, _))
+  }
+}
+
+/** Delta's `REORG TABLE t [WHERE p] APPLY (PURGE)`. One result row. */
+private[deltaupkeep] object ReorgStatement
+    extends StatementKind("REORG", Intent.Reorganize, ResultSchema.optimize) {
+
+  override def fixedClause: Option[String] = Some("APPLY (PURGE)")
+
+  override protected def prepare(
+      session: SparkSession,
+      table: DeltaHandle,
+      statement: Statement
+  ): Work[OptimizeResult] = {
+    val predicate = new DeltaRefusals(table, statement.where, Nil).asCauses {
+      OptimizeStatement.predicateOf(session, table, statement)
+    }
+    val layout = Layout.Purge(oneByOne = table.facts.clusteringColumns.nonEmpty)
+    new OptimizeWork(TableOptimize(table, OptimizeRequest(layout, predicate), OptimizeDefaults.of(table)))
+  }
+}
+
+private final class OptimizeWork(optimize: TableOptimize) extends Work[OptimizeResult] {
+  override def described: Seq[String] = optimize.plan.describe
+  override def planned(): Seq[OptimizeResult] = Seq(optimize.planned())
+  override def execute(): Seq[OptimizeResult] = Seq(optimize.execute())
+}

@@ -1,0 +1,48 @@
+package io.deltaupkeep.statement
+
+import io.deltaupkeep.{OptionEntry, Options}
+
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+
+/**
+ * What is asked of one table: the same value, whether SQL or Python asks. A kind has only some of the clauses.
+ *
+ * @param where    conditions that must all be true
+ * @param zOrderBy columns, each by the parts of its name
+ * @param retain   hours as the user wrote them
+ */
+private[deltaupkeep] final case class Statement(
+    kind: StatementKind[_ <: Product],
+    full: Boolean = false,
+    where: Seq[String] = Nil,
+    zOrderBy: Seq[Seq[String]] = Nil,
+    retain: Option[String] = None,
+    dryRun: Boolean = false,
+    options: Seq[(String, String)] = Nil
+) {
+
+  /** The plan that runs it on a table, which errors name by the statement. */
+  def on(target: String => LogicalPlan): UpkeepCommand = UpkeepCommand(target(kind.name), this)
+
+  /** @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION` */
+  def optionsOf(entries: Seq[OptionEntry[_]]): Options = new Options(kind.name, options, entries)
+
+  /** The clauses as a user would type them. */
+  def clauses: String = Seq(
+    Option.when(full)("FULL"),
+    whereText,
+    Option.when(zOrderBy.nonEmpty)(zOrderBy.map(_.mkString(".")).mkString("ZORDER BY (", ", ", ")")),
+    retain.map(hours => s"RETAIN $hours HOURS"),
+    kind.fixedClause,
+    Option.when(dryRun)("DRY RUN"),
+    Option.when(options.nonEmpty) {
+      options.map { case (name, value) => s"$name = '$value'" }.mkString("OPTIONS (", ", ", ")")
+    }
+  ).flatten.mkString(" ")
+
+  private def whereText: Option[String] = where match {
+    case Seq() => None
+    case Seq(one) => Some(s"WHERE $one")
+    case several => Some(several.map(one => s"($one)").mkString("WHERE ", " AND ", ""))
+  }
+}

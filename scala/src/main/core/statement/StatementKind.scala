@@ -1,0 +1,58 @@
+package io.deltaupkeep.statement
+
+import org.apache.spark.sql.{Row, SparkSession}
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+
+/**
+ * What statements of a kind do. All have the same shape: options, plan, execute, result rows. A dry run returns the plan
+ * and changes nothing.
+ *
+ * @param name   as a user types it
+ * @param intent what the features of a table have to allow
+ * @tparam R the case class of a result row
+ */
+private[deltaupkeep] abstract class StatementKind[R <: Product](
+    val name: String,
+    intent: Intent,
+    val schema: ResultSchema[R]
+) {
+
+  /** What every statement of the kind ends with. */
+  def fixedClause: Option[String] = None
+
+  /** Reads the clauses, and does no work. */
+  protected def prepare(session: SparkSession, table: DeltaHandle, statement: Statement): Work[R]
+
+  private def prepare(session: SparkSession, plan: LogicalPlan, statement: Statement): Work[R] =
+    prepare(session, DeltaHandle.open(session, name, plan, intent), statement)
+
+  /** Runs it on the table of a plan. */
+  final def run(session: SparkSession, plan: LogicalPlan, statement: Statement): Seq[Row] = {
+    val work = prepare(session, plan, statement)
+    (if (statement.dryRun) work.planned() else work.execute()).map(schema.row)
+  }
+
+  /** What it would do to the table of a plan, in words, for EXPLAIN. */
+  final def describe(session: SparkSession, plan: LogicalPlan, statement: Statement): Seq[String] =
+    prepare(session, plan, statement).described
+
+  override def toString: String = name
+}
+
+private[deltaupkeep] object StatementKind {
+
+  /** Those that Python names. */
+  private val all =
+    Seq(OptimizeStatement, CheckpointStatement, CleanupLogStatement, HealthStatement, MaintainStatement)
+
+  def named(name: String): StatementKind[_ <: Product] =
+    all.find(_.name == name).getOrElse(throw new NoSuchElementException(s"There is no statement $name"))
+}
+
+/** A statement on an open table. */
+private[statement] trait Work[R] {
+  def described: Seq[String]
+  def planned(): Seq[R]
+  def execute(): Seq[R]
+}
