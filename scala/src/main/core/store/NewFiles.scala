@@ -2,6 +2,8 @@ package io.deltaupkeep.store
 
 import scala.util.control.NonFatal
 
+import io.deltaupkeep.Uninterrupted
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
@@ -11,8 +13,10 @@ import org.apache.spark.internal.Logging
 object NewFiles extends Logging {
 
   /** Best effort: no version of the table has such a file, and VACUUM removes it. */
-  def remove(files: Seq[Path], conf: Configuration): Unit = files.foreach { file =>
-    try file.getFileSystem(conf).delete(file, false)
-    catch { case NonFatal(e) => logWarning(s"The uncommitted file $file stays until VACUUM", e) }
+  def remove(files: Seq[Path], conf: Configuration): Unit = if (files.nonEmpty) Uninterrupted {
+    files.foreach { file =>
+      try file.getFileSystem(conf).delete(file, false)
+      catch { case NonFatal(e) => logWarning(s"The uncommitted file $file stays until VACUUM", e) }
+    }
   }
 }

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 import scala.collection.mutable
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.{ByteText, UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.{ByteText, Uninterrupted, UpkeepConf, UpkeepErrors}
 import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind}
 import io.deltaupkeep.plan.checkpoint._
 

@@ -5,6 +5,8 @@ import java.util.UUID
 
 import scala.collection.mutable
 
+import io.deltaupkeep.Uninterrupted
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.mapreduce.{TaskAttemptID, TaskType}

@@ -8,7 +8,7 @@ import scala.collection.mutable
 import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.ClosableIterator
+import io.deltaupkeep.{ClosableIterator, Uninterrupted}
 import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest, SpliceSettings}
 import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, SchemaBytes}
 import io.deltaupkeep.plan.compact.BinSplit
@@ -159,7 +159,7 @@ final class SpliceJob(
         }
         override def close(): Unit = if (left > 0) {
           job.cancel()
-          if (write) {
+          if (write) Uninterrupted {
             val attempts = TaskAttempts.ofEnded(context, job.jobIds.head, SpliceJob.WaitMs)
             val files = attempts.map(attempt => work.fileOf(tasks(attempt.index), attempt.id))
             NewFiles.remove(files.filterNot(file => taken(file.getName)), conf)

@@ -110,10 +110,17 @@ class AbortedRewriteSuite extends AnyFunSuite {
       held.await()
       context.cancelJobGroup("to be cancelled")
       if (interrupts) {
-        user.interrupt()
+        // Its clean-up too.
+        val until = System.nanoTime() + WaitMs * 1000000
+        while (user.isAlive && System.nanoTime() < until) {
+          user.interrupt()
+          user.join(5)
+        }
         held.awaitEnd()
-      } else held.goOn()
-      user.join(WaitMs)
+      } else {
+        held.goOn()
+        user.join(WaitMs)
+      }
       assert(!user.isAlive && failure.nonEmpty)
     }
 }

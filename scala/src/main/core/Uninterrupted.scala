@@ -1,12 +1,12 @@
-package org.apache.spark.sql.delta.upkeep.checkpoint
+package io.deltaupkeep
 
 import java.util.concurrent.{ExecutionException, FutureTask}
 
 /**
- * Runs work that must not be interrupted: some stores publish half a file if its writer is interrupted.
- * Cancelled jobs and the end of an application interrupt threads.
+ * Runs work that must not be interrupted: some stores publish half a file if its writer is interrupted, and files that
+ * nobody removes stay. Cancelled jobs and the end of an application interrupt threads.
  */
-private[upkeep] object Uninterrupted {
+object Uninterrupted {
 
   /**
    * Runs the work in a separate thread and waits for it. An interrupt that arrives meanwhile takes effect
@@ -14,7 +14,7 @@ private[upkeep] object Uninterrupted {
    */
   def apply[T](work: => T): T = {
     val task = new FutureTask[T](() => work)
-    val thread = new Thread(task, "delta-upkeep-publish")
+    val thread = new Thread(task, "delta-upkeep-uninterrupted")
     thread.setDaemon(true)
     thread.start()
     var isInterrupted = false
