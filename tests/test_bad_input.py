@@ -138,10 +138,11 @@ def test_predicates(spark: SparkSession, table: TableFactory, where: str, condit
         ("CLEANUP LOG {t} RETAIN 1 HOURS", "RETENTION_TOO_SHORT"),
         ("MAINTAIN {t} OPTIONS (speed = 'high')", "UNKNOWN_OPTION"),
         ("MAINTAIN {t} OPTIONS (partSize = 'x')", "INVALID_OPTION"),
+        ("MAINTAIN {t} OPTIONS (granularity = 'x')", "INVALID_OPTION"),
     ],
 )
 def test_options_and_clauses(spark: SparkSession, table: TableFactory, text: str, condition: str):
-    t = table(1, 2)
+    t = table(1, 2, 3, 4)
     before = t.all_files()
     assert condition_of(spark, text.format(t=t.sql_name)) == condition
     assert t.all_files() == before

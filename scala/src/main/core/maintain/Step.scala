@@ -36,10 +36,14 @@ final case class StepOptions(statement: String, pairs: Seq[(String, String)] = N
       entries
     )
 
-  /** @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION` */
-  def requireKnown(entries: Seq[OptionEntry[_]]): Unit = {
-    new Options(statement, pairs, entries)
-    ()
+  /**
+   * Reads all of them before the first step runs.
+   *
+   * @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION`, `INVALID_OPTION`
+   */
+  def check(entries: Seq[OptionEntry[_]]): Unit = {
+    val options = new Options(statement, pairs, entries)
+    entries.foreach(options.get(_))
   }
 }
 
