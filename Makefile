@@ -52,11 +52,6 @@ UNITS := io.deltaupkeep.*
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_bad_input.py test_checkpoint.py test_cleanup.py test_fleet.py \
 	test_maintain_and_health.py test_optimize.py test_platforms.py test_readme.py test_sql.py test_stored_types.py)
-# What looks at this clone alone: `make demo`, and which blocks the README has.
-ON_MAIN_ALONE := test_make or each_block_is_known
-# What takes long, and says little about a pair: `make test PLATFORM=` has it.
-ON_LINES_ALONE := every_version_inside_retention or orphans_are_what_vacuum or what_delta_leaves_readable or oldest_java \
-	or a_dry_run or byte_budget or test_readme.py and (test_python or test_sql or test_fleet)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # A directory is newer once a file in it has gone.
@@ -87,14 +82,14 @@ test: $(if $(IS_MAIN),lint test-scala test-python,test-line) ## Run every check 
 .PHONY: test-line
 test-line: publish-local $(NEWEST)/.installed
 	$(SBT) $(PROJECT)/test $(PROJECT)/Test/package </dev/null
-	$(call PYTEST,$(NEWEST)) $(ON_PLATFORMS) -k "not ($(ON_MAIN_ALONE))" $(ARGS)
+	$(call PYTEST,$(NEWEST)) $(ON_PLATFORMS) -m "not this_clone" $(ARGS)
 
 .PHONY: test-platforms
 test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/.installed) ## Run the contract and end-to-end tests with the oldest and the newest Delta of each line of Spark
 	$(SBT) upkeep-3_5-2_12-delta-3_2/test \
 		$(foreach line,3_5 4_0 4_0-delta-4_0 4_1 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
 		upkeep-3_5-2_12/Test/package upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
-	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(ON_PLATFORMS) -k "not ($(ON_MAIN_ALONE) or $(ON_LINES_ALONE))" $(ARGS)$(newline))
+	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(ON_PLATFORMS) -m "not (this_clone or one_pair_of_a_line)" $(ARGS)$(newline))
 
 .PHONY: lint
 lint: $(SBT_JAR) ## Check formatting, types and the rooms of the sources

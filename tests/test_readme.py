@@ -62,12 +62,14 @@ def blocks_in(language: str) -> list[str]:
     return [text for found, text in BLOCKS if found == language]
 
 
+@pytest.mark.this_clone
 def test_each_block_is_known():
     assert {language for language, _ in BLOCKS} == {"sh", "python", "text", "sql"}
     starts = [text.split(maxsplit=1)[0] for text in blocks_in("sh")]
     assert starts == ["spark-sql", "make", "delta-upkeep", "make"]
 
 
+@pytest.mark.this_clone
 def test_make():
     commands = [line for line in LINES if line.startswith("make ")]
     targets = {line.split()[1] for line in commands} | set(re.findall("`make ([a-z-]+)`", README))
@@ -87,6 +89,7 @@ def test_the_example_prints_what_stands_below_it(tmp_path: Path):
     assert "\n".join(printed).strip() == expected.strip()
 
 
+@pytest.mark.one_pair_of_a_line
 def test_python(tmp_path: Path):
     _, block = blocks_in("python")
     output = run([sys.executable, "-c", EVENTS + block], tmp_path)
@@ -94,6 +97,7 @@ def test_python(tmp_path: Path):
     assert list(tmp_path.glob("spark-warehouse/events/_delta_log/*.json"))
 
 
+@pytest.mark.one_pair_of_a_line
 def test_sql(tmp_path: Path):
     statements = [part.strip() for text in blocks_in("sql") for part in text.split(";")]
     statements = [statement for statement in statements if statement]
@@ -113,6 +117,7 @@ run.summary = "summary.json"
 """
 
 
+@pytest.mark.one_pair_of_a_line
 def test_fleet(packages: list[str], tmp_path: Path):
     (tmp_path / "conf").symlink_to(ROOT / "conf")
     lake = tmp_path / "lake"
