@@ -229,5 +229,5 @@ $(VENV)/platforms/%/.plots: $(VENV)/platforms/%/.installed python/requirements-d
 	touch $@
 
 # Tests start many JVMs, which then need not read and check Spark's classes one by one.
-$(VENV)/spark.jsa: $(VENV)/.requirements tests/warm_up.py | $(VENV)/.installed
-	PYTHONPATH=tests SPARK_SUBMIT_OPTS=-XX:ArchiveClassesAtExit=$@ $(BIN)/python tests/warm_up.py >$(VENV)/warm_up.log 2>&1 || { cat $(VENV)/warm_up.log >&2; exit 1; }
+$(VENV)/spark.jsa: $(VENV)/.requirements tests/support/warm_up.py | $(VENV)/.installed
+	PYTHONPATH=tests SPARK_SUBMIT_OPTS=-XX:ArchiveClassesAtExit=$@ $(BIN)/python tests/support/warm_up.py >$(VENV)/warm_up.log 2>&1 || { cat $(VENV)/warm_up.log >&2; exit 1; }

@@ -16,7 +16,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import (
+from support.processes import (
     COORDINATE,
     PARQUET_AVRO,
     REPOSITORY,
@@ -26,8 +26,8 @@ from processes import (
     start_no_processes,
     with_faults,
 )
-from sessions import session_conf
-from templates import copy_template
+from support.sessions import session_conf
+from support.templates import copy_template
 
 DAY_SECONDS = 24 * 3600
 DELTA = "spark.databricks.delta"

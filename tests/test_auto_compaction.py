@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from conftest import Table, TableFactory
-from sessions import session_conf
+from support.sessions import session_conf
 
 ENGINE = "spark.deltaUpkeep.optimize.engine"
 AUTO = "spark.databricks.delta.autoCompact"

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.fleet.errors import condition_of as name_of
-from processes import DELTA, LINE
-from sessions import session_conf
+from support.processes import DELTA, LINE
+from support.sessions import session_conf
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 WRITERS = [s for s in STATEMENTS if s != "DESCRIBE HEALTH"]

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
-from processes import DELTA
-from sessions import as_arrow
-from strangers import (
+from support.processes import DELTA
+from support.sessions import as_arrow
+from support.strangers import (
     adds_by_delta_rs,
     adds_by_kernel,
     files_by_kernel,

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from processes import ACTIVATED, CLEAN, free_port, run
+from support.processes import ACTIVATED, CLEAN, free_port, run
 
 # Two processes that resolve one package at once are in each other's way.
 pytestmark = pytest.mark.xdist_group("packages")

@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import pytest
 
 from delta_upkeep import __version__
-from processes import ROOT, run
+from support.processes import ROOT, run
 
 DIST = ROOT / "dist"
 MAVEN = DIST / f"maven/io/deltaupkeep/delta-upkeep_2.13/{__version__}"

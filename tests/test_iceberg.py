@@ -18,8 +18,8 @@ from pyiceberg.table.metadata import TableMetadataV2
 from pyiceberg.typedef import Record
 from pyspark.sql import SparkSession
 
-from processes import DELTA
-from sessions import as_arrow, session_conf
+from support.processes import DELTA
+from support.sessions import as_arrow, session_conf
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
 

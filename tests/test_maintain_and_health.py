@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import HealthReport, UpkeepTable
-from sessions import session_conf
+from support.sessions import session_conf
 
 
 def statuses(rows) -> list[tuple[str, str]]:

@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 import delta_upkeep
 from conftest import TableFactory
 from delta_upkeep.session import _JARS, _delta_package
-from processes import (
+from support.processes import (
     ACTIVATED,
     BIN,
     CLEAN,

@@ -13,7 +13,7 @@ from deltalake import DeltaTable as DeltaRs
 from deltalake import write_deltalake
 from pyarrow import table as rows
 
-from processes import ACTIVATED, COORDINATE, REPOSITORY, ROOT, SMALL, run
+from support.processes import ACTIVATED, COORDINATE, REPOSITORY, ROOT, SMALL, run
 
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
 

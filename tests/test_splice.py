@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from foreign_data import LEAVES, Shape
-from foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows, read_by_pyarrow
-from foreign_writers import DuckDB, PyArrow, Spark
-from page_index import read_page_index
-from sessions import as_arrow, session_conf
-from splice_cases import CASES, SCHEMA, Case
-from splice_checks import (
+from support.foreign_data import LEAVES, Shape
+from support.foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows, read_by_pyarrow
+from support.foreign_writers import DuckDB, PyArrow, Spark
+from support.page_index import read_page_index
+from support.sessions import as_arrow, session_conf
+from support.splice_cases import CASES, SCHEMA, Case
+from support.splice_checks import (
     CannotRead,
     assert_no_value_excluded,
     assert_same_rows,

@@ -7,8 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
-from processes import LINE
-from sessions import session_conf
+from support.processes import LINE
+from support.sessions import session_conf
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from delta_upkeep import HealthReport
-from health_sample import empty, sample
-from processes import CLEAN
+from support.health_sample import empty, sample
+from support.processes import CLEAN
 
 PROBE = Path(__file__).with_name("probe.py")
 WIDTHS = (420, 1280)

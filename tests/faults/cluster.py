@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyspark
 
-from processes import CLEAN, free_port
+from support.processes import CLEAN, free_port
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 MASTER = "127.0.0.1"

@@ -14,7 +14,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import SHORT_LIVED, TEST_CLASSES, small_session
+from support.processes import SHORT_LIVED, TEST_CLASSES, small_session
 
 STATEMENTS = {
     "optimize": "OPTIMIZE {t} OPTIONS (maxBytesPerCommit = '7k')",

@@ -6,7 +6,7 @@ import sys
 
 from delta_upkeep import configure_spark_with_delta_upkeep
 from faults.scenarios import ALL
-from processes import small_session, with_faults
+from support.processes import small_session, with_faults
 
 STARTED, DONE = "the statement starts", "the statement is done"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from deltalake import DeltaTable as DeltaRs
 from pyspark.sql import SparkSession
 
-from templates import copy_template
+from support.templates import copy_template
 
 DAY_SECONDS = 24 * 3600
 

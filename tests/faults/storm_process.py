@@ -17,7 +17,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import small_session
+from support.processes import small_session
 
 BATCH = 5
 LATE_SECONDS = 60

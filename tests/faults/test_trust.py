@@ -19,8 +19,8 @@ from pyspark.sql import SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import UpkeepTable
-from sessions import session_conf
-from strangers import ids_by_delta_rs, tombstones_by_kernel
+from support.sessions import session_conf
+from support.strangers import ids_by_delta_rs, tombstones_by_kernel
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
 

@@ -16,9 +16,9 @@ from deltalake import ColumnProperties, WriterProperties, write_deltalake
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from foreign_data import LEAVES
-from foreign_writers import DuckDB, Polars, PyArrow, Spark, Writer, vary
-from splice_cases import SCHEMA
+from support.foreign_data import LEAVES
+from support.foreign_writers import DuckDB, Polars, PyArrow, Spark, Writer, vary
+from support.splice_cases import SCHEMA
 from torture.avro_writer import Avro, takes
 from torture.java_writer import LISTS, MAPS, Java
 from torture.values import Style, arrow_table

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.filters import Filter, counts, draw_filters
 from torture.rows import Rows, difference, python_columns, rows_of
 from torture.strangers import OF_ONE_BLOCK, strangers_of

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from foreign_writers import Writer
+from support.foreign_writers import Writer
 from torture.defaults import draw_defaults, with_defaults
 from torture.partitions import TYPES, draw_pool, print_alike
 from torture.plan import Plan

@@ -20,8 +20,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from foreign_table import ForeignFile, ForeignTable
-from sessions import session_conf
+from support.foreign_table import ForeignFile, ForeignTable
+from support.sessions import session_conf
 from torture.cells import CELLS, LONG, LONG_ROWS, WIDE, Cell, Given
 from torture.filters import Filter, draw_filters
 from torture.java_reader import JavaReader

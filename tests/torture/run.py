@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.checks import Broken, Seen
 from torture.damage import try_damaged_vector
 from torture.drawn import Draft

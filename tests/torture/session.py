@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import PARQUET_AVRO, SHORT_LIVED, small_session, with_faults
+from support.processes import PARQUET_AVRO, SHORT_LIVED, small_session, with_faults
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from collections import Counter
 
 from pyspark.sql import types as t
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.checks import CASE_SENSITIVE, Broken, Seen
 from torture.plan import Plan
 from torture.sql_text import quoted

@@ -19,7 +19,7 @@ from deltalake import WriterProperties, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.defaults import FEATURE
 from torture.drawn import Draft, Part
 from torture.partitions import column_of, hive_folder, text_of

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from processes import ROOT
+from support.processes import ROOT
 
 SECTION = (ROOT / "README.md").read_text().split("## Dependencies")[1].split("\n## ")[0]
 REQUIREMENTS = [

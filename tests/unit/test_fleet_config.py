@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from delta_upkeep.fleet import ConfigError, FleetConfig
 from delta_upkeep.fleet.quantities import duration_of, size_of
-from processes import ROOT
+from support.processes import ROOT
 
 TABLES = {"include": ["sales.*"]}
 

@@ -15,7 +15,7 @@ from pyspark.sql import Row
 
 from delta_upkeep import HealthCheck, HealthDetail, HealthReport
 from delta_upkeep._report.page import page, summary
-from health_sample import empty, sample
+from support.health_sample import empty, sample
 
 MARK = "<script>'\"&"
 VOID = {"meta"}

@@ -4,7 +4,7 @@ import pytest
 
 from delta_upkeep._report.svg import heat_steps
 from delta_upkeep._units import amount_text, bytes_text, listed, name_text
-from processes import ROOT
+from support.processes import ROOT
 
 SIZES = [line.split(",") for line in (ROOT / "tests/sizes.csv").read_text().splitlines()[1:]]
 

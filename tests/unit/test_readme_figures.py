@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from processes import ROOT
+from support.processes import ROOT
 
 MEASURED = (ROOT / "README.md").read_text().split("\n## Measured")[1].split("\n## ")[0]
 WARM, AFTER = "Compaction in warm sessions", "After 10 commits"

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep, session
-from processes import ROOT
+from support.processes import ROOT
 
 OURS = "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension"
 DELTAS = "io.delta.sql.DeltaSparkSessionExtension"

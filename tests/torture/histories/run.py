@@ -15,7 +15,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.checks import Broken
 from torture.histories.ages import age
 from torture.histories.readers import checkpoint_of, files_below, forget, version_of

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from sessions import session_conf
-from strangers import ids_by_duckdb, ids_by_pyarrow
+from support.sessions import session_conf
+from support.strangers import ids_by_duckdb, ids_by_pyarrow
 from torture.checks import Broken
 from torture.histories.readers import (
     FEED_SCHEMA,

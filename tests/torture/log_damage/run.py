@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.checks import Broken
 from torture.log_damage.damages import draw_damage
 from torture.log_damage.tables import DELTA, KINDS, Templates

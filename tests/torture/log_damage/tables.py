@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from pyspark.sql import SparkSession
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.histories.ages import age
 from torture.histories.readers import (
     Read,

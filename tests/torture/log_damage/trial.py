@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from sessions import session_conf
+from support.sessions import session_conf
 from torture.checks import Broken
 from torture.histories.readers import (
     Read,

@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from delta_upkeep import __version__
 from delta_upkeep.session import scala_version, spark_line
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 REPOSITORY = ROOT / "scala/target/repository"
 LINE, SCALA = spark_line(), scala_version()
 # First two numbers of Delta's version.

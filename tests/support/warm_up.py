@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from processes import small_session
+from support.processes import small_session
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyarrow.parquet import ParquetFile
 
-from processes import ROOT, run
+from support.processes import ROOT, run
 
 # Two processes that resolve one package at once are in each other's way; the session has Delta's.
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from sessions import session_conf
+from support.sessions import session_conf
 
 ENCODABLE = {
     "PLAIN": {"INT32", "INT64", "FLOAT", "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY", "BOOLEAN"},

@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
-from foreign_data import Shape, arrow_table, without_last_fields
-from foreign_stats import stats_of
-from foreign_writers import Writer
-from sessions import as_arrow
+from support.foreign_data import Shape, arrow_table, without_last_fields
+from support.foreign_stats import stats_of
+from support.foreign_writers import Writer
+from support.sessions import as_arrow
 
 Row = dict[str, Any]
 Rows = Counter[str]

@@ -22,10 +22,10 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
-from foreign_data import EPOCH, MICROSECOND, draw_leaf
-from foreign_table import UNREADABLE, ForeignTable, Rows, canonical_rows, read_by_pyarrow
-from page_index import PageIndex, read_page_index
-from sessions import as_arrow, session_conf
+from support.foreign_data import EPOCH, MICROSECOND, draw_leaf
+from support.foreign_table import UNREADABLE, ForeignTable, Rows, canonical_rows, read_by_pyarrow
+from support.page_index import PageIndex, read_page_index
+from support.sessions import as_arrow, session_conf
 
 _WIDE = Context(prec=60)
 UNFILTERED = (t.StructType, t.ArrayType, t.MapType, t.BinaryType, t.BooleanType)

@@ -14,7 +14,7 @@ from deltalake import DeltaTable as DeltaRs
 from deltalake import QueryBuilder
 from pyspark.sql import SparkSession
 
-from processes import DELTA
+from support.processes import DELTA
 
 
 def ids_by_delta_rs(path: Path, version: int | None = None) -> list[int]:

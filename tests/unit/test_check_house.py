@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from processes import ROOT
+from support.processes import ROOT
 
 sys.path.insert(0, str(ROOT / "project"))
 

@@ -1,0 +1,1 @@
+"""What tests share: sessions, tables of other writers, readers of other engines, checks."""
