@@ -45,8 +45,8 @@ IS_MAIN := $(filter 4.2,$(PLATFORM))
 NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
 PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12)))
 BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends_1k appends_200k
-# The rooms that know no table of Delta.
-UNITS := io.deltaupkeep.*
+# The rooms that know no table of Delta, without what tries random cases or takes all memory.
+UNITS := io.deltaupkeep.* -*Fuzz* -*SpliceMemory*
 # What shows that a pair works: suites of Scala, and tests from Python. Of Spark 3.5 the artifact of Scala 2.12, whose sources
 # are changed for it, has all suites that 3.5 has.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
@@ -98,6 +98,10 @@ lint: $(SBT_JAR) ## Check formatting, types and the rooms of the sources
 	cd python && ../$(BIN)/mypy delta_upkeep demo ../tests/bench
 	$(SBT) scalafmtCheckAll upkeep/package </dev/null
 	$(BIN)/python project/check_house.py $(JAR)
+
+.PHONY: suite-times
+suite-times: ## Write down how long the suites of the last test-scala took, to deal them by it
+	$(PYTHON) project/suite_times.py
 
 .PHONY: unit
 unit: $(SBT_JAR) ## Run the tests that know no table of Delta

@@ -76,19 +76,15 @@ lazy val testing = Seq(
   Test / fork := true,
   // Where the tests of every line run.
   Test / baseDirectory := (LocalRootProject / baseDirectory).value / "scala",
-  // Two JVMs, each with a session of Spark that its suites take in turns. They are dealt by name, but for the two that
-  // take a third of the time: one for each.
+  // Two JVMs, each with a session of Spark that its suites take in turns.
   Test / parallelExecution := true,
   Test / testForkedParallel := false,
   Test / testGrouping := {
     val options = (Test / forkOptions).value
-    val longest = Seq("CheckpointContentsSuite", "IncrementalCheckpointSuite")
-    val (first, others) =
-      (Test / definedTests).value.sortBy(_.name).partition(suite => longest.exists(suite.name.endsWith))
-    val suites = (first ++ others).zipWithIndex
-    (0 until testProcesses).map { process =>
-      val own = suites.collect { case (suite, i) if i % testProcesses == process => suite }
-      Tests.Group(s"process $process", own, Tests.SubProcess(options))
+    val measured = (LocalRootProject / baseDirectory).value / "project" / "suite-times.txt"
+    val dealt = SuiteTimes.deal[TestDefinition]((Test / definedTests).value, _.name, testProcesses, measured)
+    dealt.zipWithIndex.map { case (suites, process) =>
+      Tests.Group(s"process $process", suites, Tests.SubProcess(options))
     }
   },
   // Short tests gain nothing from code that takes long to compile, nor from a collector with threads. The 48 MiB of
