@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.plan.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointResult}
+import io.deltaupkeep.plan.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointResult, WrittenCheckpoint}
 
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -8,9 +8,9 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest) {
 
   private val facts = table.facts
-  private val writer = new CheckpointWriter(table)
+  private val inputs = new CheckpointInputs(table)
 
-  lazy val plan: CheckpointPlan = writer.plan(request)
+  lazy val plan: CheckpointPlan = new CheckpointPlanning(inputs).plan(request)
 
   def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
 
@@ -18,13 +18,15 @@ final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest)
     if (plan.isEmpty) {
       if (plan.mendsPointer) {
         table.requireWritableLog("CHECKPOINT")
-        writer.mendPointer()
+        inputs.session.withActive(inputs.pointer.mend())
       }
       CheckpointResult.exists(facts.path, plan)
     } else {
       table.requireWritableLog("CHECKPOINT")
       val startedAt = System.nanoTime()
-      val written = writer.write(plan)
+      val written = write()
       CheckpointResult.written(facts.path, plan, written, (System.nanoTime() - startedAt) / 1000000)
     }
+
+  private[upkeep] def write(): WrittenCheckpoint = new CheckpointWriter(inputs).write(plan)
 }

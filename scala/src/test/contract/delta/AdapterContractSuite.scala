@@ -12,7 +12,7 @@ import io.deltaupkeep.plan.compact.{Layout, OptimizeSettings}
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog, OptimisticTransaction, TableFeature}
-import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
+import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.read.DeltaLogReader
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
@@ -127,11 +127,8 @@ class AdapterContractSuite extends AnyFunSuite {
     ids(path)
   }
 
-  private def checkpoint(path: String, request: CheckpointRequest) = {
-    val table = open(path, Intent.Checkpoint)
-    val writer = new CheckpointWriter(table)
-    writer.write(writer.plan(request))
-  }
+  private def checkpoint(path: String, request: CheckpointRequest) =
+    TableCheckpoint(open(path, Intent.Checkpoint), request).write()
 
   private val default = CheckpointRequest(None, None, None, Mode.Auto)
 

@@ -191,10 +191,10 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
   private def planned(path: String, policy: Policy): () => WrittenCheckpoint = {
     val session = spark.newSession()
     val target = DeltaTarget.byPath(session, "TEST", path, Map.empty)
-    val writer = new CheckpointWriter(DeltaHandle.open(session, "TEST", target, Intent.Checkpoint))
-    val plan = writer.plan(CheckpointRequest(Some(policy), None, None, Mode.Auto))
-    assert(!plan.isEmpty)
-    () => writer.write(plan)
+    val table = DeltaHandle.open(session, "TEST", target, Intent.Checkpoint)
+    val checkpoint = TableCheckpoint(table, CheckpointRequest(Some(policy), None, None, Mode.Auto))
+    assert(!checkpoint.plan.isEmpty)
+    () => checkpoint.write()
   }
 
   test("a classic checkpoint that is there is not replaced by a slower driver's") {

@@ -14,7 +14,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.{DeltaLog, LastCheckpointInfo}
 import org.apache.spark.sql.delta.upkeep.TestSession
-import org.apache.spark.sql.delta.upkeep.checkpoint.{CheckpointWriter, CheckpointedLogs}
+import org.apache.spark.sql.delta.upkeep.checkpoint.{CheckpointedLogs, TableCheckpoint}
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, ListedLog}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, InputFailures, Intent}
 
@@ -51,13 +51,13 @@ class StoreFaultSuite extends AnyFunSuite with CheckpointedLogs {
       val path = newTable(s"denied-$policy", 3, bothPolicies: _*)
       val request = CheckpointRequest(None, None, None, Mode.Auto)
       onDenied(path) { table =>
-        val writer = new CheckpointWriter(table)
-        val early = writer.plan(request)
+        val early = TableCheckpoint(table, request)
+        assert(!early.plan.isEmpty)
         checkpoint(path, s"OPTIONS (policy = '$policy')")
         val before = checkpointFiles(path)
         DeniedFileSystem.denying(isOfCheckpoint) {
-          assertDenied(new CheckpointWriter(table).plan(request))
-          if (policy == "classic") assertDenied(writer.write(early))
+          assertDenied(TableCheckpoint(table, request).plan)
+          if (policy == "classic") assertDenied(early.write())
         }
         assert(checkpointFiles(path) == before)
       }
@@ -71,13 +71,12 @@ class StoreFaultSuite extends AnyFunSuite with CheckpointedLogs {
     Files.writeString(topLevel, Files.readString(topLevel).linesWithSeparators.next())
     Files.deleteIfExists(topLevel.resolveSibling(s".${topLevel.getFileName}.crc"))
     onDenied(path) { table =>
-      val writer = new CheckpointWriter(table)
-      val plan = writer.plan(CheckpointRequest(None, None, None, Mode.Auto))
-      assert(plan.damaged.nonEmpty)
+      val replacing = TableCheckpoint(table, CheckpointRequest(None, None, None, Mode.Auto))
+      assert(replacing.plan.damaged.nonEmpty)
       // The commits are read to build the new one.
-      DeniedFileSystem.denying(_.endsWith(".json"))(intercept[Exception](writer.write(plan)))
+      DeniedFileSystem.denying(_.endsWith(".json"))(intercept[Exception](replacing.write()))
       assert(Files.exists(topLevel))
-      writer.write(plan)
+      replacing.write()
       assert(!Files.exists(topLevel))
     }
     assert(ids(path) == Seq(1, 2, 3))

@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.upkeep.{Templates, TestSession}
-import org.apache.spark.sql.delta.upkeep.checkpoint.CheckpointWriter
+import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** A last checkpoint that is not what it should be makes a checkpoint in full, not an error. */
@@ -120,13 +120,13 @@ class DamagedCheckpointSuite extends AnyFunSuite {
         DeltaTarget.byPath(spark, "TEST", path, Map.empty),
         Intent.Checkpoint
       )
-      val writer = new CheckpointWriter(handle)
-      val plan = writer.plan(CheckpointRequest(None, None, None, Mode.Auto))
+      val late = TableCheckpoint(handle, CheckpointRequest(None, None, None, Mode.Auto))
+      assert(!late.plan.isEmpty)
       checkpoint(path)
       val theirs = topLevel(path)
       if (isCut) damage(theirs)
       val before = Files.size(theirs)
-      writer.write(plan)
+      late.write()
       assert((Files.size(theirs) == before) != isCut)
       assert(idsFromCheckpoint(path) == Seq(1, 2, 3))
     }

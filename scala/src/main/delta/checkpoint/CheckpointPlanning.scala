@@ -1,0 +1,85 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import io.deltaupkeep.{ByteText, UpkeepConf}
+import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind}
+import io.deltaupkeep.plan.checkpoint._
+
+import org.apache.spark.sql.delta.upkeep.read.{ListedLog, Wholeness}
+import org.apache.spark.sql.delta.util.FileNames
+
+/** Finds out what a checkpoint would be made of, and writes nothing. */
+private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
+  import inputs.{damaged, handle, log, pointer}
+
+  private val snapshot = handle.snapshot
+
+  /** What would be written for a request. */
+  def plan(request: CheckpointRequest): CheckpointPlan = {
+    val layout = CheckpointPlanner.layout(handle.facts, request)
+    val found = foundCheckpoints
+    CheckpointPlanner.existing(layout, found) match {
+      case Some(existing) => CheckpointPlanner.notNeeded(layout, existing, pointer.version)
+      case None =>
+        val from = CheckpointPlanner.whyFull(layout, found).toLeft(layout.policy).flatMap(base)
+        CheckpointPlanner.toWrite(layout, found, from.left.map(FullFacts(_, fileActions, replay)))
+    }
+  }
+
+  /**
+   * Approximate number of adds and tombstones of this version: the files that its checksum counts, or more if
+   * the bytes of the log show that there must be tombstones. Nothing is replayed.
+   */
+  private def fileActions: Long = {
+    val readable = log.snapshot
+    def byBytes(ofCommit: Long, ofCheckpoint: Long): Long =
+      readable.deltaFileSizeInBytes() / ofCommit + readable.checkpointSizeInBytes() / ofCheckpoint
+    snapshot.checksumOpt match {
+      case Some(checksum) => math.max(checksum.numFiles, byBytes(ofCommit = 2048, ofCheckpoint = 256))
+      case None => byBytes(ofCommit = 512, ofCheckpoint = 64)
+    }
+  }
+
+  /**
+   * The checkpoints of this version. Lists the log from that version on, and reads the footers of the
+   * checkpoints.
+   */
+  private def foundCheckpoints: FoundCheckpoints = {
+    val version = snapshot.version
+    val files = ListedLog
+      .between(snapshot.deltaLog.store, handle.logPath, handle.hadoopConf, version, version)
+      .filter(FileNames.isCheckpointFile)
+      .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
+      .toSeq
+    val found = CheckpointPlanner.complete(files, snapshot.version).map(set => set -> damaged.check(set))
+    val whole = found.collect { case (set, Wholeness.Whole) => set }
+    FoundCheckpoints(
+      whole,
+      found.collect {
+        case (set, Wholeness.Damaged(why, _)) => DamagedCheckpoint(set.map(_.name), why)
+        // Otherwise the new one, which has the same name, would be taken for the work of a slower driver.
+        case (set, Wholeness.Unproved(why)) if whole.isEmpty && set.exists(isClassic) =>
+          DamagedCheckpoint(set.map(_.name), why)
+      }
+    )
+  }
+
+  private def isClassic(file: LogFile): Boolean = file.kind match {
+    case _: LogFileKind.V2Checkpoint => false
+    case _ => true
+  }
+
+  private def base(policy: Policy): Either[String, Base] =
+    inputs.baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
+
+  /** Where a full checkpoint would find the state. */
+  private def replay: Replay = {
+    val bytes = log.snapshot.logSegment.deltas.map(_.getLen).sum
+    val most = inputs.session.sessionState.conf.getConf(UpkeepConf.CheckpointDriverBytes)
+    if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
+    else if (bytes > most)
+      Replay.AsJob(s"the commits take ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
+    else if (inputs.schema.hasVariantStatistics)
+      Replay.AsJob("statistics of variants are read by a query")
+    else Replay.OnDriver
+  }
+}

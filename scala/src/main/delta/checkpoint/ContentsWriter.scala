@@ -1,0 +1,60 @@
+package org.apache.spark.sql.delta.upkeep.checkpoint
+
+import io.deltaupkeep.plan.checkpoint.{Build, CheckpointPlan, Policy, Replay}
+
+import org.apache.spark.sql.delta.upkeep.state.LogReplay
+
+/** Writes the parts of a checkpoint that readers do not see before it is published. */
+private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, temporary: TemporaryFiles) {
+  import inputs.{handle, log, schema, session}
+
+  private val parts = new PartWriter(handle, session, schema)
+
+  /** Writes those that the plan does not keep. */
+  def write(plan: CheckpointPlan): CheckpointContents = {
+    val kind = partKindOf(plan)
+    plan.build match {
+      case build: Build.Incremental => onLastCheckpoint(plan, build, kind)
+      case build: Build.Full if build.replay == Replay.OnDriver => fromCommitsOnDriver(plan, kind)
+      case build: Build.Full => fromStateAsJob(build, kind)
+      case _: Build.NotNeeded => throw new IllegalStateException("There is nothing to write")
+    }
+  }
+
+  private def partKindOf(plan: CheckpointPlan): PartKind = plan.policy match {
+    case Policy.V2 => PartKind.Sidecar
+    case Policy.Classic if plan.build.parts > 1 => PartKind.AllActions(temporary)
+    case Policy.Classic => PartKind.RowGroups(temporary)
+  }
+
+  private def onLastCheckpoint(
+      plan: CheckpointPlan,
+      build: Build.Incremental,
+      kind: PartKind
+  ): CheckpointContents = {
+    val last = inputs.baseOf(plan.policy).fold(why => throw new IllegalStateException(why), identity)
+    val kept = build.fragments.kept.map(fragment => fragment -> last.file(fragment))
+    val sources =
+      if (build.newFragments == 0) Nil
+      else last.sources(build.fragments.replaced, session, schema)
+    val others = last.tail.nonFileActions
+    val written = parts.write(kind, plan.layout.fragmentSize, sources, others)
+    CheckpointContents(kept ++ written.fragments, others, isOneFile = false)
+  }
+
+  private def fromCommitsOnDriver(plan: CheckpointPlan, kind: PartKind): CheckpointContents = {
+    val replay = new DriverReplay(handle, session, schema, log.snapshot)
+    val written = replay.write(parts, kind, plan.layout.fragmentSize)
+    CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
+  }
+
+  private def fromStateAsJob(build: Build.Full, kind: PartKind): CheckpointContents = {
+    val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
+    val written = parts.write(state, kind, build.actions / build.newFragments)
+    // The job leaves the other actions out of row groups.
+    val ofOthers =
+      if (kind.isRowGroups) parts.write(kind, written.others.size.toLong, Nil, written.others).fragments
+      else Nil
+    CheckpointContents(written.fragments ++ ofOthers, written.others, isOneFile = false)
+  }
+}
