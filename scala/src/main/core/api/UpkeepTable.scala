@@ -2,7 +2,6 @@ package io.deltaupkeep.api
 
 import java.{lang => jl, util => ju}
 
-import scala.collection.immutable.ListMap
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.statement.{Statement, StatementKind, UnresolvedTarget}
@@ -26,7 +25,7 @@ final class UpkeepTable private (
   /**
    * Runs a statement at once, and returns its result rows.
    *
-   * @param kind           such as `OPTIMIZE`; a kind has only some of the clauses
+   * @param kind           such as `OPTIMIZE`; it ignores clauses that it does not have
    * @param where          conditions that must all be true; each is parsed separately
    * @param zOrderBy       names of columns
    * @param retentionHours null for the table's own
@@ -73,7 +72,7 @@ object UpkeepTable {
 
   /** The directories that match a glob, and whether each has a Delta log. */
   def directories(session: SparkSession, glob: String): ju.Map[String, Boolean] =
-    ListMap(TableDirectories.matching(glob, session.sessionState.newHadoopConf()): _*).asJava
+    TableDirectories.matching(glob, session.sessionState.newHadoopConf()).asJava
 
   /** The progress of the newest running job with a tag; null if there is none. */
   def progress(session: SparkSession, tag: String): JobProgress = JobProgress.of(session, tag).orNull

@@ -63,6 +63,7 @@ private[health] object FileChecks {
       else Severity.Critical
     val message =
       if (plan.isEmpty) "No files are worth rewriting."
+      else if (plan.layout.reorders) s"${CountText.of(plan.files.size, "file")} could be clustered."
       else s"${CountText.of(plan.files.size, "file")} could become ${plan.files.size - saved}."
     new Checks(facts.table).result(
       "smallFiles",
@@ -72,12 +73,13 @@ private[health] object FileChecks {
       message,
       "A scan sends two requests for each file, whatever its size: one for the footer and one for the data.",
       Some("OPTIMIZE"),
-      if (plan.isEmpty) Nil else gain(facts)
+      if (plan.isEmpty || (plan.layout.reorders && saved == 0)) Nil else gain(facts)
     )
   }
 
+  /** A clustering may also make more files, of large ones. */
   private def savedFiles(plan: OptimizePlan): Long =
-    plan.files.size - plan.bins.iterator.map(plan.outputsOf).sum
+    math.max(0L, plan.files.size - plan.bins.iterator.map(plan.outputsOf).sum)
 
   /**
    * What OPTIMIZE saves in each full scan: files, two requests for each of them, their footers, and hidden

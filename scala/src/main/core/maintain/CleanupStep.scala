@@ -27,7 +27,7 @@ object CleanupStep extends Step {
   private[maintain] def needsCheckpoint(table: DeltaHandle, options: StepOptions, now: Long): Boolean =
     refusal(table.facts).isEmpty && cleanupOf(table, options, now).plan.needsCheckpoint
 
-  /** Nobody asked for this cleanup but the table's properties. */
+  /** Why the log is not cleaned where no user asks for it. */
   private def refusal(table: TableFacts): Option[StepPlan] =
     if (table.catalogManaged) Some(StepPlan.Skipped("the catalog decides on log cleanup"))
     else if (!table.logCleanupEnabled)

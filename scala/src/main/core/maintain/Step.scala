@@ -7,7 +7,7 @@ import io.deltaupkeep.plan.compact.OptimizeResult
 
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** One thing that maintenance does to a table, if it is due: the same after a commit as in MAINTAIN. */
+/** One thing that maintenance does to a table if it is due. */
 trait Step {
 
   /** As the rows of MAINTAIN have it. */

@@ -9,7 +9,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaTarget
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** Looks the table up, or fails with an error that says what was found instead. */
-private[deltaupkeep] final case class ResolveTarget(session: SparkSession) extends Rule[LogicalPlan] {
+private[sql] final case class ResolveTarget(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case UnresolvedTarget(statement, _, Some(path), options) =>
       DeltaApi.require(statement)

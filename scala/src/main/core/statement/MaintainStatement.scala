@@ -1,6 +1,6 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.maintain.{MaintainResult, Maintenance, Step, StepOptions}
+import io.deltaupkeep.maintain.{CheckpointStep, MaintainResult, Maintenance, Step, StepOptions}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
@@ -27,11 +27,9 @@ private[deltaupkeep] object MaintainStatement
     }
   }
 
-  /** A checkpoint that a commit of the step before has made due is not written twice. */
-  private def newestFor(table: DeltaHandle, step: Step): DeltaHandle =
-    if (step == Maintenance.steps.head) table
-    else {
-      CheckpointWorker.await(table)
-      table.updated(name, Intent.Checkpoint)
-    }
+  private def newestFor(table: DeltaHandle, step: Step): DeltaHandle = {
+    // The commit of OPTIMIZE may have made one due, which is not written twice.
+    if (step == CheckpointStep) CheckpointWorker.await(table)
+    if (step == Maintenance.steps.head) table else table.updated(name, Intent.Checkpoint)
+  }
 }

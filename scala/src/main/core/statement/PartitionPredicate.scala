@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression
 import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
 
 /** The predicate of an OPTIMIZE: an expression over partition columns. */
-private[deltaupkeep] object PartitionPredicate {
+private[statement] object PartitionPredicate {
 
   /**
    * @throws io.deltaupkeep.UpkeepException `INVALID_PREDICATE`, `SUBQUERY_IN_PREDICATE`, `MISSING_COLUMN`,

@@ -21,7 +21,7 @@ private[deltaupkeep] final case class Statement(
     options: Seq[(String, String)] = Nil
 ) {
 
-  /** The plan that runs it on a table, which errors name by the statement. */
+  /** The plan that runs it. The target is made for the name of the statement, which its errors say. */
   def on(target: String => LogicalPlan): UpkeepCommand = UpkeepCommand(target(kind.name), this)
 
   /** @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION` */

@@ -18,7 +18,7 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
     val schema: ResultSchema[R]
 ) {
 
-  /** What every statement of the kind ends with. */
+  /** A clause that every statement of the kind has. */
   def fixedClause: Option[String] = None
 
   /** Reads the clauses, and does no work. */
@@ -47,7 +47,9 @@ private[deltaupkeep] object StatementKind {
     Seq(OptimizeStatement, CheckpointStatement, CleanupLogStatement, HealthStatement, MaintainStatement)
 
   def named(name: String): StatementKind[_ <: Product] =
-    all.find(_.name == name).getOrElse(throw new NoSuchElementException(s"There is no statement $name"))
+    all.find(_.name == name).getOrElse(
+      throw new NoSuchElementException(s"$name is none of ${all.mkString(", ")}")
+    )
 }
 
 /** A statement on an open table. */

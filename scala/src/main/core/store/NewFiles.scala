@@ -13,10 +13,11 @@ import org.apache.spark.internal.Logging
 object NewFiles extends Logging {
 
   /** Best effort: no version of the table has such a file, and VACUUM removes it. */
-  def remove(files: Seq[Path], conf: Configuration): Unit = if (files.nonEmpty) Uninterrupted {
-    files.foreach { file =>
-      try file.getFileSystem(conf).delete(file, false)
-      catch { case NonFatal(e) => logWarning(s"The uncommitted file $file stays until VACUUM", e) }
-    }
+  def remove(files: Seq[Path], conf: Configuration): Unit = files.foreach { file =>
+    try {
+      // As the user of this thread.
+      val fileSystem = file.getFileSystem(conf)
+      Uninterrupted(fileSystem.delete(file, false))
+    } catch { case NonFatal(e) => logWarning(s"The uncommitted file $file stays until VACUUM", e) }
   }
 }

@@ -48,6 +48,7 @@ private[upkeep] final class OptimizeCommitter(
       .takeWhile(_.nonEmpty)
       .zipWithIndex
       .map {
+        case (batch, _) if batch.bins.isEmpty => batch.others
         case (batch, 0) =>
           batch.others ++ commit(transaction, batch.bins.map(Rebased.unchanged(_, selected)), attempt = 1)
         case (batch, _) => batch.others ++ commitSurvivors(batch.bins, attempt = 1)

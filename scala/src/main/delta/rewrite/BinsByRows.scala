@@ -32,7 +32,7 @@ private[rewrite] final class BinsByRows(
   /** Written, and not taken yet. */
   private val pending = ConcurrentHashMap.newKeySet[WrittenBin]()
 
-  /** Runs all of the jobs. Then it gives the bins, and throws after them what one has failed with. */
+  /** Runs all of the jobs. The outcomes come first, and then the first failure, if there is one. */
   def write(bins: Seq[Bin]): Iterator[BinOutcome.Final] = {
     val threads = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_MAX_THREADS)
     val results = bins.zip(SideBySide.attempts(bins, "delta-upkeep-optimize", threads)(rewrite))

@@ -26,19 +26,9 @@ private[rewrite] final class Settlement(handle: DeltaHandle, actionOf: DataFile 
 
   /** Reads all rows where numbers disagree. If the rows are the same, the numbers were wrong. */
   def settled(written: WrittenBin, difference: String): BinOutcome.Final =
-    differing(written) match {
+    comparison.differences(written.inputs.map(actionOf), written.adds) match {
       case Nil => accepted(written.copy(bin = written.bin.copy(doubt = Some(difference))))
       case columns => isOdd(written, s"$difference ${RowComparison.told(columns)}")
-    }
-
-  /** The columns in which its rows differ. Nobody else knows of the new files yet if that cannot be told. */
-  private def differing(written: WrittenBin): Seq[String] =
-    try comparison.differences(written.inputs.map(actionOf), written.adds)
-    catch {
-      // An interrupt too.
-      case failure: Throwable =>
-        written.remove(handle)
-        throw failure
     }
 
   private def isOdd(written: WrittenBin, difference: String): BinOutcome.Odd = {

@@ -5,6 +5,9 @@ import io.deltaupkeep.parquet.file.SpliceOutcome
 import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.plan.compact.{Bin, DataFile, RewrittenBin, Tier, TierWork}
 import io.deltaupkeep.stats.{MergedStats, RewriteCheck}
+import io.deltaupkeep.store.NewFiles
+
+import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, Finding, SpliceTaskResult}
@@ -33,14 +36,21 @@ private[rewrite] final class SplicedBins(
   }
 
   /** @param ofAll what the log says about the rows of the whole bin */
-  private def outcomesOf(result: SpliceTaskResult, ofAll: MergedStats.Result): Seq[BinOutcome] = {
-    val parts = splicer.partsOf(result)
-    val spliced = parts.spliced.map { case (bin, done) =>
-      val stats = if (result.refused.isEmpty) ofAll else statsOf(bin)
-      checked(written(bin, done, result, stats), done, stats, result.finding)
+  private def outcomesOf(result: SpliceTaskResult, ofAll: MergedStats.Result): Seq[BinOutcome] =
+    try {
+      val parts = splicer.partsOf(result)
+      val spliced = parts.spliced.map { case (bin, done) =>
+        val stats = if (result.refused.isEmpty) ofAll else statsOf(bin)
+        checked(written(bin, done, result, stats), done, stats, result.finding)
+      }
+      spliced.toSeq ++ parts.byRows.map(BinOutcome.NeedsRows(_)) ++ parts.left.map(BinOutcome.Left(_))
+    } catch {
+      // An interrupt too. Nobody else knows of the new file yet.
+      case failure: Throwable =>
+        val directory = splicer.tasks(result.index).directory
+        NewFiles.remove(result.file.map(file => new Path(directory, file.name)).toSeq, handle.hadoopConf)
+        throw failure
     }
-    spliced.toSeq ++ parts.byRows.map(BinOutcome.NeedsRows(_)) ++ parts.left.map(BinOutcome.Left(_))
-  }
 
   private def statsOf(bin: Bin): MergedStats.Result = rewriter.statsOf(bin.files.map(actionOf))
 

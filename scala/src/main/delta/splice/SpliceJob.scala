@@ -159,8 +159,8 @@ final class SpliceJob(
         }
         override def close(): Unit = if (left > 0) {
           job.cancel()
-          if (write) Uninterrupted {
-            val attempts = TaskAttempts.ofEnded(context, job.jobIds.head, SpliceJob.WaitMs)
+          if (write) {
+            val attempts = Uninterrupted(TaskAttempts.ofEnded(context, job.jobIds.head, SpliceJob.WaitMs))
             val files = attempts.map(attempt => work.fileOf(tasks(attempt.index), attempt.id))
             NewFiles.remove(files.filterNot(file => taken(file.getName)), conf)
           }

@@ -4,7 +4,14 @@ import io.deltaupkeep.Tables
 import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile}
 import io.deltaupkeep.plan.checkpoint.{HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
-import io.deltaupkeep.plan.compact.{DataFile, OptimizePlanner, OptimizeSettings, Partition}
+import io.deltaupkeep.plan.compact.{
+  DataFile,
+  Layout,
+  OptimizePlan,
+  OptimizePlanner,
+  OptimizeSettings,
+  Partition
+}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -32,6 +39,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     ))
   }
 
+  private val settings = OptimizeSettings(1000, 1000, 0.05)
+
   private def checks(
       data: Seq[DataFile] = Nil,
       version: Long = 5,
@@ -40,13 +49,13 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       catalogManaged: Boolean = false,
       hook: Option[HookOutcome] = None,
       footers: FooterSample = FooterSample(2, Seq(1000, 3000), 500, Nil),
-      orphans: Orphans = Orphans.Found(FileTotal(0, 0))
+      orphans: Orphans = Orphans.Found(FileTotal(0, 0)),
+      planOf: Seq[DataFile] => OptimizePlan = OptimizePlanner.compact(_, settings)
   ): Map[String, HealthResult] = {
-    val settings = OptimizeSettings(1000, 1000, 0.05)
     val table = Tables.facts(version).copy(catalogManaged = catalogManaged)
     val facts = HealthFacts(
       table,
-      OptimizePlanner.compact(data, settings),
+      planOf(data),
       footers,
       orphans,
       log((version + 1).toInt, age),
@@ -131,6 +140,16 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val gain = detailsOf(checks(hidden)("smallFiles"), "gain")
     assert(gain == Seq(("files", 3, 0), ("requests", 6, 0), ("bytes", 0, 3 * 250 + 4 * 25)))
     assert(checks(files(3, 5000))("smallFiles").details.isEmpty)
+  }
+
+  test("a clustering that makes more files of large ones saves none") {
+    val layout = Layout.Cluster(Seq("a"), full = false)
+    def clustered(data: Seq[DataFile]) = OptimizePlanner.cluster(data, Seq(data), settings, layout)
+    val large = checks(files(10, 3000), planOf = clustered)("smallFiles")
+    assert((large.severity, large.message) == (("info", "10 files could be clustered.")))
+    assert(large.details.isEmpty)
+    val small = checks(files(10, 300), planOf = clustered)("smallFiles")
+    assert(detailsOf(small, "gain").contains(("files", 7, 0)))
   }
 
   test("a log is shown by day, and a long one in no more than some sixty bars") {

@@ -46,7 +46,7 @@ final case class OddBin(bin: Bin, difference: String) {
  * @param committed bins that are in the table now
  * @param lost      bins whose files another writer changed first in a way that cannot be carried over; their new files
  *                  were deleted
- * @param left      files that no bin is worth rewriting for, and why they cannot be spliced
+ * @param left      files that stay as they are, because they cannot be spliced, or Spark cannot read them
  * @param odd       bins whose new files would differ from their inputs
  */
 final case class CommitOutcome(
