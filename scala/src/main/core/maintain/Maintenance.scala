@@ -35,14 +35,16 @@ object Maintenance {
 
   val steps: Seq[Step] = Seq(OptimizeStep, CheckpointStep, CleanupStep)
 
-  /** What the steps would do to a version of a table; `now` in milliseconds since the epoch. */
-  def planned(table: DeltaHandle, options: StepOptions, now: Long): Seq[MaintainResult] =
+  /** What the steps would do to a version of a table. */
+  def planned(table: DeltaHandle, options: StepOptions): Seq[MaintainResult] = {
+    val now = table.now
     steps.map { step =>
       step.plan(table, options, now) match {
         case due: StepPlan.Due => row(table, step, due, "planned", due.planned(), dryRun = true)
         case other => rowOfNone(table, step, other, dryRun = true)
       }
     }
+  }
 
   /**
    * Runs what is due. After an error that leaves the table sound the other steps run too, and then it is
@@ -50,12 +52,12 @@ object Maintenance {
    *
    * @param tableFor the version for a step, with what the step before or another writer has committed
    */
-  def run(options: StepOptions, now: () => Long)(tableFor: Step => DeltaHandle): Seq[MaintainResult] = {
+  def run(options: StepOptions)(tableFor: Step => DeltaHandle): Seq[MaintainResult] = {
     var unfinished = Option.empty[UpkeepException]
     val rows =
       try
         steps.flatMap { step =>
-          try Some(runStep(step, tableFor(step), options, now()))
+          try Some(runStep(step, tableFor(step), options))
           catch {
             case e: UpkeepException if step.mayGoOnAfter(e) =>
               unfinished = Some(e)
@@ -71,8 +73,8 @@ object Maintenance {
     rows
   }
 
-  private def runStep(step: Step, table: DeltaHandle, options: StepOptions, now: Long): MaintainResult =
-    step.plan(table, options, now) match {
+  private def runStep(step: Step, table: DeltaHandle, options: StepOptions): MaintainResult =
+    step.plan(table, options, table.now) match {
       case due: StepPlan.Due => row(table, step, due, "done", due.execute(), dryRun = false)
       case other => rowOfNone(table, step, other, dryRun = false)
     }

@@ -25,7 +25,7 @@ private[deltaupkeep] object CleanupLogStatement
       table.facts,
       allowShorter = !table.retentionCheckEnabled
     )
-    val cleanup = TableCleanup(table, settings, System.currentTimeMillis())
+    val cleanup = TableCleanup(table, settings, table.now)
     new Work[CleanupResult] {
       override def described: Seq[String] = describe(cleanup.plan)
       override def planned(): Seq[CleanupResult] = cleanup.files() :+ cleanup.planned()

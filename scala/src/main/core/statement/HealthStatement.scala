@@ -28,7 +28,7 @@ private[deltaupkeep] object HealthStatement
 
   private def factsOf(table: DeltaHandle, statement: Statement): HealthFacts = {
     val none = statement.optionsOf(Nil)
-    val now = System.currentTimeMillis()
+    val now = table.now
     val log = new LogFacts(table)
     val optimize = TableOptimize.ofAll(table, none)
     HealthFacts(

@@ -21,9 +21,9 @@ private[deltaupkeep] object MaintainStatement
       override def described: Seq[String] =
         planned().map(row => s"${row.step}: ${row.status}, ${row.reason}")
       override def planned(): Seq[MaintainResult] =
-        Maintenance.planned(table, options, System.currentTimeMillis())
+        Maintenance.planned(table, options)
       override def execute(): Seq[MaintainResult] =
-        Maintenance.run(options, () => System.currentTimeMillis())(newestFor(table, _))
+        Maintenance.run(options)(newestFor(table, _))
     }
   }
 

@@ -158,7 +158,7 @@ private[upkeep] final class OptimizeCommitter(
     else {
       val removed = bins.flatMap(_.removed)
       val added = bins.flatMap(_.adds)
-      val now = System.currentTimeMillis()
+      val now = handle.now
       val actions: Seq[Action] = added ++ removed.map(_.removeWithTimestamp(now, dataChange = false))
       transaction.trackFilesRead(removed.flatMap(selected.ids.spellings))
       transaction.trackReadPredicates(selected.predicate)

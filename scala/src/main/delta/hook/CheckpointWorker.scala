@@ -135,7 +135,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   }
 
   private def cleanUp(pending: PendingCheckpoint): Unit =
-    try pending.cleanUp(clock.millis()).flatMap(_.filesDeleted).filter(_ > 0).foreach { files =>
+    try pending.cleanUp().flatMap(_.filesDeleted).filter(_ > 0).foreach { files =>
         logInfo(s"CLEANUP LOG deleted ${CountText.of(files, "expired file")} of ${pending.key}")
       }
     catch { case NonFatal(e) => logWarning(s"The log of ${pending.key} was not cleaned", e) }

@@ -53,9 +53,9 @@ private[upkeep] case class PendingCheckpoint(
   }
 
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
-  def cleanUp(now: Long): Option[CleanupResult] = {
+  def cleanUp(): Option[CleanupResult] = {
     val table = DeltaHandle.of(session, snapshot, catalogTable)
-    CleanupStep.plan(table, StepOptions("CLEANUP LOG"), now) match {
+    CleanupStep.plan(table, StepOptions("CLEANUP LOG"), table.now) match {
       case due: StepPlan.Due => due.execute().cleanup
       case _ => None
     }

@@ -91,7 +91,7 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
       snapshot.logSegment,
       commit.version,
       worker.lastVersion(table),
-      System.currentTimeMillis()
+      snapshot.deltaLog.clock.getTimeMillis()
     )
     CheckpointDue
       .reason(CheckpointProperties.limits(session, snapshot), since)

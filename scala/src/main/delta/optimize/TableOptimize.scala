@@ -45,13 +45,13 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {
     val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf).preview()
-    OptimizeResult.planned(scope, tiered, rowGroups, System.currentTimeMillis())
+    OptimizeResult.planned(scope, tiered, rowGroups, table.now)
   }
 
   private def scope: OptimizeScope = DeltaMetrics.scopeOf(table, selected, layout)
 
   def execute(): OptimizeResult = {
-    val startedAt = System.currentTimeMillis()
+    val startedAt = table.now
     val outcome =
       if (plan.isEmpty) CommitOutcome.nothingToDo
       else {
@@ -65,7 +65,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
       DeltaApi.current.batchesOf(outcome.committed.size, outcome.versions.size),
       settings.verify,
       startedAt,
-      System.currentTimeMillis()
+      table.now
     )
   }
 

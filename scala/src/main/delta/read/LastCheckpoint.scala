@@ -136,7 +136,7 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
 
   override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
-    val age = System.currentTimeMillis() - provider.v2CheckpointFile.getModificationTime
+    val age = handle.now - provider.v2CheckpointFile.getModificationTime
     // A concurrent cleanup may delete the sidecars of an expired checkpoint.
     if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
     // A checkpoint refers to its sidecars by name only.

@@ -34,6 +34,9 @@ final class DeltaHandle private (
 
   def logPath: Path = snapshot.deltaLog.logPath
 
+  /** Milliseconds since the epoch by the clock that Delta has for this table. */
+  def now: Long = snapshot.deltaLog.clock.getTimeMillis()
+
   /** Hadoop settings, including those that the table was opened with. */
   def hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
 
