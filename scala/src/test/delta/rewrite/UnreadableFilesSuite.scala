@@ -6,8 +6,8 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.MessageTypeParser
 import org.scalatest.funsuite.AnyFunSuite
 
-import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.delta.upkeep.{ForeignTables, TestSession}
+import org.apache.spark.sql.delta.{DeltaLog, OptimisticTransaction}
+import org.apache.spark.sql.delta.upkeep.{ForeignTables, TestEvents, TestSession}
 import org.apache.spark.sql.types.{DecimalType, LongType, StructType}
 
 /** Files that Spark cannot read do not stop the others of their table. */
@@ -45,6 +45,22 @@ class UnreadableFilesSuite extends AnyFunSuite {
   test("a column of a type that Spark does not read as the table's") {
     val odd = Seq("x", "y").map(text => fileWith("optional binary a (STRING);")("a" -> text))
     assertLeft("unreadableType", odd, "Spark cannot read column [a] of ")
+  }
+
+  test("files that are left take no transaction of their own") {
+    val odd = Seq("x", "y").map(text => fileWith("optional binary a (STRING);")("a" -> text))
+    val path = tableOf("unreadableAlone", schema)(good ++ odd: _*)
+    var started = 0
+    val counted = new TestEvents {
+      override def starting(begin: => OptimisticTransaction): OptimisticTransaction = {
+        started += 1
+        super.starting(begin)
+      }
+    }
+    withConf("spark.databricks.delta.optimize.batchSize" -> "1") {
+      counted.observe(spark.sql(s"OPTIMIZE delta.`$path`"))
+    }
+    assert(started == 1)
   }
 
   test("two columns that differ by their case alone") {
