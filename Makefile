@@ -86,6 +86,7 @@ test-line: publish-local $(NEWEST)/.installed
 
 .PHONY: test-platforms
 test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/.installed) ## Run the contract and end-to-end tests with the oldest and the newest Delta of each line of Spark
+	$(BIN)/python project/check_house.py $(JARS)
 	$(SBT) upkeep-3_5-2_12-delta-3_2/test \
 		$(foreach line,3_5 4_0 4_0-delta-4_0 4_1 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
 		upkeep-3_5-2_12/Test/package upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
