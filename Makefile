@@ -27,34 +27,34 @@ SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
-# Two sessions of Spark: tests wait more than they compute.
+# Two Spark sessions: tests wait more than they compute.
 PYTEST = $(1)/bin/python -m pytest -c tests/pytest.ini --rootdir=. -n 2 --dist loadgroup --durations 10
 SBT_JAR := $(VENV)/sbt/sbt-launch.jar
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/java,java)
 SBT := $(JAVA) -Xmx2g -Dsbt.override.build.repos=true -Dsbt.repository.config=$(CURDIR)/project/repositories \
 	-Dsbt.supershell=false -Dsbt.color=false -jar $(SBT_JAR)
 
-# Lines of Spark with their Scala, and of each line the oldest and the newest pair of Spark and Delta. Spark 4.2 has one Delta.
+# Lines of Spark with their Scala, and the oldest and newest pair of Spark and Delta in each. Spark 4.2 has one Delta.
 LINES := 3.5_2.12 3.5_2.13 4.0_2.13 4.1_2.13 4.2_2.13
 PAIRS := 3.5.2-3.2.1 3.5.6-3.3.2 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
 JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-$(lastword $(subst _, ,$(line)))/delta-upkeep_$(line)-$(VERSION).jar)
 OWN_JAR := $(filter scala/target/4.2_%,$(JARS))
-# Of PLATFORM. The older name of the artifact has that of Spark 4.2, and PySpark 3.5 has Scala 2.12.
+# For PLATFORM. The artifact's older name belongs to Spark 4.2, and PySpark 3.5 comes with Scala 2.12.
 IS_MAIN := $(filter 4.2,$(PLATFORM))
 NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
 PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12)))
 BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends_1k appends_200k
-# The rooms that know no table of Delta, without what tries random cases or takes all memory.
+# Rooms that know nothing of Delta tables, without suites that fuzz or take all memory.
 UNITS := io.deltaupkeep.* -*Fuzz* -*SpliceMemory*
-# What shows that a pair works: suites of Scala, and tests from Python. Of Spark 3.5 the artifact of Scala 2.12, whose sources
-# are changed for it, has all suites that 3.5 has.
+# What shows that a pair works: Scala suites and Python tests. On Spark 3.5, the Scala 2.12 artifact runs all suites of 3.5,
+# because its sources are changed for it.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_bad_input.py test_checkpoint.py test_cleanup.py test_fleet.py \
 	test_maintain_and_health.py test_optimize.py test_platforms.py test_readme.py test_sql.py test_stored_types.py)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
-# A directory is newer once a file in it has gone.
+# Deleting a file makes its directory newer.
 SCALA_SOURCES := $(shell find scala/src/main) build.sbt project/Platform.scala project/plugins.sbt project/build.properties
 PYTHON_FILES := $(shell find python/delta_upkeep -name '*.py' -o -name '*.css' -o -name py.typed) python/pyproject.toml
 PYTHON_SOURCES := python/delta_upkeep $(PYTHON_FILES)
@@ -182,7 +182,7 @@ $(VENV)/.browser: python/requirements-browser.txt $(VENV)/.requirements
 	$(PIP) install -r python/requirements-browser.txt
 	touch $@
 
-# PySpark carries Ivy, so nothing has to be installed to fetch sbt's launcher.
+# PySpark ships Ivy, so nothing has to be installed to fetch sbt's launcher.
 $(SBT_JAR): $(VENV)/.requirements project/build.properties
 	$(JAVA) -jar $(wildcard $(VENV)/lib/python3*/site-packages/pyspark/jars/ivy-*.jar) \
 		-dependency org.scala-sbt sbt-launch $(SBT_VERSION) -types jar \
@@ -220,7 +220,7 @@ $(VENV)/.released: $(WHEEL)
 	$(PIP) install --no-deps --force-reinstall $(WHEEL)
 	touch $@ $(VENV)/.installed
 
-# A pair of Spark and Delta with the wheel. Platforms have pairs that the requirements of delta-spark forbid.
+# A pair of Spark and Delta with the wheel. Platforms have pairs that delta-spark's requirements forbid.
 $(VENV)/platforms/%/.installed: python/requirements-test.txt $(WHEEL)
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/pip --quiet --disable-pip-version-check install --no-compile $(WHEEL) -r python/requirements-test.txt \
@@ -233,6 +233,6 @@ $(VENV)/platforms/%/.plots: $(VENV)/platforms/%/.installed python/requirements-d
 	$(@D)/bin/pip --quiet --disable-pip-version-check install $(shell grep -E '^(matplotlib|tpchgen-cli)==' python/requirements-dev.txt)
 	touch $@
 
-# Tests start many JVMs, which then need not read and check Spark's classes one by one.
+# Tests start many JVMs. With this archive they need not load and verify Spark's classes one by one.
 $(VENV)/spark.jsa: $(VENV)/.requirements tests/support/warm_up.py | $(VENV)/.installed
 	PYTHONPATH=tests SPARK_SUBMIT_OPTS=-XX:ArchiveClassesAtExit=$@ $(BIN)/python tests/support/warm_up.py >$(VENV)/warm_up.log 2>&1 || { cat $(VENV)/warm_up.log >&2; exit 1; }

@@ -14,7 +14,7 @@ Global / concurrentRestrictions := Seq(
   Tags.exclusiveGroup(Tags.Clean)
 )
 
-// What Spark's own launcher passes to a JVM of version 17 or newer.
+// What Spark's own launcher passes to Java 17 or newer.
 val javaModuleOptions = Seq(
   "java.lang",
   "java.lang.invoke",
@@ -33,13 +33,13 @@ val javaModuleOptions = Seq(
 
 def scalacFlags(platform: Platform) =
   Seq("-deprecation", "-feature", "-unchecked", "-release", platform.java) ++
-    // The compiler of 2.12 warns of what that of 2.13 knows to be fine.
+    // The 2.12 compiler warns about code that the 2.13 compiler accepts.
     (if (platform.binary == "2.13") Seq("-Xlint:_,-byname-implicit", "-Werror") else Nil)
 
 /**
- * Scala 2.12 lacks some of the library. Copies of the sources import it, in the line of the package, so that errors keep
- * their place. And what `toSeq` makes there is evaluated as it is read, or is the same mutable collection: a vector is
- * what it makes in 2.13.
+ * Scala 2.12 lacks parts of the library. Copies of the sources import them on the package line, so that errors keep
+ * their line numbers. And in 2.12 `toSeq` may return a lazy sequence or the same mutable collection; `toVector` gives
+ * what 2.13 does.
  */
 def imported(config: Configuration) = config / unmanagedSources := {
   val to = (config / sourceManaged).value / "imported"
@@ -74,9 +74,9 @@ lazy val testing = Seq(
     "org.scalatestplus" %% "scalacheck-1-18" % "3.2.19.0" % Test
   ),
   Test / fork := true,
-  // Where the tests of every line run.
+  // The tests of every line run here.
   Test / baseDirectory := (LocalRootProject / baseDirectory).value / "scala",
-  // Two JVMs, each with a session of Spark that its suites take in turns.
+  // Two JVMs, each with one Spark session that its suites use in turn.
   Test / parallelExecution := true,
   Test / testForkedParallel := false,
   Test / testGrouping := {
@@ -87,9 +87,9 @@ lazy val testing = Seq(
       Tests.Group(s"process $process", suites, Tests.SubProcess(options))
     }
   },
-  // Short tests gain nothing from code that takes long to compile, nor from a collector with threads. The 48 MiB of
-  // compiled code that this compiler may keep are too few: it would be swept out and compiled again. All memory is
-  // collected whenever more classes are loaded than the JVM expects.
+  // Short tests gain nothing from the optimizing compiler or a parallel collector. The default code cache of 48 MiB is
+  // too small for this compiler: code would be swept out and compiled again. And the JVM runs a full collection
+  // whenever the loaded classes outgrow the metaspace that it expects.
   Test / javaOptions ++= javaModuleOptions ++ Seq(
     "-XX:TieredStopAtLevel=1",
     "-XX:ReservedCodeCacheSize=256m",
@@ -128,14 +128,14 @@ def sources(roots: Seq[String]) = Def.setting {
   roots.map((LocalRootProject / baseDirectory).value / "scala" / "src" / "main" / _)
 }
 
-/** The implementation of DeltaApi for older Deltas of a line. It lies in the jar of the line. */
+/** The implementation of DeltaApi for older Deltas of a line. It goes into the line's jar. */
 def older(platform: Platform, delta: Delta): Project = {
   val line = LocalProject(platform.id)
   Project(platform.idOf(delta), file(s"scala/target/${platform.idOf(delta)}")).settings(
     scalaVersion := platform.scala,
     csrSameVersions := Nil,
     scalacOptions ++= scalacFlags(platform),
-    // Spark brings its own, also where Delta was made with a newer one.
+    // Spark brings its own, even if Delta was built with a newer one.
     dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
     libraryDependencies ++= Seq(
       "org.apache.spark" %% "spark-sql" % platform.spark % Provided,
@@ -144,7 +144,7 @@ def older(platform: Platform, delta: Delta): Project = {
     target := baseDirectory.value,
     Compile / unmanagedSourceDirectories := sources(delta.roots).value,
     Compile / unmanagedClasspath ++= (line / Compile / products).value.map(Attributed.blank),
-    // The tests of the line, which were compiled with its newest Delta.
+    // The tests of the line, compiled against its newest Delta.
     Test / definedTests := (line / Test / definedTests).value,
     Test / fullClasspath := {
       val ours = (line / Test / products).value ++ (line / Compile / products).value
@@ -163,13 +163,13 @@ def upkeepFor(platform: Platform, project: Project): Project = project
     csrSameVersions := Nil,
     scalacOptions ++= scalacFlags(platform),
     Compile / compile / javacOptions ++= Seq("--release", platform.java),
-    // Spark brings its own, also where Delta was made with a newer one.
+    // Spark brings its own, even if Delta was built with a newer one.
     dependencyOverrides += "org.scala-lang" % "scala-library" % platform.scala,
     libraryDependencies ++= dependencies(platform),
     sourceDirectory := (LocalRootProject / baseDirectory).value / "scala" / "src",
     Compile / unmanagedSourceDirectories :=
       sources(Seq("core", "delta") ++ scalaRoots(platform) ++ platform.roots ++ platform.newest.roots).value,
-    // The last is what every platform has to pass.
+    // Every platform has to pass the suites of the last one.
     Test / unmanagedSourceDirectories :=
       Seq("core", "delta", "java", "contract").map(sourceDirectory.value / "test" / _),
     Compile / sourceGenerators += Def.task {
@@ -207,11 +207,11 @@ def lineOf(platform: Platform): Project =
       moduleName := s"delta-upkeep_${platform.line}",
       csrSameVersions := Nil,
       target := baseDirectory.value,
-      // All lines have one API.
+      // All lines share one API.
       Compile / packageDoc / mappings := (upkeep / Compile / packageDoc / mappings).value
     )
 
-// What users of Spark 4.2 had before there were other lines, under its new name.
+// The artifact that Spark 4.2 had before there were other lines, under its new name.
 lazy val spark42 = Project(Platform.Spark42.id, file(s"scala/target/${Platform.Spark42.name}"))
   .settings(published)
   .settings(
@@ -255,7 +255,7 @@ lazy val root = (project in file("."))
     spark40,
     spark40Delta41,
     spark40Delta40,
-    // Those of Scala 2.12 have copies of the sources of these.
+    // The Scala 2.12 projects compile copies of the sources of these.
     spark35,
     spark35Delta32
   )

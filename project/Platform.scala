@@ -8,7 +8,7 @@
  * @param antlr  version that generates the parser; Spark brings the same one at run time
  * @param roots  source roots of what differs between lines of Spark
  * @param newest the newest Delta of the line: what the artifact is compiled against, and depends on
- * @param older  Deltas before it that the artifact serves too
+ * @param older  older Deltas that the artifact serves too
  */
 final case class Platform(
     line: String,
@@ -24,15 +24,15 @@ final case class Platform(
   /** First two numbers of Scala's version. */
   def binary: String = scala.split('.').take(2).mkString(".")
 
-  /** As artifacts have it. */
+  /** As in artifact names. */
   def name: String = s"${line}_$binary"
 
-  /** Of the project. */
+  /** Id of the sbt project. */
   def id: String = s"upkeep-$line${if (binary == "2.13") "" else s"-$binary"}".replace('.', '_')
 
   def idOf(older: Delta): String = s"$id-delta-${older.lines.head}".replace('.', '_')
 
-  /** Tells the code what it was made for. */
+  /** Source that tells the code what it was built for. */
   def source: String =
     s"""package io.deltaupkeep
        |
@@ -57,7 +57,7 @@ final case class Platform(
 }
 
 /**
- * Versions of Delta that have one implementation of DeltaApi.
+ * Versions of Delta that share one implementation of DeltaApi.
  *
  * @param artifact with the version of Scala
  * @param version  the version that the implementation is compiled against

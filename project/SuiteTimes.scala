@@ -1,12 +1,12 @@
 import sbt._
 
-/** How long suites take, as `make suite-times` has measured it. */
+/** How long suites take, as recorded by `make suite-times`. */
 object SuiteTimes {
 
-  /** Of a suite that takes few seconds, or is new. */
+  /** For a suite that is short or new. */
   private val OtherSeconds = 1L
 
-  /** Deals suites to processes, the longest first, each to the process that has the least to do. */
+  /** Deals suites to processes, longest first, each to the process with the least work. */
   def deal[A](suites: Seq[A], nameOf: A => String, processes: Int, measured: File): Seq[Seq[A]] = {
     val seconds = IO.readLines(measured).map(_.split(' ')).map { case Array(time, name) => name -> time.toLong }.toMap
     def timeOf(suite: A) = seconds.getOrElse(nameOf(suite), OtherSeconds)

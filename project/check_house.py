@@ -1,7 +1,7 @@
-"""Checks the rooms of the sources by README's table, and that the adapter alone reaches Delta.
+"""Checks the rooms of the sources against README's table, and that only the adapter uses Delta.
 
-A room uses the floors below its own, and of its own floor what its row names. A class file names
-every class that it uses, so what was inferred and never imported is found too.
+A room may use the floors below its own, and on its own floor the rooms that its row names. A class
+file names every class that it uses, so types that are inferred but never imported are found too.
 """
 
 import re
@@ -24,19 +24,19 @@ IN_SOURCE = re.compile(
     r"org\.apache\.spark\.sql\.delta\.(?!upkeep\b|catalog\.DeltaCatalog\b)|io\.delta\.(?!sql\.Delta)"
 )
 SOURCES = Path("scala/src")
-# What is for versions of Spark, Delta and Scala has at most this share of the adapter's lines.
+# Code for single versions of Spark, Delta and Scala: at most 1 / SHARE of the adapter's lines.
 SHARE = 8
 MOST_FILES = 15
-# Those that are larger, and may not grow.
+# Rooms that are already larger, and may not grow.
 LARGER = {"parquet.file": 22, "parquet.page": 21, "parquet.chunk": 17}
 
 
 @dataclass(frozen=True)
 class Row:
-    """What the table says of a room."""
+    """What the table says about a room."""
 
     floor: int
-    uses: frozenset[str]  # of its own floor
+    uses: frozenset[str]  # on its own floor
 
 
 def rows_in(readme: str) -> Mapping[str, Row]:
@@ -56,7 +56,7 @@ def room_of(match: re.Match[bytes]) -> str:
 
 
 def uses_of(classes: Mapping[str, bytes]) -> Uses:
-    """What the classes of each room use, of other rooms."""
+    """The other rooms that the classes of each room use."""
     used: dict[str, set[str]] = {}
     for name, content in classes.items():
         home = ROOM.match(name.encode())
@@ -68,7 +68,7 @@ def uses_of(classes: Mapping[str, bytes]) -> Uses:
 
 
 def faults(rows: Mapping[str, Row], used: Uses) -> Iterator[str]:
-    """Tell in what the table and the classes differ, and whether a cycle is in it."""
+    """Report where the table and the classes differ, and any cycle."""
     for room in sorted(used.keys() - rows.keys()):
         yield f"{room} is not in README's table of rooms"
     for room, row in rows.items():
@@ -98,7 +98,7 @@ def uses_of_delta(classes: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def names_of_delta(main: Path) -> Iterator[str]:
-    """The same in sources: a constant is not in a class that uses it."""
+    """The same in sources: a class file does not tell where an inlined constant is from."""
     for file in sorted(main.rglob("*.scala")):
         if not file.relative_to(main).parts[0].startswith("delta"):
             for number, line in enumerate(file.read_text().splitlines(), start=1):
@@ -117,7 +117,7 @@ def files_of(main: Path) -> Mapping[str, list[str]]:
 
 
 def sizes(files: Mapping[str, list[str]]) -> Iterator[str]:
-    """Whether a room has grown too large, or a name stands in two."""
+    """Rooms that have grown too large, and names that are in two rooms."""
     for room, names in sorted(files.items()):
         most = LARGER.get(room, MOST_FILES)
         if len(names) > most:
@@ -129,7 +129,7 @@ def sizes(files: Mapping[str, list[str]]) -> Iterator[str]:
 
 
 def strange_tests(rows: Mapping[str, Row], test: Path) -> Iterator[str]:
-    """Folders of tests that are no rooms; those above rooms hold what several of them use."""
+    """Test folders that are not rooms; those above rooms hold what several rooms share."""
     known = {room.removeprefix("base") for room in rows}
     above = {".".join(room.split(".")[:n]) for room in known for n in range(room.count(".") + 1)}
     for root, prefix in (
@@ -144,7 +144,7 @@ def strange_tests(rows: Mapping[str, Row], test: Path) -> Iterator[str]:
 
 
 def lines_of_versions(main: Path) -> Iterator[str]:
-    """Whether what is for single versions has grown beyond its share."""
+    """Whether code for single versions has outgrown its share."""
     roots = [
         root for root in main.iterdir() if root.name.startswith(("spark-", "delta-", "scala-"))
     ]

@@ -1,11 +1,11 @@
-"""Writes down how long each suite took in the last `make test-scala`, to deal them by it."""
+"""Records how long each suite took in the last `make test-scala`, to balance the processes."""
 
 from pathlib import Path
 from xml.etree import ElementTree
 
 REPORTS = Path("scala/target/test-reports")
 WRITTEN = Path("project/suite-times.txt")
-# Shorter ones are alike.
+# Shorter suites count alike.
 LEAST_SECONDS = 3.0
 
 

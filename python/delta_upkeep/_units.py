@@ -12,7 +12,7 @@ _UNPLURAL = {"files": "file", "commits": "commit", "rows": "row"}
 def byte_unit(count: float) -> tuple[int, str]:
     """Choose the unit to write a size in, and return its bytes and its name.
 
-    It is the smallest in which the rounded number is below 1024: 1048575 is 1.0 MiB, and not
+    It is the smallest unit in which the rounded number is below 1024: 1048575 is 1.0 MiB, not
     1024.0 KiB.
     """
     size = abs(round(count))
@@ -72,7 +72,7 @@ def listed(parts: Sequence[str]) -> str:
 
 
 def shortened(text: str, length: int) -> str:
-    """Cut a text that is longer than this."""
+    """Cut a text to at most this length."""
     return text if len(text) <= length else f"{text[: length - 1]}…"
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from delta_upkeep.version import __version__
 
-# The newest Delta of each line of Spark: for sessions without the Python package of Delta.
+# The newest Delta for each line of Spark, for sessions without Delta's Python package.
 _NEWEST_DELTA = {"3.5": "3.3.2", "4.0": "4.4.0", "4.1": "4.4.0", "4.2": "4.4.0"}
 _EXTENSIONS = (
     "io.delta.sql.DeltaSparkSessionExtension",
@@ -28,11 +28,10 @@ def configure_spark_with_delta_upkeep(
 ) -> SparkSession.Builder:
     """Add Delta Lake and Delta Upkeep to the session of this builder.
 
-    It sets the Delta catalog, and adds both SQL extensions, Delta's package and the jar of this
-    package that is for the installed PySpark. Delta's package has the version of the installed
-    ``delta-spark``. It is left out if the builder names Delta already, or if Spark's own jars
-    include it, as on managed platforms. Extensions, packages and jars that the builder already has
-    are kept.
+    It sets the Delta catalog, and adds both SQL extensions, Delta's package and this package's jar
+    for the installed PySpark. Delta's package has the version of the installed ``delta-spark``. It
+    is left out if the builder already names Delta, or if Spark's own jars include it, as on managed
+    platforms. Extensions, packages and jars that the builder already has are kept.
 
     Args:
         spark_session_builder: The builder, before ``getOrCreate()``.
@@ -80,7 +79,7 @@ def spark_line() -> str:
 
 
 def scala_version() -> str:
-    """Name the Scala of the installed Spark by the first two numbers of its version."""
+    """Name the Scala of the installed Spark: the first two numbers of its version."""
     for library in Path(_find_spark_home(), "jars").glob("scala-library-*.jar"):
         return ".".join(library.stem.split("-")[-1].split(".")[:2])
     return "2.12" if spark_line() == "3.5" else "2.13"

@@ -28,7 +28,7 @@ class UpkeepTable(TableMethods, DeltaTable):
     statement at once and return its rows. Errors are PySpark exceptions whose ``getCondition()``
     (``getErrorClass()`` before PySpark 4) is ``DELTA_UPKEEP.<NAME>``.
 
-    In a session of Spark Connect, the table is a :class:`delta.connect.tables.DeltaTable` with the
+    In a Spark Connect session, the table is a :class:`delta.connect.tables.DeltaTable` with the
     same methods. The server needs the extension, and the client Delta 4.0 or newer.
 
     Example:
@@ -49,7 +49,7 @@ class UpkeepTable(TableMethods, DeltaTable):
         Raises:
             AnalysisException: The table does not exist, it is not a Delta table, or its log is
                 damaged (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
-            RuntimeError: The session is one of Spark Connect, which this version of Delta lacks.
+            RuntimeError: The session uses Spark Connect, which this version of Delta lacks.
         """
         if _is_connect(sparkSession):
             return cast(UpkeepTable, _connect_table().for_name(sparkSession, tableOrViewName))
@@ -74,7 +74,7 @@ class UpkeepTable(TableMethods, DeltaTable):
         Raises:
             AnalysisException: There is no Delta table at the path, or its log is damaged
                 (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
-            RuntimeError: The session is one of Spark Connect, which this version of Delta lacks.
+            RuntimeError: The session uses Spark Connect, which this version of Delta lacks.
         """
         settings = dict(hadoopConf or {})
         if _is_connect(sparkSession):
@@ -91,7 +91,7 @@ class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
     """Builds an OPTIMIZE: set conditions and options first, then call a method that runs it."""
 
     def __init__(self, spark: SparkSession, gateway: Gateway) -> None:
-        # No method of Delta's is left that would use its builder in the JVM.
+        # No remaining method of Delta's uses its builder in the JVM.
         DeltaOptimizeBuilder.__init__(self, spark, None)
         OptimizeMethods.__init__(self, gateway)
 
@@ -108,5 +108,5 @@ def _connect_table() -> type[ConnectUpkeepTable]:
 
 
 def _is_connect(spark: SparkSession) -> TypeGuard[ConnectSession]:
-    # Importing the class takes packages that a classic session does without.
+    # Importing the class needs packages that a classic session can do without.
     return type(spark).__module__.startswith("pyspark.sql.connect.")

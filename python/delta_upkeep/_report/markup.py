@@ -7,7 +7,7 @@ from html import escape
 
 
 class Markup(str):
-    """A text that is HTML, and is not escaped again."""
+    """Text that already is HTML and is not escaped again."""
 
     __slots__ = ()
 

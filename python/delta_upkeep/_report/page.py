@@ -26,7 +26,7 @@ _NUMBERS = {"Number", "Count", "Bytes"}
 
 
 def page(path: str, checks: Checks) -> str:
-    """Return a self-contained page, which loads nothing."""
+    """Return a self-contained page that loads nothing."""
     head = (
         Markup('<meta charset="utf-8">'),
         Markup('<meta name="viewport" content="width=device-width,initial-scale=1">'),
@@ -55,7 +55,7 @@ def fragment(path: str, checks: Checks) -> Markup:
 
 
 def summary(checks: Checks) -> str:
-    """Sum the checks up in a sentence."""
+    """Sum up the checks in a sentence."""
     number = Counter(check.severity for check in checks)
     total = f"{len(checks)} checks" if len(checks) != 1 else "1 check"
     worst = worst_first(checks)

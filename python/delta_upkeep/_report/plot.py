@@ -27,7 +27,7 @@ _LEAST_ROWS = 4
 
 
 def draw(path: str, checks: tuple[HealthCheck, ...]) -> tuple[Any, ...]:
-    """Draw each figure in axes of its own, two in a row."""
+    """Draw each figure in its own axes, two in a row."""
     figures = (*sizes_of(checks), *figures_of(checks))
     rows = max(1, -(-len(figures) // _COLUMNS))
     whole, grid = pyplot.subplots(

@@ -1,4 +1,4 @@
-"""Charts as inline SVG. Widths are in percent, so that a chart stretches and its text does not."""
+"""Charts as inline SVG. Widths are in percent, so that a chart stretches but its text does not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Mark:
 
 
 def chart(name: str, height: float, *parts: Markup) -> Markup:
-    """Make an image with a name. It is as wide as its place."""
+    """Make an image with a name. It fills the width of its parent."""
     # A style overrides a notebook's rules for images; attributes do not.
     size = f"width:100%;height:{height:g}px"
     return tag("svg", *parts, style=size, role="img", aria_label=name, class_="chart")
@@ -76,7 +76,7 @@ def timeline(
     ]
     for place, mark in zip(places, marks):
         tall = (_PLOT_BOTTOM - _PLOT_TOP) * mark.value / top
-        # A bar is wider than its slot where there are many.
+        # If there are many bars, they are wider than their slots.
         x = max(0.0, 100 * (place - places[0]) / span + (slot - wide) / 2)
         box = {"x": f"{x:.5g}%", "width": f"{wide:.5g}%"}
         y = _PLOT_BOTTOM - tall

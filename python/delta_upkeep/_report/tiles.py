@@ -21,7 +21,7 @@ class Tile:
 
 
 def tiles_of(checks: tuple[HealthCheck, ...]) -> tuple[Tile, ...]:
-    """The key figures; a check that is missing has none."""
+    """The key figures; missing checks have none."""
     known = by_name(checks)
     tiles = (
         _tile(known, "files", "Data files", _after(checks)),

@@ -1,4 +1,4 @@
-"""The way from a table's methods to its statements: in this process, or on a server."""
+"""How a table's methods run its statements: in this process, or on a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The classes of the JVM that Python calls, as Py4J shows them."""
+"""The JVM classes that Python calls, as Py4J exposes them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class JavaTable(Protocol):
 
 
 class JavaProgress(Protocol):
-    """A `JobProgress`: how far a Spark job is."""
+    """A `JobProgress`: the progress of a Spark job."""
 
     def description(self) -> str:
         """Say what the job does."""
@@ -61,7 +61,7 @@ class JavaApi(Protocol):
         """List the directories that match a glob, and whether each has a Delta log."""
 
     def progress(self, session: JavaObject, tag: str, /) -> JavaProgress | None:
-        """Tell how far the newest running job with a tag is."""
+        """Return the progress of the newest running job with a tag."""
 
 
 def api_of(spark: SparkSession) -> JavaApi:

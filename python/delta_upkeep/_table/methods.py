@@ -1,4 +1,4 @@
-"""The methods that Delta Upkeep adds to a `DeltaTable`, classic or of Spark Connect."""
+"""The methods that Delta Upkeep adds to a `DeltaTable`, classic or Spark Connect."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ class TableMethods:
         """Write a checkpoint of the newest version (protocol, 'Checkpoints').
 
         If a complete checkpoint of that version and policy exists, nothing is written, and
-        ``status`` is ``exists``. For arguments that are None, the statement's defaults hold.
+        ``status`` is ``exists``. Arguments left as None use the statement's defaults.
 
         Args:
             policy: The layout. The default is the table property ``delta.checkpointPolicy``.
             format: The format of the top-level file of a v2 checkpoint.
             partSize: The number of file actions in one part (classic) or one sidecar (v2).
             mode: ``full`` reads the whole state of the table; ``auto`` reuses the last checkpoint
-                if that is possible.
+                if possible.
             dryRun: Return the plan and write nothing.
 
         Returns:
@@ -178,7 +178,7 @@ class OptimizeMethods:
         """Return what the OPTIMIZE would do to each bin and why, and do nothing.
 
         Args:
-            zOrderBy: The columns of a Z-order, or one list of them. Without any, the plan is of a
+            zOrderBy: The columns of a Z-order, or one list of them. Without any, the plan is for a
                 compaction.
         """
         return self._run(_names(zOrderBy) if zOrderBy else [], dry_run=True)

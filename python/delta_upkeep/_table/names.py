@@ -1,4 +1,4 @@
-"""Names of tables: parts with dots between them, of which some are in backquotes."""
+"""Table names: parts separated by dots, some of them in backquotes."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _EVERY_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a Spark job is.
+    """The progress of a Spark job.
 
     Attributes:
         description: What the job does.
@@ -66,7 +66,7 @@ class Display(Protocol):
         """Replace what was shown before."""
 
     def clear(self) -> None:
-        """Show nothing any more."""
+        """Remove what was shown."""
 
 
 class Terminal:
@@ -144,7 +144,7 @@ def _watch(spark: SparkSession, tag: str, make: Callable[[], Display], ended: Ev
 
 
 def _display(spark: SparkSession) -> Callable[[], Display] | None:
-    """Choose where to show progress; None if there is no place, or if Spark shows its own line.
+    """Choose where to show progress; None if there is nowhere, or if Spark shows its own line.
 
     There is only one line, and it belongs to the main thread.
     """

@@ -1,4 +1,4 @@
-"""The statements: one value, which the JVM takes as it is and a server of Spark Connect as SQL."""
+"""A statement as a value: the JVM takes it as it is, and a Spark Connect server as SQL."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Statement:
-    """What is asked of one table. A kind has only some of the clauses.
+    """A statement on one table. Each kind has only some of the clauses.
 
     Attributes:
         kind: The words that it begins with.
-        full: Whether all files are clustered again.
-        where: Conditions on partition columns, which all have to hold.
+        full: Whether to recluster every file.
+        where: Conditions on partition columns, all of which have to hold.
         z_order_by: Names of columns.
-        retention_hours: Hours of history to keep; None stands for the table's own retention.
-        dry_run: Whether to return what would be done, and do nothing.
+        retention_hours: Hours of history to keep; None means the table's own retention.
+        dry_run: Whether to return the plan and do nothing.
         options: The options, with values as in SQL.
     """
 
@@ -37,7 +37,7 @@ class Statement:
     options: Mapping[str, str] = field(default_factory=dict)
 
     def sql(self, target: str) -> str:
-        """Write the statement on a table, whose name or path is quoted already.
+        """Write the statement for a table whose name or path is already quoted.
 
         Raises:
             ValueError: A column of ``z_order_by`` is not a name.

@@ -24,7 +24,7 @@ _FIRST_EXIT_CODE_OF_SIGNALS = 128
 def run(arguments: Namespace) -> int:
     """Run one pass and return its exit code."""
     config = FleetConfig.load(arguments.config)
-    # A dry run leaves the summary of a run that was killed, which the next run resumes.
+    # A dry run keeps the summary of a killed run, so that the next run can resume it.
     configured = None if arguments.dry_run else config.summary
     config = replace(config, summary=arguments.summary or configured)
     earlier = complete_in(arguments.resume) if arguments.resume else ()
@@ -49,7 +49,7 @@ class _Interrupt:
         self.exit_code = 0
 
     def receive(self, number: int, frame: FrameType | None) -> None:
-        """Ask the pass to end; a second signal of this kind has its usual effect."""
+        """Ask the pass to end; a second signal of this kind has its default effect."""
         signal.signal(number, signal.SIG_DFL)
         self.exit_code = _FIRST_EXIT_CODE_OF_SIGNALS + number
         self.stop.set()
@@ -58,7 +58,7 @@ class _Interrupt:
 @contextmanager
 def _signals() -> Iterator[_Interrupt]:
     interrupt = _Interrupt()
-    # Python lets no other thread receive signals.
+    # In Python, only the main thread receives signals.
     if current_thread() is not main_thread():
         yield interrupt
         return

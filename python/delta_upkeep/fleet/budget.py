@@ -15,7 +15,7 @@ class ByteBudget:
         return self._left is not None
 
     def grant(self, wanted: int) -> int:
-        """Take the bytes that a table wants, or all that are left if there are fewer."""
+        """Take the bytes that a table wants, or what is left if that is less."""
         if self._left is None:
             return wanted
         granted = min(wanted, self._left)

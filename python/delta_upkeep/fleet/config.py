@@ -141,7 +141,7 @@ def _options(value: Mapping[str, Any]) -> Mapping[str, str]:
 
 
 def _settings(value: Mapping[str, Any]) -> Mapping[str, str]:
-    """Read Spark's settings. To TOML, dotted keys without quotes are nested tables."""
+    """Read Spark's settings. In TOML, dotted keys without quotes are nested tables."""
     texts = _options(dict(_flat("", value)))
     for key in texts:
         if not key.startswith("spark."):

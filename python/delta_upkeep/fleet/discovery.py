@@ -51,7 +51,7 @@ class Discovery:
             not a Delta table, MAINTAIN reports the error.
         not_delta: Counts of everything else.
         unmatched: Patterns that matched no Delta table.
-        failures: Patterns whose listing failed, and those that must match a table and match none.
+        failures: Patterns whose listing failed, and those that must match a table but match none.
     """
 
     tables: tuple[Found, ...]
@@ -65,7 +65,7 @@ def discover(
 ) -> Discovery:
     """Find the tables of each pattern. If one fails, the other patterns still count.
 
-    A pattern fails if its listing fails, or if it matches no table which ``allow_empty`` permits.
+    A pattern fails if its listing fails, or if it matches no table and ``allow_empty`` is not set.
     """
     entries: dict[Found, Kind] = {}
     unmatched: list[str] = []

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 
 from delta_upkeep.fleet.summary import TableError
 
-# PySpark 3.5 and its Spark call a condition the error class.
+# PySpark 3.5 and its Spark call a condition an error class.
 _READ_CONDITION = "getCondition" if hasattr(PySparkException, "getCondition") else "getErrorClass"
 
 
@@ -24,7 +24,7 @@ class NothingFoundError(Exception):
 
 
 def no_table_matches(pattern: str) -> NothingFoundError:
-    """Make the error of a pattern that matches no Delta table."""
+    """Make the error for a pattern that matches no Delta table."""
     return NothingFoundError(
         "NO_TABLE_MATCHES",
         f"No Delta table matches '{pattern}'. Correct the pattern in tables.include, or set "
@@ -33,7 +33,7 @@ def no_table_matches(pattern: str) -> NothingFoundError:
 
 
 def no_metastore(name: str) -> NothingFoundError:
-    """Make the error of a name in a session that keeps no tables."""
+    """Make the error for a name in a session that keeps no tables."""
     return NothingFoundError(
         "NO_METASTORE",
         f"No table is named '{name}': the session has no metastore "

@@ -14,7 +14,7 @@ class ConfigError(ValueError):
 
 
 class InvalidValue(ValueError):
-    """A value that its own message explains, without the value itself."""
+    """An invalid value. Its own message is shown instead of the value."""
 
 
 @dataclass(frozen=True)

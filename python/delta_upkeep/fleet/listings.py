@@ -54,7 +54,7 @@ class SparkListings:
 def has_metastore(spark: SparkSession, catalog: str) -> bool:
     """Tell whether a catalog of a session knows the tables of other sessions.
 
-    Spark's own catalog, also behind Delta's, may be in memory. Other catalogs have a store.
+    Spark's own catalog, even behind Delta's, may be in memory. Other catalogs have a store.
     """
     if catalog != SESSION_CATALOG:
         return True

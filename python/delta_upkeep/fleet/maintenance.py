@@ -17,7 +17,7 @@ from delta_upkeep.tables import UpkeepTable
 
 
 class Maintainer(Protocol):
-    """Plans and maintains tables. Several threads call the methods."""
+    """Plans and maintains tables. Called from several threads."""
 
     def plan(self, chosen: Chosen) -> Planned:
         """Find out what is due without changing anything."""
@@ -59,14 +59,14 @@ class SparkMaintainer:
         self._spark.sparkContext.cancelJobsWithTag(self._tag)
 
     def _open(self, table: Found) -> UpkeepTable:
-        # A tag holds for one thread.
+        # A tag applies to one thread.
         self._spark.sparkContext.addJobTag(self._tag)
         if table.name is None:
             return UpkeepTable.forPath(self._spark, table.location)
         return UpkeepTable.forName(self._spark, label_of(self._short(table.name)))
 
     def _short(self, name: tuple[str, ...]) -> tuple[str, ...]:
-        """Leave out the session's own catalog: before 4.0, Delta takes names of two parts only."""
+        """Leave out the session's own catalog: before 4.0, Delta accepts only two-part names."""
         own = SESSION_CATALOG
         is_implied = name[0] == own and self._spark.catalog.currentCatalog() == own
         return name[1:] if is_implied else name
@@ -75,7 +75,7 @@ class SparkMaintainer:
 def bounded(options: Mapping[str, str], max_bytes: int | None) -> dict[str, str]:
     """Replace ``maxBytes`` by the bytes that the budget grants.
 
-    The option has to be at least 1, which is less than any data file.
+    The option must be at least 1, which is less than any data file.
     """
     if max_bytes is None:
         return dict(options)

@@ -20,15 +20,15 @@ class PatternError(InvalidValue):
 class NamePattern:
     """A name of one to three parts, each of which may be a glob: ``sales.*``, ``*.events_*``.
 
-    Case does not matter. A part in backquotes is not a glob. If the catalog or the schema is
-    missing, the session's current one is meant.
+    Case does not matter. A part in backquotes is not a glob. A missing catalog or schema is the
+    session's current one.
     """
 
     text: str
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """The parts without backquotes, in the order in which they are written."""
+        """The parts without backquotes, in the order written."""
         return tuple(part.text for part in self._parts)
 
     @cached_property

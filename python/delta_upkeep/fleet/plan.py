@@ -54,9 +54,9 @@ class Planned:
 
     @property
     def gain(self) -> float:
-        """The number of files that go away for each rewritten byte, by which OPTIMIZE sorts too.
+        """The net number of files removed per rewritten byte; OPTIMIZE sorts by it too.
 
-        If 5 files of 1000 bytes in all become 1 file, the gain is 0.004. If only a checkpoint or a
+        If 5 files of 1000 bytes in total become 1, the gain is 0.004. If only a checkpoint or a
         cleanup is due, no byte is rewritten and the gain is infinite.
         """
         if self.work.bytes_rewritten == 0:

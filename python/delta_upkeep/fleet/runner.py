@@ -46,7 +46,7 @@ class FleetRunner:
         stop: Ends the pass when it is set: running jobs are cancelled, and no table is started.
         save: Called with the summary as it grows.
         tell: Called with each result.
-        clock: Returns seconds that never go back.
+        clock: A monotonic clock, in seconds.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class FleetRunner:
     def _plan_all(
         self, executor: Executor, tables: Sequence[Chosen], summary: Summary
     ) -> tuple[Summary, list[Planned]]:
-        """Plan the tables; add those to the summary that need no maintenance."""
+        """Plan the tables; add those that need no maintenance to the summary."""
         limit = self._config.concurrency
         workers = Workers(executor, limit, self._decide_planning, self._cancel_if_stopped)
         due: list[Planned] = []
@@ -149,7 +149,7 @@ class FleetRunner:
         reason = self._reason_to_stop()
         if reason is None and self._budget.is_spent:
             if others_run:
-                # They may give a part of their grants back.
+                # They may give back a part of their grants.
                 return Wait()
             reason = BYTE_BUDGET
         if reason is not None:
@@ -205,7 +205,7 @@ def now() -> str:
 
 
 def _untouched(planned: Planned) -> TableResult:
-    """Make the result of a table to which nothing was done."""
+    """Make the result of a table that was left alone."""
     return TableResult(
         planned.chosen.table.label,
         "not due",
@@ -219,7 +219,7 @@ def _untouched(planned: Planned) -> TableResult:
 
 
 def _cut_short(result: TableResult) -> TableResult:
-    """Say that the byte budget left a table files to rewrite, or left it out."""
+    """Say that the byte budget cut a table short, or left it out."""
     happened = result.status in ("done", "planned")
     return replace(result, status=result.status if happened else "skipped", reason=BYTE_BUDGET)
 

@@ -45,7 +45,7 @@ class Chosen:
 def choose(found: Iterable[Found], config: FleetConfig) -> tuple[Chosen, ...]:
     """Leave out excluded tables and duplicates, and add the options of each table.
 
-    A table that was found by its name and by its path is known by its name.
+    A table that was found both by name and by path goes by its name.
     """
     ordered = sorted(found, key=lambda table: (table.name is None, table.label))
     taken: dict[str, Found] = {}

@@ -54,7 +54,7 @@ class TableResult:
         bytes_after: Bytes of the data files after the pass; None in a dry run, or if the table
             failed.
         bytes_rewritten: Bytes of the files that OPTIMIZE replaced, or would replace.
-        steps: The steps of MAINTAIN; as they were planned if the table failed or was skipped.
+        steps: The steps of MAINTAIN; as planned if the table failed or was skipped.
         error: Why the table failed; None if it did not.
         earlier: Whether the result is from the run that this one resumes.
     """
@@ -75,7 +75,7 @@ class TableResult:
 
     @property
     def files_taken_away(self) -> int:
-        """How many data files went away; 0 if that is unknown."""
+        """By how many the number of data files fell; 0 if that is unknown."""
         if self.files_before is None or self.files_after is None:
             return 0
         return self.files_before - self.files_after
@@ -103,7 +103,7 @@ class Summary:
         dry_run: Whether the pass only planned.
         started: In UTC.
         ended: In UTC; None while it runs.
-        tables: The results, in the order in which they were complete.
+        tables: The results, in the order of completion.
         not_delta: Views and tables of other formats that patterns matched.
         unmatched: Patterns that matched no table.
     """

@@ -1,4 +1,4 @@
-"""Works on items in their order, several at a time."""
+"""Works on items in order, several at a time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Workers(Generic[T, R]):
         limit: The number of items that may run at a time.
         decide: Called with the first waiting item and whether others are running. It may only
             return ``Wait`` if others are.
-        poll: Called again and again while items are running.
+        poll: Called repeatedly while items are running.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ import scala.annotation.tailrec
 
 /**
  * Reads Thrift's compact protocol in place (Thrift, 'Thrift Compact protocol encoding'). Splicing needs only
- * a few fields of footers and page headers. To make objects of all fields takes longer than to splice small
+ * a few fields of footers and page headers. Making objects of all fields takes longer than splicing small
  * files.
  *
  * @param from where the first struct starts
@@ -27,7 +27,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
   /**
    * The same.
    *
-   * @param required a bit for each field that must be there, as of [[CompactReader.fields]]
+   * @param required a bit for each field that must be present, from [[CompactReader.fields]]
    */
   def readFields(required: Long)(field: Int => Unit): Unit = {
     var missing = required
@@ -49,14 +49,14 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     depth -= 1
   }
 
-  /** Calls `element` for each one, which must read it or [[skip]] it. */
+  /** Calls `element` for each element. It must read the element or [[skip]] it. */
   def readList(element: () => Unit): Unit = {
     val header = readByte()
     val size = if (header >>> 4 == 15) readSize() else header >>> 4
     enter()
     var i = 0
     while (i < size) {
-      // A value read before may have set the kind.
+      // The previous value may have changed the kind.
       kind = kindInside(header)
       element()
       i += 1
@@ -73,7 +73,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     if (depth > MostDepth) throw new MalformedPage("its metadata are nested too deeply")
   }
 
-  /** A boolean field; its value stands for its kind. */
+  /** The value of a boolean field is encoded in its kind. */
   def readBoolean(): Boolean = kind == True
 
   def readInt(): Int = readLong().toInt
@@ -124,7 +124,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
     size.toInt
   }
 
-  /** Without a sign. */
+  /** Reads an unsigned number. */
   def readVarInt(): Long = {
     var value = 0L
     var shift = 0
@@ -152,7 +152,7 @@ private[parquet] final class CompactReader(bytes: Array[Byte], from: Int, end: I
 
 private[parquet] object CompactReader {
 
-  /** Fields by their ids, below 64, as bits. */
+  /** Field ids, all below 64, as bits. */
   def fields(ids: Int*): Long = ids.map(1L << _).sum
 
   /** Thrift's own readers stop there too. */

@@ -5,11 +5,11 @@ import java.nio.BufferUnderflowException
 
 import org.apache.parquet.ParquetRuntimeException
 
-/** How decoders of others fail on bytes that are damaged or violate the format. */
+/** How third-party decoders fail on bytes that are damaged or violate the format. */
 private[parquet] object Damage {
 
   /**
-   * Decodes bytes that are already in memory, by a decoder of others: a failure is one of the bytes.
+   * Runs a third-party decoder on bytes that are already in memory: if it fails, the bytes are at fault.
    *
    * @param what is decoded, for errors
    */

@@ -15,7 +15,7 @@ private[parquet] sealed trait FileBytes extends AutoCloseable {
   /**
    * Returns `count` bytes from `start` on. Thread-safe.
    *
-   * @throws EOFException when the file does not have them all
+   * @throws EOFException if the file is too short
    */
   final def read(start: Long, count: Int): Slice = {
     if (start < 0 || count < 0 || start > length - count)
@@ -31,7 +31,7 @@ private[parquet] sealed trait FileBytes extends AutoCloseable {
 
 private[parquet] object FileBytes {
 
-  /** A file in memory, in segments: a collector such as G1 has to work hard for arrays of megabytes. */
+  /** A file in memory, in segments: arrays of megabytes burden garbage collectors such as G1. */
   final class Held(segments: Array[Array[Byte]], override val length: Long) extends FileBytes {
     override def heldBytes: Long = length
 
@@ -79,7 +79,7 @@ private[parquet] object FileBytes {
     }
   }
 
-  /** A file that is read in blocks and keeps the last few: for reads that jump between a few places. */
+  /** A file that is read in blocks, with the last few kept: for reads that jump between a few places. */
   final class Blocks(file: InputFile, blockBytes: Int = 4 << 20, blocks: Int = 8) extends FileBytes {
     private val ranged = new Ranged(file)
     private val recent = new java.util.LinkedHashMap[Long, Array[Byte]](blocks, 0.75f, true) {

@@ -35,7 +35,7 @@ public final class LittleEndian {
     LONGS.set(bytes, at, value);
   }
 
-  /** Eight bytes, the first one highest: unsigned, these numbers order as the bytes do. */
+  /** Eight bytes, most significant first: compared unsigned, these numbers sort as the bytes do. */
   public static long getBigEndianLong(byte[] bytes, int at) {
     return (long) BIG_LONGS.get(bytes, at);
   }

@@ -5,7 +5,7 @@ import io.deltaupkeep.ByteText
 /** Why a file cannot be spliced. A reader of rows may still read it. */
 private[parquet] sealed abstract class NotSpliceable(message: String) extends RuntimeException(message) {
 
-  /** The same about a file. */
+  /** The same, naming the file. */
   def reason(file: String): String
 }
 
@@ -15,7 +15,7 @@ private[parquet] final class MalformedPage(what: String)
   override def reason(file: String): String = s"$file is malformed: $what"
 }
 
-/** A page that says of itself that it is not compressed, by a writer that says so of all its pages. */
+/** A page marked as uncompressed, by a writer that marks all its pages so. */
 private[parquet] final class HiddenCompression(codec: String)
     extends NotSpliceable("a page may be compressed although its header says otherwise (ARROW-10353)") {
   override def reason(file: String): String = s"$getMessage: it is in $file, whose codec is $codec"

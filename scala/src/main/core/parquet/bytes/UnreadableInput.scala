@@ -16,7 +16,7 @@ final class UnreadableInput(val file: String, cause: Throwable, val ofSplice: Bo
     case _ => None
   }
 
-  /** Whether it is a file that violates the format. */
+  /** Whether the file violates the format. */
   private[parquet] def isMalformed: Boolean = cause.isInstanceOf[MalformedPage]
 }
 

@@ -27,9 +27,9 @@ import org.apache.parquet.internal.hadoop.metadata.IndexReference
 import org.apache.parquet.io.SeekableInputStream
 
 /**
- * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds are not copied if their
- * writer leaves values out of them, because readers would trust them under the new writer's name, and not if the
- * number of nulls is unknown. Checksums of pages are copied and not verified, so damage can be found as before.
+ * Copies a column chunk as bytes, with its indexes and its Bloom filter. Bounds are dropped if their writer
+ * leaves values out of them, because readers would trust them under the new writer's name, or if the null count
+ * is unknown. Page checksums are copied but not verified, so damage can be found as before.
  */
 private[parquet] object ChunkCopier {
 
@@ -37,7 +37,7 @@ private[parquet] object ChunkCopier {
    * Copies one chunk.
    *
    * @param name      of its file, for errors
-   * @param writtenBy who wrote that file
+   * @param writtenBy the writer of that file
    */
   def copy(
       column: ColumnDescriptor,
@@ -65,7 +65,7 @@ private[parquet] object ChunkCopier {
     )
   }
 
-  /** parquet-java reads the head of a dictionary whose place a footer does not tell, between writes. */
+  /** If the footer lacks the offset of a dictionary page, parquet-java reads its header between writes. */
   private def checkDictionary(stream: SeekableInputStream, chunk: ColumnChunkMetaData): Unit =
     if (chunk.hasDictionaryPage && chunk.getFirstDataPageOffset <= chunk.getStartingPos) {
       stream.seek(chunk.getStartingPos)
@@ -73,7 +73,7 @@ private[parquet] object ChunkCopier {
       ()
     }
 
-  /** The pages of a chunk are of one version, so the first one tells. */
+  /** All pages of a chunk have one version, so the first one decides. */
   private def checkCompression(stream: SeekableInputStream, chunk: ColumnChunkMetaData): Unit = {
     stream.seek(chunk.getFirstDataPageOffset)
     val head = parsed("a data page")(Util.readPageHeader(stream))
@@ -84,7 +84,7 @@ private[parquet] object ChunkCopier {
       throw new HiddenCompression(chunk.getCodec.name)
   }
 
-  /** Some writers leave out the number if it is 0, and the statistics of others lack it. */
+  /** Some writers omit a null count of 0, and the statistics of others have none. */
   private def nullsOf(
       column: ColumnDescriptor,
       chunk: ColumnChunkMetaData,
@@ -96,7 +96,7 @@ private[parquet] object ChunkCopier {
     else ofPages.filter(counts => counts.nonEmpty && counts.forall(_ >= 0)).map(_.sum)
   }
 
-  /** parquet-java would write bounds without a number of nulls as if there were -1 of them. */
+  /** For bounds without a null count, parquet-java would write a count of -1. */
   private def withStatistics(
       chunk: ColumnChunkMetaData,
       keepsBounds: Boolean,
@@ -149,7 +149,7 @@ private[parquet] object ChunkCopier {
   private def referenced(bytes: FileBytes, reference: IndexReference): Option[ByteArrayInputStream] =
     Option(reference).map { place =>
       val slice = range(bytes, place.getOffset, place.getLength)
-      // Thrift's reader allocates a list before it finds that the bytes of the list are missing.
+      // Thrift's reader allocates a list before it notices that the bytes of the list are missing.
       val check = new CompactReader(slice.array, slice.from, slice.from + place.getLength)
       check.readStruct(_ => check.skip())
       new ByteArrayInputStream(slice.array, slice.from, place.getLength)

@@ -11,9 +11,9 @@ import org.apache.parquet.column.page.DictionaryPage
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
- * The finished pages of a chunk: first those of ids, then PLAIN ones. A chunk without a dictionary has only the latter.
+ * The finished pages of a chunk: pages of ids, then PLAIN pages. A chunk without a dictionary has only the latter.
  *
- * @param held what the pages of the row group take together
+ * @param held counts the bytes of all pages of the row group
  */
 private[chunk] final class ChunkPages(compression: CompressionCodecName, codec: PageCodec, held: HeldPages) {
 
@@ -39,9 +39,9 @@ private[chunk] final class ChunkPages(compression: CompressionCodecName, codec: 
   }
 
   /**
-   * The pages as they are written. Pages without values may have come before the first that has some, and so before
-   * the chunk had a dictionary. They become pages of ids: PLAIN pages follow those of ids, as parquet-java writes them.
-   * Spark fails to read lists whose pages come the other way.
+   * The pages in the order they are written. Pages without values may have come before the chunk had a dictionary.
+   * They become pages of ids, because parquet-java writes PLAIN pages only after those. Spark fails to read lists
+   * whose pages come in another order.
    */
   def inOrder: Seq[SplicedPage] = {
     val beforeIds = math.max(0, pages.indexWhere(isOfIds))
@@ -50,12 +50,12 @@ private[chunk] final class ChunkPages(compression: CompressionCodecName, codec: 
 
   private def isOfIds(page: SplicedPage): Boolean = page.encoding == Encoding.RLE_DICTIONARY
 
-  /** A page without values as one of ids. */
+  /** Turns a page without values into a page of ids. */
   private def encodedAsIds(page: SplicedPage): SplicedPage = {
     val size = page.uncompressedSize
     val levels = new Array[Byte](size + 1)
     codec.decompress(compression, page.bytes.array, page.bytes.from, page.size, levels, 0, size)
-    levels(size) = 0 // bits of an id
+    levels(size) = 0 // bit width of the ids
     val compressed = compress(levels, levels.length)
     page.copy(
       uncompressedSize = levels.length,

@@ -18,14 +18,14 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * Reads the pages of a column chunk one after the other. Levels and ids become numbers; PLAIN values stay in
- * place. Values in other encodings are decoded one by one and held as PLAIN values.
+ * Reads the pages of a column chunk one after the other. Levels and ids are decoded; PLAIN values stay in place.
+ * Values in other encodings are decoded one by one and held as PLAIN values.
  *
  * The fields that [[next]] sets are valid until the next call. The dictionary is valid for the whole chunk.
  *
  * @param bytes  holds the chunk from `from` on
- * @param column as in the file that the chunk is of
- * @param hidesCompression whether its writer says of pages of version 2 that they are not compressed when they are
+ * @param column as in the chunk's file
+ * @param hidesCompression whether its writer marks compressed pages of version 2 as uncompressed
  */
 private[parquet] final class ChunkReader(
     override val column: ColumnDescriptor,
@@ -55,7 +55,7 @@ private[parquet] final class ChunkReader(
   override val values: Values = scratch.values
   override def ids: Array[Int] = scratch.ids
 
-  /** Whether the page is stored in the form of a page of version 1 with PLAIN values and this compression. */
+  /** Whether the page is stored as a page of version 1 with PLAIN values and this codec. */
   def isStoredAs(codec: CompressionCodecName): Boolean =
     head.kind == PageType.DATA_PAGE && head.encoding == Encoding.PLAIN && chunk.codec == codec &&
       (maxRepetition == 0 || head.repetitionEncoding == Encoding.RLE) &&
@@ -85,7 +85,7 @@ private[parquet] final class ChunkReader(
     head.kind match {
       case PageType.DATA_PAGE => readV1()
       case PageType.DATA_PAGE_V2 => readV2()
-      // The format allows further kinds of pages, to be skipped.
+      // The format allows other page types, which readers skip.
       case _ => levels = 0
     }
     if (valuesRead == 0 && levels > 0 && repetition(0) != 0)
@@ -119,7 +119,7 @@ private[parquet] final class ChunkReader(
     at = head.read(bytes, at, end)
     if (head.compressedSize > end - at) throw new MalformedPage("it runs past the end of its chunk")
     if (head.checksum >= 0) verifyChecksum()
-    // The buffer must exist before a codec can find that the page is shorter.
+    // The buffer is allocated before a codec can notice that the page is shorter.
     if (head.uncompressedSize > math.max(chunk.uncompressedSize, LongPage))
       throw new MalformedPage(s"${head.uncompressedSize} bytes in a chunk of ${chunk.uncompressedSize}")
     scratch.requireRoom(head.uncompressedSize.toLong, math.max(0, head.values))
@@ -272,7 +272,7 @@ private[parquet] final class ChunkReader(
       var i = 0
       while (i < nonNull) {
         copyValue(reader, column.getPrimitiveType.getPrimitiveTypeName, shape.width, plain)
-        // Values that begin alike are stored once.
+        // Shared prefixes are stored once, so values may outgrow their page.
         scratch.requireRoom(plain.length.toLong, levels)
         i += 1
       }
@@ -288,7 +288,7 @@ final class DamagedPage(val column: String)
 
 private object ChunkReader {
 
-  /** Up to this size a page may be longer than the metadata of its chunk says. */
+  /** Up to this size, a page may be longer than its chunk's metadata says. */
   private val LongPage = 64L << 20
 
   private def copyValue(

@@ -12,7 +12,7 @@ import io.deltaupkeep.parquet.page.{EntrySet, IdBuffer, LevelBuffer, PageCodec, 
 private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long = Long.MaxValue) {
   import ChunkScratch._
 
-  /** What the page of an input holds. */
+  /** The content of an input's page. */
   val repetition = new LevelBuffer
   val definition = new LevelBuffer
   val values = new Values
@@ -26,10 +26,10 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
   private var share: ScratchShare = ScratchShare.Unlimited
   private var largestPage = 0L
 
-  /** Memory that the largest page so far takes, with the dictionary. */
+  /** Memory of the largest page so far, and of the dictionary. */
   def heldBytes: Long = largestPage + dictionaryArray.length
 
-  /** Begins a chunk. Buffers that are there are part of the share. */
+  /** Begins a chunk. Existing buffers count towards the share. */
   def begin(share: ScratchShare): Unit = {
     this.share = share
     share.growTo(heldBytes)
@@ -39,7 +39,7 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
 
   val output = new OutputScratch
 
-  /** Checks that a page of `bytes`, with its levels, stays below the memory limit, and may wait for the memory. */
+  /** Checks that a page of `bytes`, with its levels, stays below the memory limit. May wait for the memory. */
   def requireRoom(bytes: Long, levels: Int): Unit = {
     val taken = bytes + BytesPerLevel * levels
     if (taken > pageBytes) throw new TooLarge(s"a page takes ${ByteText.of(taken)} of memory", pageBytes)
@@ -54,7 +54,7 @@ private[parquet] final class ChunkScratch(val codec: PageCodec, pageBytes: Long 
     ids
   }
 
-  /** A buffer for a page of a size and one more word, because packed values are read in whole words. */
+  /** A buffer for a page of this size plus one word, because packed values are read in whole words. */
   def page(size: Int): Array[Byte] = {
     if (pageArray.length < size + 8L) pageArray = new Array[Byte](roomFor(size + 8L))
     pageArray

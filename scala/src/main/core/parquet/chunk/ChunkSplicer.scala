@@ -14,11 +14,11 @@ import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
- * Makes one column chunk out of many: pages are cut again, or kept as they are stored, and no value becomes an object.
- * Ids of an input's dictionary are mapped to the output's, so that only distinct values are looked at.
+ * Makes one column chunk out of many. Pages are cut anew or kept as they are stored, and no value becomes an object.
+ * Ids of an input's dictionary are mapped to the output's, so only distinct values are looked at.
  *
- * @param held            what the pages of the row group take together
- * @param collectionLevel definition level of the outermost list or map that is not null; 0 if there is none
+ * @param held            counts the bytes of all pages of the row group
+ * @param collectionLevel definition level of a non-null outermost list or map; 0 if there is none
  */
 private[parquet] final class ChunkSplicer(
     val column: ColumnDescriptor,
@@ -55,7 +55,7 @@ private[parquet] final class ChunkSplicer(
     if (input.levels > 0)
       eachSlice(input.complete(), LevelMap.identity(column))(appendValues(input, None, _))
 
-  /** Appends as many empty or null values as the shape of another column gives. */
+  /** Appends empty or null values, in the shape of another column. */
   def appendShape(input: RowPages, levels: LevelMap): Unit =
     while (input.next()) eachSlice(input.page, levels)(_ => ())
 
@@ -84,14 +84,14 @@ private[parquet] final class ChunkSplicer(
     )
   }
 
-  /** Whether a page can stand in the output as it is stored. Small ones would make many small pages. */
+  /** Whether a page can be kept as it is stored. Keeping small ones would make many small pages. */
   private def isKept(input: ChunkReader, levels: LevelMap): Boolean =
     !page.values.usesDictionary && bloom.isEmpty && input.isStoredAs(compression) &&
       levels.isIdentity && input.maxDefinition == maxDefinition && input.maxRepetition == 0 &&
       input.levels <= layout.pageRows && input.uncompressedSize <= 2 * layout.pageBytes &&
       (input.levels >= layout.pageRows / 2 || input.uncompressedSize >= layout.pageBytes / 2)
 
-  /** Cuts a page of an input into slices, appends their levels, and tells their first values. */
+  /** Cuts an input's page into slices, appends their levels, and passes on where their values start. */
   private def eachSlice(input: PageData, levels: LevelMap)(appendFrom: Int => Unit): Unit = {
     var level = 0
     var value = 0
@@ -104,11 +104,11 @@ private[parquet] final class ChunkSplicer(
     }
   }
 
-  /** Where the page under construction ends within that of an input; begins another one if it is full. */
+  /** Finds how much of an input's page fits into the page under construction; begins a new one if it is full. */
   private def findSlice(input: PageData, level: Int, value: Int): Unit = {
     if (page.isFull && input.repetition(level) == 0) page.finishPage()
     slice.find(input, level, value, page.rowsLeft, page.bytesLeft)
-    // A row of a list may be long, and go on over pages.
+    // A row with a list may be long and span pages.
     if (!input.repetition.isAll(0))
       scratch.requireRoom(
         page.values.plainBytes + slice.plainBytes,

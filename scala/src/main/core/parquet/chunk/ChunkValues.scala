@@ -15,8 +15,7 @@ import org.apache.parquet.hadoop.metadata.ColumnChunkMetaData
 import org.apache.parquet.io.InputFile
 
 /**
- * Reads the values of a column chunk without the rest of its rows. The chunk is read in one request and held
- * in memory.
+ * Reads the values of a single column chunk. The chunk is read in one request and held in memory.
  *
  * @param conf settings of the codecs
  */
@@ -28,9 +27,9 @@ final class ChunkValues(
 ) {
 
   /**
-   * Whether a value of a chunk of strings passes a test.
+   * Whether any value of a chunk of strings passes a test.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the chunk is not what its metadata say
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the chunk does not match its metadata
    */
   def existsString(test: String => Boolean): Boolean = {
     var found = false
@@ -46,7 +45,7 @@ final class ChunkValues(
   /**
    * The number of values that are not null.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the chunk is not what its metadata say
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the chunk does not match its metadata
    */
   def count(): Long = {
     var count = 0L
@@ -60,7 +59,7 @@ final class ChunkValues(
   /**
    * The sum of a chunk of 64-bit numbers.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the chunk is not what its metadata say
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the chunk does not match its metadata
    */
   def sumLongs(): Long = {
     var sum = 0L
@@ -71,7 +70,7 @@ final class ChunkValues(
     sum
   }
 
-  /** Reads the next page while the last one asks for it. */
+  /** Reads pages while `goOn` returns true. */
   private def eachPage(goOn: ChunkReader => Boolean): Unit = UnreadableInput.naming(file.toString) {
     val meta = ChunkMeta(
       column.getPath.toSeq,
@@ -102,6 +101,6 @@ final class ChunkValues(
     }
   }
 
-  /** Before each string in PLAIN encoding. */
+  /** The length that precedes each string in PLAIN encoding. */
   private val LengthBytes = 4
 }

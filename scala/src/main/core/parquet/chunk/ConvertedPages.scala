@@ -6,11 +6,11 @@ import io.deltaupkeep.parquet.page.{LevelBuffer, PageData, ValueConverter, Value
 import org.apache.parquet.column.ColumnDescriptor
 
 /**
- * The pages of a column with the values of another type. Entries of the dictionary are converted once, and so are the
- * values of pages without one; levels and ids are those of the file.
+ * The pages of a column, with the values converted to another type. Dictionary entries are converted once, as are the
+ * values of pages without a dictionary; levels and ids stay those of the file.
  *
  * @param column  with the levels of the file, and the type of the output
- * @param scratch tells how much memory a page may take
+ * @param scratch limits the memory of a page
  */
 private[parquet] final class ConvertedPages(
     column: ColumnDescriptor,
@@ -48,7 +48,7 @@ private[parquet] final class ConvertedPages(
     more
   }
 
-  /** Values may take several times the memory that they took before. */
+  /** Converted values may take several times as much memory. */
   private def convert(values: Values, count: Int, into: ByteSink, levels: Int): Unit =
     for (from <- 0 until count by ValuesAtOnce) {
       converter.convert(values, from, math.min(count, from + ValuesAtOnce), into)
@@ -70,6 +70,6 @@ private[parquet] final class ConvertedPages(
 
 private object ConvertedPages {
 
-  /** Values that are converted before the memory is counted again. */
+  /** Values converted between two checks of the memory. */
   val ValuesAtOnce = 4096
 }

@@ -6,7 +6,7 @@ import io.deltaupkeep.parquet.page.{IdBuffer, LevelBuffer, PageData, ValueShape,
 
 import org.apache.parquet.column.ColumnDescriptor
 
-/** What stays of a page when rows of it go: their levels, and their ids or values, are copied run by run. */
+/** A page without its dropped rows. Levels, and ids or values, of the kept rows are copied run by run. */
 private[chunk] final class CutPage(override val column: ColumnDescriptor, scratch: CutScratch)
     extends PageData {
   import scratch.{kept, plain}
@@ -23,14 +23,14 @@ private[chunk] final class CutPage(override val column: ColumnDescriptor, scratc
   override def isDictionaryEncoded: Boolean = nonNull > 0 && page.isDictionaryEncoded
   override def dictionary: Option[Values] = page.dictionary
 
-  /** The place in the page: a level, and the value that belongs to it or follows it. */
+  /** The position in the page: a level, and the value that belongs to it or follows it. */
   private var level = 0
   private var value = 0
 
   /**
-   * Takes the rows of a page that stay. They are valid until the next call.
+   * Takes the kept rows of a page. They are valid until the next call.
    *
-   * @param firstRow of the first level of the page, which may go on with a row of the page before
+   * @param firstRow of the first level of the page, which may continue a row of the previous page
    */
   def take(from: PageData, firstRow: Long, rows: RowSelection): this.type = {
     scratch.clear()
@@ -71,7 +71,7 @@ private[chunk] final class CutPage(override val column: ColumnDescriptor, scratc
     level = end
   }
 
-  /** Where `rows` rows end that begin at the current level. */
+  /** Where the next `rows` rows end, counted from the current level. */
   private def endOf(rows: Long): Int = {
     val levels = page.levels
     if (page.repetition.isAll(0)) math.min(levels.toLong, level + rows.min(levels.toLong)).toInt
@@ -87,7 +87,7 @@ private[chunk] final class CutPage(override val column: ColumnDescriptor, scratc
   }
 }
 
-/** Buffers for what stays of a page. */
+/** Buffers for the kept rows of a page. */
 private[parquet] final class CutScratch {
   val repetition = new LevelBuffer
   val definition = new LevelBuffer

@@ -8,7 +8,7 @@ import io.deltaupkeep.parquet.page.{PageData, Values}
 import org.apache.parquet.column.ColumnDescriptor
 
 /**
- * What stays of the pages of a row group. Pages without a row that goes are as they were.
+ * The pages of a row group without its dropped rows. Pages that lose no rows stay as they are.
  *
  * @param selection of the rows of the file
  * @param startsAt  position in the file of the row group's first row

@@ -2,32 +2,32 @@ package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.page.{ValueDictionary, Values}
 
-/** The ids that the dictionary of an output has for the entries of an input's, as far as they were needed. */
+/** Maps the entries of an input's dictionary to ids of the output's, as far as they are needed. */
 private[chunk] final class EntryMapping(entries: Values) {
   import EntryMapping._
 
   private var missing = entries.size
 
-  /** By entry. */
+  /** Indexed by entry. */
   val ids: Array[Int] = new Array[Int](entries.size)
 
   java.util.Arrays.fill(ids, Missing)
 
-  /** Finds the ids of all entries; false if one does not fit, and then no id may be used. */
+  /** Finds the ids of all entries; false if one does not fit, in which case no id may be used. */
   def mapAll(dictionary: ValueDictionary): Boolean = {
     var entry = 0
     while (entry < entries.size && add(entry, dictionary)) entry += 1
     entry == entries.size
   }
 
-  /** Finds the ids of the entries that the first `count` of `source` refer to; as [[mapAll]]. */
+  /** Like [[mapAll]], for the entries that the first `count` ids of `source` refer to. */
   def map(source: Array[Int], count: Int, dictionary: ValueDictionary): Boolean = {
     var i = nextMissing(source, 0, count)
     while (i < count && add(source(i), dictionary)) i = nextMissing(source, i + 1, count)
     i == count
   }
 
-  /** Few values refer to an entry for the first time, and none once all have their ids. */
+  /** Few values are the first to refer to their entry, and none once all entries have ids. */
   private def nextMissing(source: Array[Int], from: Int, to: Int): Int =
     if (missing == 0) to
     else {
@@ -47,6 +47,6 @@ private[chunk] final class EntryMapping(entries: Values) {
 
 private object EntryMapping {
 
-  /** In place of an id that was not looked up. */
+  /** Stands for an id that was not looked up. */
   private val Missing = -2
 }

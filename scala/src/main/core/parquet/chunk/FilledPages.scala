@@ -7,7 +7,7 @@ import io.deltaupkeep.parquet.page.{ColumnBuffer, PageData, Values}
 import org.apache.parquet.column.ColumnDescriptor
 
 /**
- * The pages of a column of optional 64-bit numbers, with a fill in place of nulls. Its pages have no dictionary.
+ * The pages of a column of optional 64-bit numbers, with its nulls filled in. They have no dictionary.
  *
  * @param column   outside structs and lists
  * @param stored   the pages of the file

@@ -7,10 +7,10 @@ import io.deltaupkeep.parquet.page.{ColumnBuffer, LevelBuffer, PageData, ValueSh
 import org.apache.parquet.column.ColumnDescriptor
 
 /**
- * The pages of a column that is made, not read. It is outside structs and lists, and has a value in every row.
+ * The pages of a column that is generated, not read. It is a top-level column with a value in every row.
  *
  * @param count rows of the row group
- * @param most  rows of a page
+ * @param most  rows per page
  */
 private[parquet] final class MadePages private (filled: MadePage, count: Long, most: Int) extends RowPages {
 
@@ -32,7 +32,7 @@ private[parquet] final class MadePages private (filled: MadePage, count: Long, m
 private[parquet] object MadePages {
 
   /**
-   * Of a column of optional 64-bit numbers that a file lacks.
+   * For a column of optional 64-bit numbers that a file lacks.
    *
    * @param startsAt position in the file of the row group's first row
    */
@@ -42,7 +42,7 @@ private[parquet] object MadePages {
       case Fill.Constant(value) => constant(column, plainOf(value), count, pageRows)
     }
 
-  /** Of one value, in PLAIN encoding. */
+  /** Repeats one value, given in PLAIN encoding. */
   def constant(column: ColumnDescriptor, plain: Array[Byte], count: Long, pageRows: Int): MadePages = {
     val page =
       if (ValueShape.of(column.getPrimitiveType).isBoolean) new BooleanPage(column, plain.head)
@@ -57,15 +57,15 @@ private[parquet] object MadePages {
   }
 }
 
-/** A page that is filled anew for each of the pages. */
+/** One page, which is refilled for each page of the column. */
 private sealed trait MadePage {
   def page: PageData
 
-  /** Fills the page anew, from a row of the row group on. */
+  /** Refills the page, starting at a row of the row group. */
   def fill(firstRow: Long, rows: Int): Unit
 }
 
-/** A page of the numbers of its rows. */
+/** A page of row numbers. */
 private final class NumberedPage(column: ColumnDescriptor, ofFirst: Long) extends MadePage {
   override val page = new ColumnBuffer(column)
 
@@ -100,7 +100,7 @@ private final class BooleanPage(column: ColumnDescriptor, value: Byte) extends M
   }
 }
 
-/** A page of one value: ids of a dictionary that has no other, so that nobody looks at the rows. */
+/** A page of one value: ids of a dictionary with one entry, so the rows are never looked at. */
 private final class ConstantPage(override val column: ColumnDescriptor, plain: Array[Byte], mostRows: Int)
     extends PageData
     with MadePage {

@@ -20,7 +20,7 @@ import org.apache.parquet.column.statistics.Statistics
  * Makes the pages of a chunk: collects levels and values, and turns them into an encoded and compressed page with
  * statistics. Only one page is under construction at a time; finished ones go to `chunk`.
  *
- * @param collectionLevel definition level of the outermost list or map that is not null; 0 if there is none
+ * @param collectionLevel definition level of a non-null outermost list or map; 0 if there is none
  */
 private[chunk] final class PageEncoder(
     column: ColumnDescriptor,
@@ -44,22 +44,22 @@ private[chunk] final class PageEncoder(
 
   out.clear()
 
-  /** The values of the page. Levels and values are appended each on their own. */
+  /** The values of the page. Levels and values are appended separately. */
   val values: ValueEncoder =
     new ValueEncoder(ValueShape.of(column.getPrimitiveType), layout.dictionaryBytes, out, bloom)
 
-  /** Of the finished pages. */
+  /** Facts about the finished pages. */
   def facts: ChunkFacts = ChunkFacts(nullCollections, statistics.instants)
 
-  /** Levels of the page, as the format counts values: nulls included. */
+  /** Number of values of the page as the format counts them: nulls included. */
   def levels: Int = definition.size
 
   def isFull: Boolean = rowsLeft <= 0 || bytesLeft <= 0
 
-  /** Rows that the page still takes. */
+  /** Rows that still fit into the page. */
   def rowsLeft: Int = layout.pageRows - rows
 
-  /** Bytes that the page still takes, counted as parquet-java does, but for runs of levels. */
+  /** Bytes that still fit, counted as in parquet-java except for runs of levels. */
   def bytesLeft: Long = layout.pageBytes - values.plainBytes -
     repetition.packedBytes(maxRepetition) - definition.packedBytes(maxDefinition)
 
@@ -82,7 +82,7 @@ private[chunk] final class PageEncoder(
     }
   }
 
-  /** Appends rows in which nothing of the column is defined. */
+  /** Appends rows with a definition level of 0. */
   def appendNulls(count: Int): Unit = {
     repetition.add(0, count)
     definition.add(0, count)
@@ -105,7 +105,7 @@ private[chunk] final class PageEncoder(
     rows = 0
   }
 
-  /** Adds a page of an input as it is stored: one of PLAIN values without lists. */
+  /** Adds an input's page as it is stored: PLAIN values, no lists. */
   def addStored(input: ChunkReader): Unit = {
     finishPage()
     val values = input.values

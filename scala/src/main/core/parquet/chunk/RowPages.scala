@@ -8,18 +8,18 @@ private[parquet] trait RowPages {
   /** Moves to the next page; false if there is none. */
   def next(): Boolean
 
-  /** What the page holds, until the next call of [[next]]. */
+  /** The current page, valid until the next call of [[next]]. */
   def page: PageData
 
-  /** The row of the first level of this page, counted from 0: that of the page before, if this one goes on with it. */
+  /** The row of this page's first level, counted from 0. It may continue from the previous page. */
   def firstRow: Long
 
-  /** Rows that have begun up to the end of this page. */
+  /** Number of rows begun by the end of this page. */
   def rows: Long
 
-  /** To which pages of ids refer. */
+  /** The dictionary that pages of ids refer to. */
   def dictionary: Option[Values]
 
-  /** Whether no row of the chunk is left out, so that its dictionary can be taken as it is. */
+  /** Whether all rows of the chunk are kept, so that its dictionary can be taken as it is. */
   def isWhole: Boolean
 }

@@ -1,8 +1,8 @@
 package io.deltaupkeep.parquet.chunk
 
 /**
- * Shares memory out among workers. A worker whose buffers have to grow beyond what is left waits until others have
- * ended. If all of them wait, one goes on beyond the limit. So they take as much as the limit and one worker at most.
+ * Divides memory among workers. A worker whose buffers have to grow beyond what is left waits until others end. If all
+ * of them wait, one continues beyond the limit. So together they take at most the limit plus one worker's memory.
  *
  * @param limit in bytes
  */
@@ -11,7 +11,7 @@ private[parquet] final class ScratchMemory(limit: Long) {
   private var working = 0
   private var waiting = 0
 
-  /** The share of a worker that begins. It has to be closed. */
+  /** The share of a new worker. It has to be closed. */
   def share(): ScratchShare = synchronized {
     working += 1
     new Share
@@ -48,13 +48,13 @@ private[parquet] final class ScratchMemory(limit: Long) {
 /** The memory of one worker. Not thread-safe. */
 private[parquet] trait ScratchShare extends AutoCloseable {
 
-  /** Takes as much as is missing to `bytes`, and may wait for it. */
+  /** Grows the share to `bytes`. May wait for the memory. */
   def growTo(bytes: Long): Unit
 }
 
 private[parquet] object ScratchShare {
 
-  /** Of a worker that is alone. */
+  /** For a worker that is alone. */
   object Unlimited extends ScratchShare {
     override def growTo(bytes: Long): Unit = ()
     override def close(): Unit = ()

@@ -26,7 +26,7 @@ private[parquet] final case class SplicedPage(
 
 private[parquet] object SplicedPage {
 
-  /** Approximate size of what a page takes besides its bytes. */
+  /** Approximate memory of a page besides its bytes. */
   val OverheadBytes: Int = 512
 }
 
@@ -40,7 +40,7 @@ private[parquet] final case class SplicedChunk(
     facts: ChunkFacts = ChunkFacts.none
 ) {
 
-  // What the compiler of Scala 2.13.8 makes of parquet-java's signature.
+  // How the Scala 2.13.8 compiler sees parquet-java's signature.
   private type AnyStatistics = Statistics[T] forSome { type T <: Comparable[T] }
 
   def write(to: ParquetFileWriter): Unit = {

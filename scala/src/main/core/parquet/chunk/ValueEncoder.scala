@@ -14,12 +14,12 @@ import io.deltaupkeep.parquet.page.{
 import org.apache.parquet.column.Encoding
 
 /**
- * Encodes the values of a chunk, page by page: as ids of a dictionary, and PLAIN once there is none.
+ * Encodes the values of a chunk, page by page: as dictionary ids, then PLAIN once the dictionary ends.
  *
- * A dictionary is used as parquet-java's writer uses it: as long as it fits into its page, and only if the first page
- * gains from it. No value becomes an object.
+ * A dictionary is used as in parquet-java's writer: as long as it fits into its page, and only if the first page gains
+ * from it. No value becomes an object.
  *
- * @param dictionaryBytes of the dictionary page at most
+ * @param dictionaryBytes largest size of the dictionary page
  * @param scratch         holds the values of the page, and the dictionary
  */
 private[chunk] final class ValueEncoder(
@@ -32,7 +32,7 @@ private[chunk] final class ValueEncoder(
 
   private val ids = scratch.ids
   private val plain = scratch.plain
-  // Booleans are bits already; INT96 and the like have an order of their own, but a dictionary serves them.
+  // Booleans are bits already. INT96 and the like have their own order, but a dictionary suits them.
   private var use: DictionaryUse = if (shape.isBoolean) DictionaryUse.Ended else DictionaryUse.Untried
   private var count = 0
   private var bytesOfIds = 0L
@@ -42,13 +42,13 @@ private[chunk] final class ValueEncoder(
 
   dictionary.reset(shape, dictionaryBytes)
 
-  /** Values of the page. */
+  /** Number of values of the page. */
   def size: Int = count
 
-  /** What the values of the page take in PLAIN encoding, whatever theirs will be. */
+  /** Size of the page's values in PLAIN encoding, whatever their final encoding. */
   def plainBytes: Long = bytesOfIds + plain.length
 
-  /** Whether values become ids, as far as the dictionary holds them. */
+  /** Whether values become ids as long as they fit into the dictionary. */
   def usesDictionary: Boolean = use ne DictionaryUse.Ended
 
   /** Finds the ids of all entries of another dictionary. If one does not fit, this dictionary ends. */
@@ -57,7 +57,7 @@ private[chunk] final class ValueEncoder(
     if (!entries.mapAll(dictionary)) endDictionary(before)
   }
 
-  /** Finds the ids of those entries of another dictionary that a page refers to; as [[mapAll]]. */
+  /** Like [[mapAll]], for the entries that a page refers to. */
   def map(page: PageData, entries: EntryMapping): Unit = if (usesDictionary && page.isDictionaryEncoded) {
     val before = dictionary.size
     if (!entries.map(page.ids, page.nonNull, dictionary)) endDictionary(before)
@@ -73,8 +73,8 @@ private[chunk] final class ValueEncoder(
   /**
    * Appends values of another dictionary by their ids there, while this one is in use.
    *
-   * @param entries of that dictionary, of which [[map]] found all that are needed
-   * @param bytes   that the values take in PLAIN encoding
+   * @param entries of that dictionary; [[map]] has found all that are needed
+   * @param bytes   size of the values in PLAIN encoding
    */
   def appendMapped(source: Array[Int], entries: EntryMapping, from: Int, to: Int, bytes: Long): Unit = {
     ids.reserve(to - from)
@@ -116,7 +116,7 @@ private[chunk] final class ValueEncoder(
       plain.advance((to - from) * 8)
     }
 
-  /** Appends PLAIN values as ids; if one does not fit, the dictionary ends, and the page is without them. */
+  /** Appends PLAIN values as ids; if one does not fit, the dictionary ends and none are appended. */
   private def hash(values: Values, from: Int, to: Int): Unit = {
     val before = dictionary.size
     ids.reserve(to - from)
@@ -126,7 +126,7 @@ private[chunk] final class ValueEncoder(
     } else endDictionary(before)
   }
 
-  /** Looks values up in the dictionary, which takes in new ones; false as soon as one does not fit. */
+  /** Looks values up in the dictionary and adds new ones; false as soon as one does not fit. */
   private def findIds(values: Values, from: Int, to: Int, into: Array[Int], at: Int): Boolean = {
     var i = from
     while (i < to) {
@@ -138,7 +138,7 @@ private[chunk] final class ValueEncoder(
     true
   }
 
-  /** From here on values are PLAIN, those of this page too. Earlier pages keep the first `size` entries. */
+  /** From here on values are PLAIN, including those of this page. Earlier pages keep the first `size` entries. */
   private def endDictionary(size: Int): Unit = {
     dictionary.truncate(size)
     use = DictionaryUse.Ended
@@ -164,7 +164,7 @@ private[chunk] final class ValueEncoder(
     encoding
   }
 
-  /** Parquet-java asks the same of the first page: whether dictionary and ids take less than the values. */
+  /** As parquet-java does after the first page, checks that dictionary and ids are smaller than the values. */
   private def tryDictionary(): Unit = {
     val bytesWithIds = ids.size.toLong * RunLength.widthOf(dictionary.size - 1) / 8 + dictionary.byteSize
     if (bytesWithIds < plainBytes) use = DictionaryUse.OfPages else endDictionary(dictionary.size)
@@ -174,7 +174,7 @@ private[chunk] final class ValueEncoder(
     val width = RunLength.widthOf(dictionary.size - 1)
     body.put(width)
     RunLength.encode(ids.array, ids.size, width, body)
-    // Each entry that the page refers to counts once, in the order in which they lie.
+    // Each entry that the page refers to counts once, in dictionary order.
     scratch.referredTo.set(ids.array, ids.size, dictionary.size)
     scratch.referredTo.foreachRun { (first, end) =>
       statistics.add(dictionary.array, dictionary.start(first), dictionary.start(end))
@@ -206,15 +206,15 @@ private[chunk] final class ValueEncoder(
 
 private object ValueEncoder {
 
-  /** What the dictionary of a chunk is to its pages. */
+  /** How the pages of a chunk use its dictionary. */
   private sealed trait DictionaryUse
 
   private object DictionaryUse {
 
-    /** Values are ids, but no page is finished that has some. */
+    /** Values are ids, but no page of ids is finished yet. */
     case object Untried extends DictionaryUse
 
-    /** Pages are of ids. */
+    /** Pages hold ids. */
     case object OfPages extends DictionaryUse
 
     /** Pages are PLAIN from here on. */

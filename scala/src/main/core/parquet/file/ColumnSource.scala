@@ -13,7 +13,7 @@ private[parquet] object ColumnSource {
    * A column of the file.
    *
    * @param index of the column among those of the file
-   * @param form  of its values, in terms of the output's
+   * @param form  of its values, relative to the output's
    */
   final case class Present(
       index: Int,
@@ -23,8 +23,7 @@ private[parquet] object ColumnSource {
   ) extends ColumnSource
 
   /**
-   * The file has the struct but not this field of it. Another `column` of the struct tells where the struct
-   * is null.
+   * The file has the struct but not this field. Another `column` of the struct shows where the struct is null.
    */
   final case class Shaped(index: Int, column: ColumnDescriptor, levels: LevelMap) extends ColumnSource
 
@@ -34,7 +33,7 @@ private[parquet] object ColumnSource {
   /** One value in every row, whatever the file has: `plain` in PLAIN encoding. */
   final case class Constant(plain: Array[Byte]) extends ColumnSource
 
-  /** What a column's values are to the output. */
+  /** How a column's values relate to the output. */
   sealed trait Form
 
   object Form {
@@ -42,7 +41,7 @@ private[parquet] object ColumnSource {
     /** Its chunks can be copied to the output byte for byte. */
     case object Equal extends Form
 
-    /** The values are stored alike, but the column has another path, or other levels. */
+    /** The values are stored the same way, but the column's path or levels differ. */
     case object Moved extends Form
 
     /** The values are stored as another type. */

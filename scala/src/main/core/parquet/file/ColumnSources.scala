@@ -12,7 +12,7 @@ import org.apache.parquet.schema.Type.Repetition
 /**
  * Finds the columns of an output schema in a file, or says why the file cannot be spliced. Pure.
  *
- * A constant column is not looked for: PLAIN, or None for null.
+ * Constant columns are not looked up: their values are PLAIN, or None for null.
  */
 private[parquet] object ColumnSources {
   import ColumnSource.Form
@@ -136,7 +136,7 @@ private[parquet] object ColumnSources {
       val (table, group) = (tables(found.size), groups(found.size))
       if (matching.isAmbiguous(table, wanted(found.size), group))
         Some(s"column $name has another ${if (matching.byId) "field id" else "spelling"} in a file")
-      // Readers do not agree on which level such an element is.
+      // Readers disagree on the level of such an element.
       else
         Option.when(
           found.exists(isRepeated) && !table.getFields.asScala.exists(matching.find(table, _, group).nonEmpty)
@@ -183,8 +183,8 @@ private[parquet] object ColumnSources {
    * The output's definition level for each level of the file. Only the first `shared` fields of both paths
    * are the same; levels beyond them are cut off.
    *
-   * Example: both fields of s.a are optional in the output, s is required in the file: level 0 of the file, a
-   * null a, becomes 1, and 1 becomes 2.
+   * Example: s and s.a are optional in the output, but s is required in the file. Level 0 of the file, a null a,
+   * becomes 1, and 1 becomes 2.
    */
   private def definitionLevels(
       wanted: IndexedSeq[Type],

@@ -22,7 +22,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private val idle = new ConcurrentLinkedQueue[ChunkScratch]
   private val memory = new ScratchMemory(settings.heldScratchBytes)
 
-  /** Starts the work on all chunks, the largest first, so that the last ones are short. */
+  /** Starts all chunks, largest first, so that the last ones are short. */
   def submitAll(chunks: IndexedSeq[PlannedChunk]): Pending = {
     val held = new HeldPages(settings.heldRowGroupBytes)
     val started = new Array[Future[Done]](chunks.size)
@@ -50,7 +50,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
       }
     })
 
-  /** What is idle is not counted, so large buffers are let go. */
+  /** Idle buffers are not counted, so large ones are dropped. */
   private def giveBack(scratch: ChunkScratch): Unit =
     if (scratch.heldBytes <= settings.heldScratchBytes / settings.threads) { idle.add(scratch); () }
     else scratch.codec.close()
@@ -98,7 +98,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     }
   }
 
-  /** A column of the file with the type of the output's. */
+  /** A column of the file, with the output's type. */
   private def typedAs(from: ColumnDescriptor, output: ColumnDescriptor): ColumnDescriptor =
     new ColumnDescriptor(
       from.getPath,
@@ -118,7 +118,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     val hidesCompression = group.file.writtenBy.hidesCompression
     val reader = new ChunkReader(column, chunk, bytes.array, bytes.from, scratch, hidesCompression)
     append(reader)
-    // Rows of one column would meet other rows of the next.
+    // Otherwise the rows of different columns would not line up.
     if (reader.rows != group.storedRows)
       throw new MalformedPage(s"${reader.rows} rows of a column in a row group of ${group.storedRows}")
   }
@@ -135,7 +135,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     group.selection.fold(pages)(new CutPages(column, pages, _, group.firstRow, scratch.cut))
 
   override def close(): Unit = {
-    // What they hold counts until they have ended.
+    // Their memory counts until they have ended.
     DaemonThreads.stop(pool)
     // A thread that still runs keeps its scratch buffers, which are freed with it.
     Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
@@ -145,7 +145,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 private[parquet] object ColumnWorkers {
   final case class Done(chunk: SplicedChunk, nanos: Long)
 
-  /** The chunks of a row group that are being made. */
+  /** The chunks of a row group in progress. */
   final class Pending(work: IndexedSeq[Future[Done]]) {
 
     /** Waits for all of them; None if they take more memory than a row group may. */

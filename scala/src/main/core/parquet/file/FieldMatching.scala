@@ -21,14 +21,14 @@ private[parquet] final case class FieldMatching(byId: Boolean) {
       else fields.find(_.getName == field.getName)
     }
 
-  /** A field that some readers would match and this rule does not. */
+  /** Whether some readers would match a field that this rule does not. */
   def isAmbiguous(table: GroupType, field: Type, file: GroupType): Boolean =
     !isInsideCollection(table) && {
       val names = file.getFields.asScala.map(_.getName)
       if (byId) names.contains(field.getName) else names.exists(_.equalsIgnoreCase(field.getName))
     }
 
-  /** Readers that find names without case cannot tell which one it is. */
+  /** Case-insensitive readers cannot tell which one is meant. */
   def isTwice(table: GroupType, field: Type, file: GroupType): Boolean =
     !byId && !isInsideCollection(table) &&
       file.getFields.asScala.count(_.getName.equalsIgnoreCase(field.getName)) > 1

@@ -10,8 +10,8 @@ import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.footer.{FileOpener, InputRows, OpenFile, RowGroup}
 
 /**
- * The inputs of a bin in their order, some fetched ahead: as many as fit into `bytesInFlight` together with
- * those in use, but at least one when it is asked for. Until it is read, a footer counts as the longest so far.
+ * The inputs of a bin in order, fetched ahead: as many as fit into `bytesInFlight` together with those in use,
+ * but at least one when it is asked for. An unread footer counts as the longest so far.
  */
 private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceSettings)
     extends AutoCloseable {
@@ -45,7 +45,7 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
     opened
   }
 
-  /** Reports that a row group is written. After the last one of a file its bytes are freed. */
+  /** Reports that a row group is written. The last one of a file frees its bytes. */
   def release(group: RowGroup): Unit = {
     rowGroupsInUse(group.file) -= 1
     if (rowGroupsInUse(group.file) == 0) release(group.file)
@@ -92,9 +92,9 @@ private[parquet] final class FileQueue(inputs: Seq[InputRows], settings: SpliceS
 
 private object FileQueue {
 
-  /** So many are known to be enough. */
+  /** Known to be enough. */
   val MostAhead = 256
 
-  /** @param heldBytes that it counts for until it is open */
+  /** @param heldBytes what it counts until it is open */
   final case class Fetch(name: String, heldBytes: Long, file: Future[Either[String, OpenFile]])
 }

@@ -12,12 +12,12 @@ import org.apache.parquet.schema.MessageType
 import org.apache.hadoop.conf.Configuration
 
 /**
- * One bin: the files that become one, and how.
+ * One bin: the files to merge into one, and how.
  *
- * @param inputs     in the order that their rows keep
+ * @param inputs     in the order of their rows
  * @param table      schema of the table's data columns, as its own writer would store them
  * @param keyValues  metadata of the new file
- * @param isReadable whether the footer of a file allows its pages to be taken as they are; else the reason
+ * @param isReadable None if the footer of a file allows its pages to be taken as they are; else the reason
  * @param constants  columns that have one value in all rows, whatever the files have: PLAIN, or None for null
  */
 final case class SpliceRequest(
@@ -29,8 +29,8 @@ final case class SpliceRequest(
 )
 
 /**
- * Merges Parquet files into one without decoding rows. Files are fetched ahead, row groups of the output are planned
- * from their footers, and a `RowGroupPipeline` takes those to the output.
+ * Merges Parquet files into one without decoding rows. Files are fetched ahead, output row groups are planned from
+ * their footers, and a `RowGroupPipeline` writes them.
  *
  * @param conf settings of the codecs
  */
@@ -65,11 +65,11 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     summary.addRowGroup(group, planner.reasonOf(group, planner.chunksOf(group)))
 
   /**
-   * Writes the output, which must not exist, of all inputs whose footers allow it. Where the pages of one turn out
-   * not to, or the splice fails, what was written is for the caller to delete.
+   * Writes the output, which must not exist, from all inputs whose footers allow it. If the pages of one do not, or
+   * the splice fails, the caller has to delete what was written.
    *
-   * @param written is told the footer
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when an input cannot be read
+   * @param written called with the footer
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if an input cannot be read
    */
   def run(output: => OutputFile, written: ParquetMetadata => Unit = _ => ()): SpliceOutcome = {
     val writer = new OutputWriter(output, request.keyValues, settings)
@@ -112,14 +112,14 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     pipeline.finish()
   }
 
-  /** What is in work and what waits for more row groups must not keep the next file from being fetched. */
+  /** Row groups in progress, or waiting for more, must not keep the next file from being fetched. */
   private def makeRoom(files: FileQueue, pipeline: RowGroupPipeline): Unit = {
     if (files.isFull) pipeline.finish()
     if (files.isFull) planner.finish().foreach(pipeline.add)
     if (files.isFull) pipeline.finish()
   }
 
-  /** The row groups that are complete with the next file, or why it is refused. */
+  /** The row groups that the next file completes, or why it is refused. */
   private def planNext(files: FileQueue): Either[Refusal, Seq[PlannedRowGroup]] =
     files.next().flatMap { file =>
       val planned = Refusal.orElse(UnreadableInput.naming(file.name)(planner.add(file)))

@@ -18,7 +18,7 @@ private[parquet] object NestedTypes {
     case _ => false
   }
 
-  /** The definition level of the outermost list or map around a column, where it is not null; 0 if there is none. */
+  /** The definition level of a non-null outermost list or map around a column; 0 if there is none. */
   def collectionLevel(schema: MessageType, column: ColumnDescriptor): Int = {
     val path = column.getPath
     val above = path.indices.find(i => isRepeated(schema.getType(path.take(i + 1): _*)))
@@ -38,7 +38,7 @@ private[parquet] object NestedTypes {
       case _ => false
     })
 
-  /** Whether a map of three levels has keys that are not required, as the format wants them to be ('Maps'). */
+  /** Whether a three-level map has optional keys; the format says that keys are required ('Maps'). */
   def mayLackKeys(map: GroupType): Boolean =
     !map.getType(0).asGroupType.getType(0).isRepetition(Repetition.REQUIRED)
 

@@ -14,7 +14,7 @@ import org.apache.parquet.schema.Type.Repetition
 /**
  * The schema of an output file: the columns of the table, stored as the first input stores them. A table may
  * store a timestamp as INT96 or INT64, a decimal as a number or as bytes, and a variant whole or shredded. Readers
- * accept either, and keeping the stored form avoids decoding. What it lacks is stored as the table's writer would.
+ * accept either, and keeping the stored form avoids decoding. Columns it lacks are stored as the table's writer would.
  */
 private[parquet] object OutputSchema {
 
@@ -68,7 +68,7 @@ private[parquet] object OutputSchema {
     built.named(field.getName)
   }
 
-  /** The file's, if that holds all values of the table's. Milliseconds do not. */
+  /** The file's, if it can hold all values of the table's. Milliseconds cannot. */
   private def storageOf(table: PrimitiveType, file: PrimitiveType): PrimitiveType =
     (table.getLogicalTypeAnnotation, file.getLogicalTypeAnnotation) match {
       case (a: DecimalLogicalTypeAnnotation, b: DecimalLogicalTypeAnnotation) if a == b => file
@@ -100,7 +100,7 @@ private[parquet] object OutputSchema {
       (meaning(output) == meaning(file))
 
   /**
-   * The annotation without the width of signed integers and the kind of bytes, which do not change a value.
+   * The annotation, ignoring the width of signed integers and the kind of bytes, which do not change a value.
    */
   private def meaning(primitive: PrimitiveType): Option[LogicalTypeAnnotation] =
     Option(primitive.getLogicalTypeAnnotation).filter {

@@ -11,8 +11,8 @@ import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.MessageType
 
 /**
- * The output of a splice. It is opened with the first row group: a bin without rows has none. Unless it is
- * ended it has to be abandoned.
+ * The output of a splice. It is opened with the first row group, so a bin without rows has none. It has to be
+ * either ended or abandoned.
  *
  * @param keyValues metadata of the file
  */
@@ -31,13 +31,13 @@ private[parquet] final class OutputWriter(
     writer
   }
 
-  /** Writes the footer, and tells what it says. */
+  /** Writes the footer and returns it. */
   def end(): Option[ParquetMetadata] = opened.map { writer =>
     writer.end(keyValues.asJava)
     writer.getFooter
   }
 
-  /** Gives the file up. A part of it may appear, and is for the caller to delete. */
+  /** Abandons the file. A partial file may appear, which the caller has to delete. */
   def abandon(): Unit = if (opened.nonEmpty) file.abandon()
 
   private def open(schema: MessageType): ParquetFileWriter = {

@@ -8,9 +8,9 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.PrimitiveType
 
 /**
- * The part of a row group of an input that goes to one column of the output.
+ * The part of an input's row group that goes to one column of the output.
  *
- * @param nullsAs what stands in place of nulls, if something does
+ * @param nullsAs what to replace nulls with, if anything
  */
 private[parquet] final case class ChunkPart(
     rowGroup: RowGroup,
@@ -19,7 +19,7 @@ private[parquet] final case class ChunkPart(
 ) {
   import ChunkPart._
 
-  /** What stands in place of nulls, if there may be some. */
+  /** What to replace nulls with, if there may be any. */
   def fill: Option[Fill] = nullsAs.filterNot(_ => chunk.exists(_.nulls == 0))
 
   /** The column's chunk in the file, if the file has the column. */
@@ -29,15 +29,15 @@ private[parquet] final case class ChunkPart(
   }
 
   /**
-   * Of the chunk that is read for the column. If the file lacks the column, a neighbour's, which tells where
-   * the struct is null.
+   * Size of the chunk that is read for the column. If the file lacks the column, it is a neighbour's, which
+   * shows where the struct is null.
    */
   def bytesToRead: Long = source match {
     case ColumnSource.Shaped(index, _, _) => rowGroup.chunk(index).size
     case _ => compressedBytes
   }
 
-  /** Of the chunk; 0 if the file lacks the column. */
+  /** Size of the chunk; 0 if the file lacks the column. */
   def compressedBytes: Long = chunk.fold(0L)(_.size)
 
   def isPresent: Boolean = chunk.nonEmpty
@@ -80,7 +80,7 @@ private object ChunkPart {
 /**
  * One column of a row group of the output.
  *
- * @param collectionLevel definition level of the outermost list or map that is not null; 0 if there is none
+ * @param collectionLevel definition level of a non-null outermost list or map; 0 if there is none
  * @param tier            the most expensive tier of its parts
  */
 private[parquet] final case class PlannedChunk(
@@ -95,7 +95,7 @@ private[parquet] final case class PlannedChunk(
 
   def name: String = column.getPath.mkString(".")
 
-  /** Of a chunk of one part. */
+  /** For a chunk of one part. */
   def whyNotCopied: String = parts.head.source match {
     case _: ColumnSource.Present if parts.head.rowGroup.isCut => "has deleted rows"
     case present: ColumnSource.Present => whyNotCopied(parts.head, present.column, present.form)

@@ -5,7 +5,7 @@ import io.deltaupkeep.parquet.bytes.UnreadableInput
 /**
  * Why an input cannot be spliced.
  *
- * @param isMalformed whether it violates the format, so that nobody but a reader of rows can tell what it holds
+ * @param isMalformed whether it violates the format, so that only a row reader can tell what it holds
  */
 final case class Refusal(reason: String, isMalformed: Boolean = false)
 
@@ -16,7 +16,7 @@ object Refusal {
     try work.left.map(Refusal(_))
     catch { case OfInput(refusal) => Left(refusal) }
 
-  /** A failure that refuses an input. */
+  /** Matches a failure that refuses an input. */
   private[parquet] object OfInput {
     def unapply(failure: UnreadableInput): Option[Refusal] =
       failure.refusal.map(Refusal(_, failure.isMalformed))

@@ -38,7 +38,7 @@ final class RowGroupEncoder(
 
   private val scratch = new ChunkScratch(new PageCodec(conf))
 
-  /** Columns of the schema that the rows do not have are null. */
+  /** Columns of the schema that the rows lack are null. */
   def encode(rows: RowShredder): EncodedRowGroup = {
     val buffers = rows.columns.map(buffer => buffer.column.getPath.toSeq -> buffer).toMap
     val count = rows.rows.toLong
@@ -77,8 +77,8 @@ final class EncodedRowGroup private[parquet] (private[parquet] val rows: Long, c
 }
 
 /**
- * A file of row groups. Appending is thread-safe. It has to be closed: unless it is finished, that gives the file up, of
- * which a part may appear then.
+ * A file of row groups. Appending is thread-safe. It has to be closed: unless it is finished, that abandons the file,
+ * and a partial file may appear.
  *
  * @param output    must not exist
  * @param keyValues metadata of the file

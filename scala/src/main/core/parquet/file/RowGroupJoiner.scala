@@ -23,13 +23,13 @@ final case class RowGroupsOf(file: InputFile, ordinals: Option[Seq[Int]])
 
 /**
  * Copies row groups of several files to one file as bytes, with their indexes and Bloom filters. Nothing is
- * decoded, and at most 32 MB of a file are in memory. An output that failed is aborted where the store can, but not
- * closed, because a store that cannot would publish a part of it then.
+ * decoded, and at most 32 MB of a file are in memory. A failed output is aborted if the store supports that, but not
+ * closed: a store that does not would then publish a part of it.
  */
 object RowGroupJoiner {
 
   /**
-   * Writes them in their order, with the key-value metadata of the last file.
+   * Writes them in order, with the key-value metadata of the last file.
    *
    * @param output replaced if it exists
    * @throws java.lang.IllegalArgumentException if the files have different schemas

@@ -8,10 +8,10 @@ import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.ParquetFileWriter
 
 /**
- * Takes planned row groups to the output, in their order. At most one is in work: its columns are with the workers
- * while the files of the next one are fetched.
+ * Writes planned row groups to the output, in order. At most one is in progress: workers make its columns while the
+ * files of the next one are fetched.
  *
- * @param heldBytes that the pages of a row group take at most
+ * @param heldBytes largest number of bytes that the pages of a row group take
  */
 private[parquet] final class RowGroupPipeline(
     planner: SplicePlanner,
@@ -25,14 +25,14 @@ private[parquet] final class RowGroupPipeline(
 
   private var state: State = State.Idle
 
-  /** Starts a row group before it writes the one in work, so that no thread waits for that one's longest column. */
+  /** Starts a row group before writing the one in progress, so that no thread waits for the longest column. */
   def add(group: PlannedRowGroup): Unit = {
     val next = start(group)
     finish()
     state = next
   }
 
-  /** Writes the row group in work, and frees the files that no other one needs. */
+  /** Writes the row group in progress, and frees the files that no other one needs. */
   def finish(): Unit = {
     state match {
       case State.Idle => ()
@@ -47,7 +47,7 @@ private[parquet] final class RowGroupPipeline(
     State.InWork(group, chunks, columns.submitAll(chunks.filterNot(_.tier == ChunkTier.Copy)))
   }
 
-  /** Writes a row group; or two, if it takes more than expected: values that no dictionary holds any more. */
+  /** Writes a row group, or two if it takes more than expected: its values may no longer fit a dictionary. */
   private def finish(started: State.InWork): Unit = started.pending.result() match {
     case Some(done) => write(started, done.iterator)
     case None if started.group.isAlone => refuse(started.group.parts.head)
@@ -104,10 +104,10 @@ private object RowGroupPipeline {
 
   private object State {
 
-    /** Nothing is in work. */
+    /** Nothing is in progress. */
     case object Idle extends State
 
-    /** The columns that are encoded again are with the workers; the others are copied when the row group is written. */
+    /** Workers encode some of the columns again; the others are copied when the row group is written. */
     final case class InWork(
         group: PlannedRowGroup,
         chunks: IndexedSeq[PlannedChunk],

@@ -9,7 +9,7 @@ private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
   def rows: Long = parts.iterator.map(_.rows).sum
   def isAlone: Boolean = parts.size == 1
 
-  /** The same rows in two row groups; there are at least two parts. */
+  /** The same rows in two row groups. Requires at least two parts. */
   def halves: (PlannedRowGroup, PlannedRowGroup) = {
     val (first, second) = parts.splitAt(parts.size / 2)
     (PlannedRowGroup(first), PlannedRowGroup(second))
@@ -19,8 +19,8 @@ private[parquet] final case class PlannedRowGroup(parts: IndexedSeq[RowGroup]) {
 /**
  * Decides which row groups of the inputs are merged into one of the output, as the inputs arrive. Pure.
  *
- * Large row groups stay alone. Small ones are collected, also across large ones, until they are full
- * together. So rows keep their order among the small row groups, and among the large ones.
+ * Large row groups stay alone. Small ones are collected, even across large ones, until they fill a row group.
+ * So rows keep their order among the small row groups, and among the large ones.
  */
 private[parquet] final class RowGroupPlanner(settings: SpliceSettings) {
 

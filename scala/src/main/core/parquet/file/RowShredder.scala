@@ -10,7 +10,7 @@ import org.apache.parquet.schema.{MessageType, Type}
 
 /**
  * Takes rows from any `WriteSupport` of parquet-java and holds them as columns, for [[RowGroupFile]] to
- * write: Dremel levels and PLAIN values. Nothing is encoded yet, so rows of several threads can be merged.
+ * write: Dremel levels and PLAIN values. Nothing is encoded yet, so rows from several threads can be merged.
  *
  * @param schema of the rows
  */
@@ -21,8 +21,8 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
   private var rowCount = 0
 
   private val root = node(schema, Nil)
-  // By depth, the message being 0: what is open, the repetition level of what comes first in it, its field that
-  // is open, and the repetition level of that one's next value.
+  // By depth, 0 being the message: the open group, the repetition level of its first value, its open field, and
+  // the repetition level of that field's next value.
   private val depths = columns.map(_.column.getPath.length).maxOption.getOrElse(0) + 1
   private val groups = new Array[ShreddedNode](depths)
   private val starts = new Array[Int](depths)
@@ -57,13 +57,13 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
     sum
   }
 
-  /** Appends the rows of another one. */
+  /** Appends the rows of another shredder. */
   def addAll(other: RowShredder): Unit = {
     columns.zip(other.columns).foreach { case (column, more) => column.addAll(more) }
     rowCount += other.rowCount
   }
 
-  /** What the only row has in a column outside structs, in PLAIN encoding; None for null. */
+  /** The only row's value in a top-level column, in PLAIN encoding; None for null. */
   def onlyValue(name: String): Option[Array[Byte]] = {
     require(rowCount == 1)
     columns.find(_.column.getPath.sameElements(Array(name))).filter(_.nonNull == 1).map(_.plain.toArray)
@@ -110,7 +110,7 @@ final class RowShredder(val schema: MessageType) extends RecordConsumer {
     java.util.Arrays.fill(group.isWritten, false)
   }
 
-  /** Fields that the group does not have are null. */
+  /** Fields that were not written are null. */
   private def close(): Unit = {
     val group = groups(depth)
     var i = 0

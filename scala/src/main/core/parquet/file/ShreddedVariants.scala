@@ -6,8 +6,8 @@ import org.apache.parquet.schema.{GroupType, MessageType, Type}
 import org.apache.parquet.schema.Type.Repetition
 
 /**
- * Variants that a file stores in more columns than the table's schema tells (Parquet format, 'Variant Shredding'). The
- * new file stores them as the first input does. Files without these columns fit: they have nulls there.
+ * Variants that a file stores in more columns than the table's schema has (Parquet format, 'Variant Shredding'). The
+ * new file stores them as the first input does. Files without these columns fit: they get nulls there.
  */
 private[parquet] object ShreddedVariants {
 
@@ -37,7 +37,7 @@ private[parquet] object ShreddedVariants {
       }
       .nextOption()
 
-  /** Fields of a table's struct may be null, and the metadata of a variant may not. */
+  /** Fields of a table's struct may be null, but the metadata of a variant may not. */
   private def isVariant(group: GroupType): Boolean =
     (names(group) == Whole || names(group) == Whole + Typed) &&
       group.getType(Metadata).isRepetition(Repetition.REQUIRED)

@@ -19,12 +19,12 @@ object ChunkTier {
   case object Transcode extends ChunkTier { override val name: String = "transcode" }
 }
 
-/** Bytes of input chunks, compressed, and nanoseconds of work on them by all threads. */
+/** Compressed bytes of input chunks, and nanoseconds that all threads spent on them. */
 final case class TierTally(bytes: Long, nanos: Long) {
   def +(other: TierTally): TierTally = TierTally(bytes + other.bytes, nanos + other.nanos)
 }
 
-/** The end of one splice. */
+/** How a splice ended. */
 sealed trait SpliceOutcome
 
 object SpliceOutcome {
@@ -33,14 +33,14 @@ object SpliceOutcome {
    * The output was written, unless there were no rows.
    *
    * @param rows            of the output
-   * @param placed          where the rows of the inputs are: one after another, in the order of the output
+   * @param placed          where the rows of the inputs are, in the order of the output
    * @param rowGroupsBefore of all inputs
    * @param rowGroupsAfter  of the output
    * @param tier            the most expensive tier of any chunk, and `reason` says why
    * @param tallies         the work by tier; none in a preview
    * @param totals          the totals of the footers; none in a preview, and none if there are no rows
-   * @param refused         inputs that are not part of all that, by their positions
-   * @param kinds           an input of each kind, by its position among those that are not refused
+   * @param refused         inputs that were left out, by their positions
+   * @param kinds           one input of each kind, by its position among those that are not refused
    */
   final case class Done(
       rows: Long,
@@ -56,13 +56,13 @@ object SpliceOutcome {
   ) extends SpliceOutcome
 
   /**
-   * Nothing was spliced; an incomplete output has to be deleted. Other inputs may be spliced without these.
+   * Nothing was spliced; an incomplete output has to be deleted. The other inputs may be spliced without these.
    *
    * @param inputs that cannot be spliced, by their positions; at least one
    */
   final case class Refused(inputs: Map[Int, Refusal]) extends SpliceOutcome {
 
-    /** Of the first of them. */
+    /** The first one's reason. */
     def reason: String = inputs.minBy(_._1)._2.reason
   }
 }

@@ -13,8 +13,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
  * Plans the output of one bin from the footers of its files, in order. Pure.
  *
  * @param table      schema of the table's data columns, as its own writer would store them
- * @param isReadable whether the footer of a file allows its pages to be used unchanged; otherwise
- *                   the reason
+ * @param isReadable None if the footer of a file allows its pages to be taken as they are; else the reason
  * @param constants  columns that have one value in all rows, whatever the files have: PLAIN, or None for null
  */
 private[parquet] final class SplicePlanner(
@@ -30,7 +29,7 @@ private[parquet] final class SplicePlanner(
   /** The schema of the output, once a file was added. */
   def output: MessageType = schema.getOrElse(table)
 
-  /** The output row groups that this file completes, or why it cannot be spliced: then it is as if it were not there. */
+  /** The output row groups that this file completes, or why it cannot be spliced and is ignored. */
   def add(file: OpenFile): Either[String, Seq[PlannedRowGroup]] = {
     val before = schema
     val refusal = isReadable(file)

@@ -4,14 +4,14 @@ import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
-/** The name of a column of the table, and not that of one of its fields. */
+/** The name of a top-level column of the table, not of a nested field. */
 final case class ColumnName(text: String)
 
 /**
- * How readers see fields that a file lacks. A splice makes nulls of them.
+ * How readers see fields that a file lacks. A splice makes them null.
  *
- * @param defaults    columns for which they take another value; they take none for a field of a struct
- * @param nullStructs whether they take a struct as null if the file has none of its fields
+ * @param defaults    columns for which readers supply another value; they never do for a field of a struct
+ * @param nullStructs whether readers treat a struct as null if the file has none of its fields
  */
 final case class LackingFields(defaults: Set[ColumnName] = Set.empty, nullStructs: Boolean = false)
 
@@ -61,6 +61,6 @@ final case class SpliceSettings(
   /** Largest memory of a page, decompressed and with its levels: more than any usual page. */
   def heldPageBytes: Long = math.max(bytesInFlight / 2, 8L * layout.pageBytes)
 
-  /** Memory that the buffers of all threads take together. A thread that is alone may need more. */
+  /** Largest memory of the buffers of all threads together. A thread that is alone may need more. */
   def heldScratchBytes: Long = heldPageBytes
 }

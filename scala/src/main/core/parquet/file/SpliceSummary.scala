@@ -38,7 +38,7 @@ private[parquet] final class SpliceSummary {
   /**
    * Counts a row group of the output.
    *
-   * @param why the most that has to be done to it and why, if it is not copied
+   * @param why its most expensive tier and the reason, if it is not copied
    */
   def addRowGroup(group: PlannedRowGroup, why: Option[(ChunkTier, String)]): Unit = {
     rows += group.rows
@@ -55,7 +55,7 @@ private[parquet] final class SpliceSummary {
     }
   }
 
-  /** Adds what is known of a chunk of the output; None if it was copied. */
+  /** Adds what is known about a chunk of the output; None if it was copied. */
   def addFacts(column: ColumnDescriptor, found: Option[ChunkFacts]): Unit = {
     val path = column.getPath.toSeq
     facts(path) = facts.get(path).fold(found)(_.flatMap(before => found.map(before + _)))
@@ -67,7 +67,7 @@ private[parquet] final class SpliceSummary {
   /**
    * The outcome.
    *
-   * @param footer  of the output; none in a preview, and if there are no rows
+   * @param footer  of the output; none in a preview, or if there are no rows
    * @param refused inputs that were not added
    */
   def outcome(footer: Option[ParquetMetadata], refused: Map[Int, Refusal]): SpliceOutcome = {

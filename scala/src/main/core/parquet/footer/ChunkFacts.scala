@@ -1,9 +1,9 @@
 package io.deltaupkeep.parquet.footer
 
 /**
- * What the statistics of a log ask for and those of Parquet do not have, of the rows of one column.
+ * What the log's statistics of a column need and Parquet's do not have.
  *
- * @param nullCollections null lists or maps, of a column within one
+ * @param nullCollections null lists or maps, for a column within one
  * @param instants        the earliest and the latest INT96 timestamp, in microseconds since the epoch
  */
 final case class ChunkFacts(nullCollections: Long, instants: Option[(Long, Long)]) {

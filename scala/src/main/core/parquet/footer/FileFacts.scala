@@ -13,7 +13,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 trait FileFacts {
   def keyValues: Map[String, String]
 
-  /** Of each chunk of dates or timestamps that has values. Parses the whole footer. */
+  /** One for each chunk of dates or timestamps with values. Parses the whole footer. */
   def leastTimes: Seq[LeastTime]
 }
 
@@ -28,7 +28,7 @@ object LeastTime {
   /** A timestamp, in microseconds since the epoch. */
   final case class Instant(micros: Long) extends LeastTime
 
-  /** The footer does not have it, or it is of a type that has no order. */
+  /** The footer does not have it, or its type has no order. */
   case object Unknown extends LeastTime
 
   private[parquet] def of(footer: ParquetMetadata): Seq[LeastTime] =
@@ -47,7 +47,7 @@ object LeastTime {
       found.isNumNullsSet && found.getNumNulls == chunk.getValueCount
     )
 
-  /** None for a type that is no date and no timestamp. */
+  /** None for a type that is neither a date nor a timestamp. */
   private def reader(primitive: PrimitiveType): Option[Long => LeastTime] =
     (primitive.getPrimitiveTypeName, primitive.getLogicalTypeAnnotation) match {
       case (PrimitiveTypeName.INT96, _) => Some(_ => Unknown)

@@ -1,9 +1,9 @@
 package io.deltaupkeep.parquet.footer
 
-/** What stands in a column of 64-bit numbers where a file has no value. */
+/** What a column of 64-bit numbers is filled with where a file has no value. */
 sealed trait Fill {
 
-  /** The value in a row, by the row's position in the file. */
+  /** The value for a row, by the row's position in the file. */
   def at(row: Long): Long
 }
 

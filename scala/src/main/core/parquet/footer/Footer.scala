@@ -19,7 +19,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param size              of its pages, compressed
  * @param uncompressedSize  of its pages
  * @param bloomFilterOffset -1 if it has none
- * @param nulls             -1 if its statistics do not have the number
+ * @param nulls             -1 if its statistics have no null count
  */
 private[parquet] final case class ChunkMeta(
     path: Seq[String],
@@ -48,7 +48,7 @@ private[parquet] final case class RowGroupMeta(
 /**
  * The fields of a file's footer that splicing needs (Parquet format, 'FileMetaData').
  *
- * @param schema      as it is stored, with the orders of its columns: equal bytes are equal schemas
+ * @param schema      as it is stored, with its column orders: equal bytes mean equal schemas
  * @param createdBy   the writer; empty if the file does not name it
  * @param isEncrypted whether columns are; a file whose footer is encrypted ends in another magic number
  */
@@ -62,7 +62,7 @@ private[parquet] final case class Footer(
 
 private[parquet] object Footer {
 
-  /** What the format requires of FileMetaData, RowGroup and ColumnMetaData: without it rows would be missing. */
+  /** The required fields of FileMetaData, RowGroup and ColumnMetaData: without them rows would be missing. */
   private val OfFile = CompactReader.fields(1, 2, 3, 4)
   private val OfRowGroup = CompactReader.fields(1, 2, 3)
   private val OfColumn = CompactReader.fields(1, 2, 3, 4, 5, 6, 7, 9)
@@ -150,7 +150,7 @@ private[parquet] object Footer {
       case 14 => bloomFilter = in.readLong()
       case _ => in.skip()
     }
-    // Some writers set the offset of a dictionary that is not there.
+    // Some writers set a dictionary page offset although there is no dictionary.
     val start = if (dictionary > 0 && dictionary < firstPage) dictionary else firstPage
     ChunkMeta(
       path.result(),

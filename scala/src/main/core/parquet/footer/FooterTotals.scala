@@ -11,8 +11,8 @@ import org.apache.parquet.schema.MessageType
  *
  * @param rows   of the row groups that have the column
  * @param values nulls included; each element of a list counts
- * @param nulls  none if a footer does not have the number
- * @param bounds none if a footer has none, or if they are of a type that [[LeafBounds]] does not know
+ * @param nulls  none if a footer has no null count
+ * @param bounds none if a footer has none, or if [[LeafBounds]] does not know their type
  * @param facts  none if chunks were copied
  */
 final case class LeafTotals(
@@ -24,9 +24,9 @@ final case class LeafTotals(
 )
 
 /**
- * The totals of the rows of some files, by their footers.
+ * The totals over the rows of several files, from their footers.
  *
- * @param dropped of the rows, those that a selection leaves out; what the leaves count includes them
+ * @param dropped rows that a selection leaves out; `rows` and the leaves include them
  * @param leaves      by their paths, as [[FormatPaths]] names them
  * @param byParquetMr whether parquet-java wrote all files: writers count nulls within structs and lists
  *                    differently

@@ -42,7 +42,7 @@ private[parquet] object FormatPaths {
       }
     }
 
-  /** The repeated field itself in a list of two levels ('Lists', backward-compatibility rules). */
+  /** In a two-level list, the repeated field itself ('Lists', backward-compatibility rules). */
   private def elementOf(repeated: Type, list: String): Type = repeated match {
     case group: GroupType
         if group.getFieldCount == 1 && group.getName != "array" && group.getName != s"${list}_tuple" &&

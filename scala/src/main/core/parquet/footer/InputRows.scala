@@ -3,11 +3,11 @@ package io.deltaupkeep.parquet.footer
 import org.apache.parquet.io.InputFile
 
 /**
- * An input with the rows of it that stay.
+ * An input and the rows of it to keep.
  *
- * @param selection      is asked for when the file is opened; None if all rows stay
- * @param selectionBytes of memory that it takes at most
- * @param fills          by column, what stands where the file has no value; such columns are of optional 64-bit numbers
+ * @param selection      evaluated when the file is opened; None to keep all rows
+ * @param selectionBytes largest memory that it takes
+ * @param fills          by column, what to fill in where the file has no value; for columns of optional 64-bit numbers
  */
 final case class InputRows(
     file: InputFile,

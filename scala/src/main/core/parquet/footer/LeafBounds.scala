@@ -9,7 +9,7 @@ import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
-/** The least and the greatest value of a column, independent of Parquet's types. */
+/** The minimum and maximum of a column, independent of Parquet's types. */
 sealed trait LeafBounds
 
 object LeafBounds {

@@ -24,7 +24,7 @@ import org.apache.parquet.schema.MessageType
 /**
  * An input file with its footer.
  *
- * @param selection of its rows, counted over all row groups; None if all of them stay
+ * @param selection of its rows, counted over all row groups; None to keep all
  */
 private[parquet] final class OpenFile(
     input: InputRows,
@@ -39,7 +39,7 @@ private[parquet] final class OpenFile(
   /** For errors. */
   def name: String = input.name
 
-  /** What stands where the file has no value of a column of the output. */
+  /** What to fill in where the file has no value for an output column. */
   def fill(column: Seq[String]): Option[Fill] =
     if (input.fills.isEmpty || column.size > 1) None else input.fills.get(column.head)
 
@@ -55,7 +55,7 @@ private[parquet] final class OpenFile(
 
   def footerLength: Int = footerBytes.length
 
-  /** Those with rows. */
+  /** Row groups with rows. */
   val storedRowGroups: IndexedSeq[RowGroup] = {
     val starts = footer.rowGroups.scanLeft(0L)(_ + _.rows)
     footer.rowGroups.indices.collect {
@@ -64,7 +64,7 @@ private[parquet] final class OpenFile(
     }
   }
 
-  /** Those with rows that stay. */
+  /** Row groups with rows to keep. */
   val rowGroups: IndexedSeq[RowGroup] = storedRowGroups.filter(_.rows > 0)
 
   /** Equal for files that the engine and readers treat alike. */
@@ -89,23 +89,23 @@ private[parquet] final class RowGroup(
     ofFile: Option[RowSelection]
 ) {
 
-  /** Rows that stay, and that the file has. */
+  /** Number of rows to keep. */
   val rows: Long = ofFile.fold(meta.rows)(_.kept(firstRow, firstRow + meta.rows))
 
   def storedRows: Long = meta.rows
 
-  /** Which rows of the file stay, unless all of the row group do. */
+  /** The rows of the file to keep; None to keep the whole row group. */
   def selection: Option[RowSelection] = ofFile.filter(_ => isCut)
 
   def isCut: Boolean = rows < storedRows
 
-  /** Of the rows that stay, if all are alike. */
+  /** Of the kept rows, assuming that all rows are alike. */
   def uncompressedBytes: Long =
     if (isCut) (meta.uncompressedBytes.toDouble * rows / storedRows).toLong else meta.uncompressedBytes
 
   val compressedBytes: Long = meta.chunks.iterator.map(_.size).sum
 
-  /** The chunk of a column, by its index in the file's schema: chunks lie in that order (Parquet format). */
+  /** The chunk of a column, by its index in the file's schema: chunks are in that order (Parquet format). */
   def chunk(index: Int): ChunkMeta = meta.chunks(index)
 
   /** The same for parquet-java's writer. */
@@ -136,7 +136,7 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
     opened
   }
 
-  /** Only the footer and the selection are read. */
+  /** Reads only the footer and the selection. */
   def peek(input: InputRows): Either[String, OpenFile] = {
     val bytes = new FileBytes.Ranged(input.file)
     try withFooter(input, bytes)
@@ -229,7 +229,7 @@ private[parquet] object FooterBytes {
 
   private val options = ParquetApi.readOptions
 
-  /** Memory of a footer, once parsed by us and by parquet-java, over its length: 8 to 9 as measured. */
+  /** Memory of a footer parsed by us and by parquet-java, as a multiple of its length: measured 8 to 9. */
   val MemoryFactor = 9L
 
   private val Magic = "PAR1"

@@ -3,26 +3,26 @@ package io.deltaupkeep.parquet.footer
 import java.util.BitSet
 
 /**
- * The rows of a file that stay, by their positions from 0 on. They are told as runs: where the next one begins, and
- * where it ends. A row takes a bit, up to the last one that goes.
+ * The rows of a file to keep, by their positions from 0 on. They are read as runs: where the next one begins, and
+ * where it ends. Each row up to the last dropped one takes a bit.
  *
- * @param gone positions of the rows that go; must not change any more
+ * @param gone positions of the dropped rows; must not change any more
  */
 final class RowSelection(gone: BitSet) {
 
-  /** How many rows go. */
+  /** Number of dropped rows. */
   val dropped: Long = gone.cardinality.toLong
 
-  /** One more than the position of the last row that goes. */
+  /** One past the position of the last dropped row. */
   def end: Long = gone.length.toLong
 
-  /** The first row from `row` on that stays. */
+  /** The first kept row from `row` on. */
   def nextKept(row: Long): Long = if (row >= end) row else gone.nextClearBit(row.toInt).toLong
 
-  /** The first row from `row` on that goes; `Long.MaxValue` if there is none. */
+  /** The first dropped row from `row` on; `Long.MaxValue` if there is none. */
   def nextDropped(row: Long): Long = if (row >= end) Long.MaxValue else gone.nextSetBit(row.toInt).toLong
 
-  /** Whether every row that goes by `other` goes by this too. */
+  /** Whether this drops every row that `other` drops. */
   def dropsAllOf(other: RowSelection): Boolean = {
     var from = other.nextDropped(0)
     while (from < other.end) {
@@ -33,10 +33,10 @@ final class RowSelection(gone: BitSet) {
     true
   }
 
-  /** Whether all rows from `from` until `until` stay. */
+  /** Whether all rows from `from` until `until` are kept. */
   def keepsAll(from: Long, until: Long): Boolean = nextDropped(from) >= until
 
-  /** How many rows from `from` until `until` stay. */
+  /** Number of kept rows from `from` until `until`. */
   def kept(from: Long, until: Long): Long = {
     var rows = 0L
     var at = nextKept(from)
@@ -51,6 +51,6 @@ final class RowSelection(gone: BitSet) {
 
 object RowSelection {
 
-  /** All rows stay. */
+  /** Keeps all rows. */
   val none: RowSelection = new RowSelection(new BitSet())
 }

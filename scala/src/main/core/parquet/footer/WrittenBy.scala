@@ -10,7 +10,7 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
  * The program that wrote a file, if the file names it (Parquet format, 'FileMetaData.created_by'). Readers
- * work around the defects of some programs. A new file has another name.
+ * work around the defects of some programs, but a new file has another name.
  *
  * @param createdBy empty if the file does not name it
  */
@@ -23,7 +23,7 @@ private[parquet] final class WrittenBy(createdBy: String) {
   private val version =
     application.filter(_.hasSemanticVersion).flatMap(app => Option(app.getSemanticVersion))
 
-  /** Or a program that does not name itself. */
+  /** Also true of a program that does not name itself. */
   private def isParquetJavaBefore(fix: SemanticVersion): Boolean =
     name.fold(createdBy.isEmpty || isParquetJava)(_ == ParquetJava) && version.forall(_.compareTo(fix) < 0)
 
@@ -34,8 +34,8 @@ private[parquet] final class WrittenBy(createdBy: String) {
     name.contains(program) && version.forall(_.compareTo(fix) < 0)
 
   /**
-   * Whether least and greatest values of a column bound all of its values. Many writers leave NaN out, some compared
-   * the bytes of decimals as if they had no sign, and one held a shorter string for the lesser one.
+   * Whether the minimum and maximum of a column bound all of its values. Many writers leave NaN out, some compared
+   * the bytes of decimals as unsigned, and one took a shorter string for the lesser one.
    */
   def boundsAll(column: PrimitiveType): Boolean =
     if (isFloating(column)) is(ParquetJava, TypedBounds)
@@ -43,10 +43,10 @@ private[parquet] final class WrittenBy(createdBy: String) {
     else if (isInBytes(column)) !name.contains(ArrowRust) || is(ArrowRust, StringOrder)
     else true
 
-  /** Whether pages of version 2 may be compressed although their headers say that they are not (ARROW-10353). */
+  /** Whether pages of version 2 may be compressed although their headers say otherwise (ARROW-10353). */
   def hidesCompression: Boolean = name.contains(ParquetCpp) || isBefore(ArrowCpp, TrueCompression)
 
-  /** Why a chunk has to be read by a reader that knows its writer, or None. */
+  /** Why a chunk needs a reader that knows its writer, or None. */
   def defectOf(chunk: ChunkMeta): Option[String] =
     if (chunk.encodings.exists(CorruptDeltaByteArrays.requiresSequentialReads(createdBy, _)))
       Some(s"DELTA_BYTE_ARRAY pages by $described may need those before them (PARQUET-246)")
@@ -71,12 +71,12 @@ private object WrittenBy {
   private val ArrowRust = "parquet-rs"
 
   /**
-   * Since parquet-java 1.10.0 (April 2018) values are compared by their types (PARQUET-1025): decimals by their signs,
-   * and NaN is the greatest value, so readers ignore bounds that are NaN.
+   * Since parquet-java 1.10.0 (April 2018) values are compared by type (PARQUET-1025): decimals are signed, and NaN is
+   * the greatest value, so readers ignore bounds that are NaN.
    */
   private val TypedBounds = new SemanticVersion(1, 10, 0)
 
-  /** PARQUET-816: Arrow and Impala read files of parquet-java before 1.2.9 (October 2013) with more bytes. */
+  /** PARQUET-816: Arrow and Impala read extra bytes in files by parquet-java before 1.2.9 (October 2013). */
   private val SizeWithDictionary = new SemanticVersion(1, 2, 9)
 
   /** PARQUET-1655: fixed in Arrow 4.0.0 (April 2021). */

@@ -9,8 +9,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
  * Collects the hashes of a chunk's values, for a Bloom filter sized by their number (Parquet format, 'Bloom
- * Filter'). Takes eight bytes per distinct value, until the filter would be as large as it may be: about 13 MB for one
- * of 1 MiB. Only columns whose inputs have a filter get one.
+ * Filter'). Takes eight bytes per distinct value until the filter reaches its largest size: about 13 MB for 1 MiB. Only
+ * columns whose inputs have a filter get one.
  *
  * @param maxBytes       of the filter (parquet-java: `parquet.bloom.filter.max.bytes`)
  * @param falsePositives as a share of the values that are not in the chunk
@@ -65,7 +65,7 @@ private[parquet] final class BloomValues(
     filter()
   }
 
-  /** Of the hashes, which are distinct. */
+  /** Requires distinct hashes. */
   private def filter(): BloomFilter = {
     val filter = new BlockSplitBloomFilter(math.min(bytesFor(count), maxBytes), maxBytes)
     (0 until count).foreach(i => filter.insertHash(hashes(i)))

@@ -4,7 +4,7 @@ import io.deltaupkeep.parquet.bytes.ByteSink
 
 import org.apache.parquet.column.ColumnDescriptor
 
-/** The values of a column as they come from a writer of rows: levels, and PLAIN values in one piece. */
+/** The values of a column as a row writer produces them: levels, and contiguous PLAIN values. */
 private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor) extends PageData {
 
   override val repetition = new LevelBuffer
@@ -13,7 +13,7 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
 
   val shape: ValueShape = ValueShape.of(column.getPrimitiveType)
 
-  /** Where a writer writes a value, after it has called [[defined]]. */
+  /** A writer calls [[defined]], then writes the value here. */
   val plain = new ByteSink()
 
   override def levels: Int = definition.size
@@ -36,7 +36,7 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
     nonNull += 1
   }
 
-  /** Says that `count` values follow, each in a row of its own. */
+  /** Says that `count` values follow, each in its own row. */
   def definedAll(count: Int): Unit = {
     repetition.add(0, count)
     definition.add(maxDefinition, count)
@@ -50,7 +50,7 @@ private[parquet] final class ColumnBuffer(override val column: ColumnDescriptor)
     nonNull += other.nonNull
   }
 
-  /** With its values ready to be read. */
+  /** Makes the values readable. */
   def complete(): this.type = {
     values.set(shape, plain.array, 0, plain.length, nonNull)
     this

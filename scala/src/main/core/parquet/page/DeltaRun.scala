@@ -5,8 +5,8 @@ import io.deltaupkeep.parquet.bytes.{CompactReader, MalformedPage}
 import org.apache.parquet.column.Encoding
 
 /**
- * Checks integers stored as differences (Parquet format, 'Delta Encoding') before parquet-java decodes them.
- * It would allocate as many values as the header promises before it finds that they are missing.
+ * Checks delta-encoded integers (Parquet format, 'Delta Encoding') before parquet-java decodes them, because it
+ * would allocate as many values as the header claims before it finds them missing.
  */
 private[parquet] object DeltaRun {
 
@@ -16,7 +16,7 @@ private[parquet] object DeltaRun {
       endOf(bytes, from, to, count)
       ()
     case Encoding.DELTA_BYTE_ARRAY =>
-      // The lengths of the prefixes shared with the value before, then the lengths of the suffixes.
+      // The lengths of the prefixes shared with the previous value, then those of the suffixes.
       endOf(bytes, endOf(bytes, from, to, count), to, count)
       ()
     case _ => ()
@@ -45,6 +45,6 @@ private[parquet] object DeltaRun {
     in.position
   }
 
-  /** Writers have 128 or 256. */
+  /** Writers use 128 or 256. */
   private val LongestBlock = 1L << 16
 }

@@ -1,12 +1,12 @@
 package io.deltaupkeep.parquet.page
 
-/** Some entries of a dictionary: a bit for each. Storage is reused by the next page: see [[set]]. */
+/** A subset of a dictionary's entries, one bit each. Storage is reused by the next page: see [[set]]. */
 private[parquet] final class EntrySet {
 
   private var bits = Array.emptyLongArray
   private var entries = 0
 
-  /** Makes it the entries that the first `count` ids refer to, of a dictionary of `size` entries. */
+  /** Sets it to the entries that the first `count` ids refer to, in a dictionary of `size` entries. */
   def set(ids: Array[Int], count: Int, size: Int): Unit = {
     entries = size
     if (bits.length < words) bits = new Array[Long](2 * words)
@@ -22,7 +22,7 @@ private[parquet] final class EntrySet {
     }
   }
 
-  /** Of ids below 64: in a register, because bits of one word in memory wait for each other. */
+  /** For ids below 64: in a register, because updates of one word in memory wait for each other. */
   private def bitsOf(ids: Array[Int], count: Int): Long = {
     var found = 0L
     var i = 0
@@ -33,7 +33,7 @@ private[parquet] final class EntrySet {
     found
   }
 
-  /** Calls `run` with the start and the end of each run of neighbours, in their order. */
+  /** Calls `run` with the start and end of each run of adjacent entries, in order. */
   def foreachRun(run: (Int, Int) => Unit): Unit = {
     var start = next(0, isIn = true)
     while (start < entries) {
@@ -45,7 +45,7 @@ private[parquet] final class EntrySet {
 
   private def words: Int = (entries + 63) >>> 6
 
-  /** The first entry from `from` on that is in the set, or is not; the number of entries if there is none. */
+  /** The first entry from `from` on that is (or is not) in the set; the number of entries if there is none. */
   private def next(from: Int, isIn: Boolean): Int = {
     val flip = if (isIn) 0L else -1L
     var word = from >>> 6

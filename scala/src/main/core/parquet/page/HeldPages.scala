@@ -17,5 +17,5 @@ private[parquet] final class HeldPages(limit: Long) {
   def add(size: Int): Unit = if (bytes.addAndGet(size.toLong) > limit) throw new RowGroupTooLarge
 }
 
-/** Ends the work on a row group because of its size, not its content: smaller row groups may work. */
+/** Abandons a row group because of its size, not its content: smaller ones may succeed. */
 private[parquet] final class RowGroupTooLarge extends ControlThrowable

@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.page
 
-/** A growable array of ids of a dictionary whose storage is reused. */
+/** A growable array of dictionary ids; its storage is reused. */
 private[parquet] final class IdBuffer {
 
   private var ids = Array.emptyIntArray

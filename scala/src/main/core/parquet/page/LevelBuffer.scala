@@ -25,7 +25,7 @@ private[parquet] final class LevelBuffer {
 
   def apply(i: Int): Int = if (mixed) levels(i) else constant
 
-  /** The storage, where levels differ. */
+  /** The storage, valid if levels differ. */
   def array: Array[Int] = levels
 
   def clear(): Unit = {

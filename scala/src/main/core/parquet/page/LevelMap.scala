@@ -4,7 +4,7 @@ import org.apache.parquet.column.ColumnDescriptor
 
 /**
  * Maps the levels of a column in a file to levels in the output. They differ if a field is required in one
- * and optional in the other, and if the file lacks the column and a neighbour gives the shape.
+ * and optional in the other, or if the file lacks the column and takes its shape from a neighbour.
  *
  * @param definition    output level for each level of the file
  * @param maxRepetition higher levels of the file belong to a list that the output column is not part of; they
@@ -22,7 +22,7 @@ private[parquet] final case class LevelMap(definition: IndexedSeq[Int], maxRepet
 
 private[parquet] object LevelMap {
 
-  /** For values that are stored as in the output. */
+  /** For values stored as in the output. */
   def identity(column: ColumnDescriptor): LevelMap =
     LevelMap(0 to column.getMaxDefinitionLevel, column.getMaxRepetitionLevel)
 }

@@ -6,17 +6,17 @@ import net.jpountz.lz4.{LZ4Exception, LZ4Factory}
 import org.apache.parquet.bytes.BytesInput
 
 /**
- * Pages of Hadoop's LZ4 codec, Parquet's LZ4: blocks of their length and of chunks, each of its compressed length and
- * its bytes. Lengths are big-endian numbers of four bytes. Hadoop's reader trusts them, and Arrow's and DuckDB's
- * expect that each block has one chunk.
+ * Pages of Parquet's LZ4, which is Hadoop's codec. A block is its length and its chunks; a chunk is its compressed
+ * length and its bytes. Lengths are big-endian numbers of four bytes. Hadoop's reader trusts them; Arrow's and DuckDB's
+ * expect one chunk per block.
  */
 private[page] object Lz4Blocks {
 
   private lazy val decompressor = LZ4Factory.fastestInstance().safeDecompressor()
 
   /**
-   * A page as Hadoop's codec has to be given it: it makes a block of one chunk from as many slices as fill its buffer,
-   * and one of several chunks from a slice that is longer.
+   * A page, cut for Hadoop's codec. It makes one block of one chunk from as many slices as fit into its buffer, but a
+   * block of several chunks from a slice that is longer than the buffer.
    */
   def slices(page: Array[Byte], count: Int): BytesInput = {
     val slices =
@@ -24,7 +24,7 @@ private[page] object Lz4Blocks {
     BytesInput.concat(slices: _*)
   }
 
-  /** Fills `out` with the `size` bytes that `count` bytes of `in` hold. */
+  /** Decompresses `count` bytes of `in` to `size` bytes of `out`. */
   def decompress(in: Array[Byte], from: Int, count: Int, out: Array[Byte], outFrom: Int, size: Int): Unit = {
     val (end, outEnd) = (from + count, outFrom + size)
     var (at, to) = (from, outFrom)
@@ -44,12 +44,12 @@ private[page] object Lz4Blocks {
         at += compressed
       }
     }
-    // Hadoop ends a page whose last block has several chunks with an empty block.
+    // If a page's last block has several chunks, Hadoop appends an empty block.
     while (at < end) length(0, "end")
   }
 
   private val LengthBytes = 4
 
-  /** A part of Hadoop's buffer (`io.compression.codec.lz4.buffersize`, 256 KiB by default). */
+  /** A fraction of Hadoop's buffer (`io.compression.codec.lz4.buffersize`, 256 KiB by default). */
   private val SliceBytes = 16 << 10
 }

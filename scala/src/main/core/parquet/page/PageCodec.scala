@@ -15,8 +15,8 @@ import org.xerial.snappy.Snappy
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Compresses and decompresses pages from array to array. Snappy and Zstandard use their libraries directly, and LZ4
- * to decompress; other codecs use parquet-java's streams. Not thread-safe.
+ * Compresses and decompresses pages from array to array. Snappy and Zstandard call their libraries directly, and so
+ * does LZ4 decompression; all else goes through parquet-java's streams. Not thread-safe.
  */
 private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseable {
 
@@ -34,10 +34,10 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
   private var compressed = new Array[Byte](PageCodec.InitialBuffer)
 
   /**
-   * Fills `out` with the `size` bytes that `count` bytes of `in` hold.
+   * Decompresses `count` bytes of `in` to `size` bytes of `out`.
    *
    * @throws io.deltaupkeep.parquet.bytes.MalformedPage if they hold something else
-   * @throws io.deltaupkeep.parquet.bytes.MissingCodec if nothing here decompresses them
+   * @throws io.deltaupkeep.parquet.bytes.MissingCodec if no library here decompresses them
    */
   def decompress(
       codec: CompressionCodecName,
@@ -54,7 +54,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
           requireSize(count.toLong, size)
           System.arraycopy(in, from, out, outFrom, size)
         case CompressionCodecName.SNAPPY =>
-          // Snappy writes as many bytes as the data says, so a wrong header has to be found first.
+          // Snappy writes as many bytes as the data claims, so the header is checked first.
           requireSize(Snappy.uncompressedLength(in, from, count).toLong, size)
           Snappy.uncompress(in, from, count, out, outFrom)
           ()
@@ -71,7 +71,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
       case e @ (_: IOException | _: ZstdException) => throw new MalformedPage(String.valueOf(e.getMessage))
     }
 
-  /** Nothing but the library's code runs here, and each has exceptions of its own for damaged bytes. */
+  /** Only library code runs here, and each library throws its own exceptions for damaged bytes. */
   private def read(
       decompressor: CompressionCodecFactory.BytesInputDecompressor,
       page: BytesInput,
@@ -87,7 +87,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
   private def requireSize(actual: Long, size: Int): Unit =
     if (actual != size) throw new MalformedPage(s"$actual bytes where the header says $size")
 
-  /** The compressed bytes, in an array of their own. */
+  /** The compressed bytes, in a new array. */
   def compress(codec: CompressionCodecName, in: Array[Byte], count: Int): Array[Byte] = codec match {
     case CompressionCodecName.UNCOMPRESSED => java.util.Arrays.copyOf(in, count)
     case CompressionCodecName.SNAPPY =>

@@ -14,7 +14,7 @@ private[parquet] trait PageData {
   /** Number of values, nulls included. */
   def levels: Int
 
-  /** Values of the page that are not null. */
+  /** Number of values that are not null. */
   def nonNull: Int
 
   /** Whether the page holds `ids` of the dictionary; otherwise it holds `values`. */
@@ -30,13 +30,13 @@ private[parquet] trait PageData {
 
   final def maxDefinition: Int = column.getMaxDefinitionLevel
 
-  /** Bits that the packed repetition and definition level of a value take. */
+  /** Bits that a value's packed repetition and definition levels take. */
   final def bitsOfLevels: Int = RunLength.widthOf(maxRepetition) + RunLength.widthOf(maxDefinition)
 
   /** The values that the page holds or refers to. */
   final def plainValues: Values = if (isDictionaryEncoded) dictionary.getOrElse(values) else values
 
-  /** PLAIN bytes of the values from `from` until `to`. It may stop counting beyond `limit`. */
+  /** PLAIN size of the values from `from` until `to`, in bytes. May stop counting beyond `limit`. */
   final def plainBytes(from: Int, to: Int, limit: Long): Long = {
     val source = plainValues
     if (!isDictionaryEncoded) source.encodedLength(from, to).toLong

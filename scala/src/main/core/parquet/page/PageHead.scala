@@ -6,10 +6,10 @@ import org.apache.parquet.column.Encoding
 import org.apache.parquet.format.PageType
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
-/** The header of the page that is read (Parquet format, 'PageHeader'). Sizes in bytes. */
+/** The header of the page being read (Parquet format, 'PageHeader'). Sizes in bytes. */
 private[parquet] final class PageHead {
 
-  /** Null for a kind of page that is unknown to this version. */
+  /** Null for a page type that this version does not know. */
   var kind: PageType = _
   var uncompressedSize: Int = 0
   var compressedSize: Int = 0
@@ -46,7 +46,7 @@ private[parquet] final class PageHead {
     in.position
   }
 
-  /** Fails if the page may be compressed although it says that it is not. */
+  /** Fails if the page may be compressed although its header says otherwise. */
   def requireKnownCompression(codec: CompressionCodecName): Unit =
     if (kind == PageType.DATA_PAGE_V2 && !isCompressed && codec != CompressionCodecName.UNCOMPRESSED)
       throw new HiddenCompression(codec.name)
@@ -99,6 +99,6 @@ private[parquet] final class PageHead {
 
 private object PageHead {
 
-  /** What the format requires of a header of any kind: its kind and its sizes. */
+  /** The fields that the format requires of every header: the page type and the sizes. */
   private val Required = CompactReader.fields(1, 2, 3)
 }

@@ -6,7 +6,7 @@ import org.apache.parquet.hadoop.ParquetOutputFormat
 import org.apache.hadoop.conf.Configuration
 
 /**
- * The limits of a page, as parquet-java's writer keeps them.
+ * The limits of a page, as parquet-java's writer applies them.
  *
  * @param pageRows        largest number of rows in a page
  * @param pageBytes       approximate uncompressed size of its values
@@ -16,7 +16,7 @@ final case class PageLayout(pageRows: Int, pageBytes: Int, dictionaryBytes: Int)
 
 object PageLayout {
 
-  /** What parquet-java's own settings say. */
+  /** From parquet-java's own settings. */
   def of(conf: Configuration): PageLayout = PageLayout(
     math.max(
       1,

@@ -3,24 +3,24 @@ package io.deltaupkeep.parquet.page
 /**
  * The rows of an input's page that go to the page under construction: at least one, and only whole rows.
  *
- * Values count by their PLAIN bytes, as in parquet-java, whatever their encoding: if the dictionary is
+ * Values count with their PLAIN size, as in parquet-java, whatever their encoding: if the dictionary is
  * abandoned, the page becomes PLAIN.
  */
 private[parquet] final class PageSlice {
 
-  /** Where its levels, and where its values end. */
+  /** Where its levels and its values end. */
   var levelEnd: Int = 0
   var valueEnd: Int = 0
 
-  /** Of its values, PLAIN. */
+  /** PLAIN size of its values. */
   var plainBytes: Long = 0
 
   /**
    * Finds the rows.
    *
    * @param level     where they start; `value` likewise
-   * @param rowsLeft  rows that the page under construction still takes
-   * @param bytesLeft bytes that it still takes
+   * @param rowsLeft  rows that still fit into the page under construction
+   * @param bytesLeft bytes that still fit
    */
   def find(input: PageData, level: Int, value: Int, rowsLeft: Int, bytesLeft: Long): Unit = {
     val isFlat = input.repetition.isAll(0)

@@ -10,8 +10,8 @@ import org.apache.parquet.schema.{ColumnOrder, LogicalTypeAnnotation, PrimitiveT
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
- * The least and the greatest value of a page, in the order of the column's type. Numbers and plain bytes are
- * compared in place. Other types, such as decimals in bytes and floats, use parquet-java's rules.
+ * The minimum and maximum of a page, in the order of the column's type. Numbers and plain bytes are compared
+ * in place. Other types, such as floats and decimals stored as bytes, use parquet-java's rules.
  */
 private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   import PageStatistics._
@@ -27,17 +27,17 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
   private var firstInstant = Long.MaxValue
   private var lastInstant = Long.MinValue
 
-  /** The earliest and the latest INT96 timestamp of all pages, in microseconds since the epoch. The format has no place for them. */
+  /** The earliest and latest INT96 timestamp of all pages, in microseconds since the epoch. The format has neither. */
   def instants: Option[(Long, Long)] = Option.when(firstInstant <= lastInstant)((firstInstant, lastInstant))
 
-  /** Goes on to the next page. */
+  /** Starts the next page. */
   def clear(): Unit = {
     statistics = Statistics.createStats(primitive)
     any = false
   }
 
   /**
-   * Adds the PLAIN values of `source` from `from` until `to`. The array must stay as it is until [[result]].
+   * Adds the PLAIN values of `source` from `from` until `to`. The array must not change until [[result]].
    */
   def add(source: Array[Byte], from: Int, to: Int): Unit = order match {
     case NoOrder => ()
@@ -87,7 +87,7 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
     statistics
   }
 
-  /** Numbers compare as signed ones once `flip`, the sign bit or nothing, is flipped. */
+  /** XOR with `flip`, the sign bit or 0, makes the numbers compare as signed. */
   private def addInts(source: Array[Byte], from: Int, to: Int, flip: Int): Unit = if (from < to) {
     var least = if (any) min.toInt ^ flip else Int.MaxValue
     var greatest = if (any) max.toInt ^ flip else Int.MinValue
@@ -142,7 +142,7 @@ private[parquet] final class PageStatistics(primitive: PrimitiveType) {
 
 private object PageStatistics {
 
-  // Numbers, because they are matched for every value.
+  // Ints, because they are matched for every value.
   private final val NoOrder = 0
   private final val SignedInts = 1
   private final val UnsignedInts = 2
@@ -179,7 +179,7 @@ private object PageStatistics {
     case _ => false
   }
 
-  /** The first eight bytes as a number that orders as the bytes do; shorter values are filled up with zeros. */
+  /** The first eight bytes as a number that sorts as the bytes do; shorter values are padded with zeros. */
   private def prefixOf(source: Array[Byte], from: Int, to: Int): Long =
     if (to - from >= 8) LittleEndian.getBigEndianLong(source, from)
     else {

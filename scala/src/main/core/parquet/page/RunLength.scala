@@ -6,7 +6,7 @@ import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian, MalformedPage}
  * The RLE / bit-packing hybrid of levels and dictionary ids (Parquet format, 'Run Length Encoding /
  * Bit-Packing Hybrid'): runs of one value, and groups of eight values packed `width` bits each.
  *
- * Whole arrays at a time, where parquet-java goes value by value.
+ * Works on whole arrays, where parquet-java goes value by value.
  */
 private[parquet] object RunLength {
 
@@ -19,7 +19,7 @@ private[parquet] object RunLength {
   /**
    * Reads `count` values from `bytes(from until to)` into `out`.
    *
-   * @return the value if one run holds all of them, and then `out` is left as it was; [[Mixed]] otherwise
+   * @return the value if one run holds all of them, with `out` left untouched; [[Mixed]] otherwise
    */
   def decode(bytes: Array[Byte], from: Int, to: Int, width: Int, count: Int, out: Array[Int]): Int =
     if (width == 0) 0
@@ -39,7 +39,7 @@ private[parquet] object RunLength {
           shift += 7
           more = byte < 0
         }
-        // Spark goes on to the next run, and parquet-java repeats the value of this one to the end.
+        // Spark continues with the next run; parquet-java repeats this run's value to the end.
         if (header >>> 1 == 0) throw new MalformedPage(s"an empty run after $done of $count values")
         val left = count - done
         if ((header & 1) == 0) {
@@ -104,7 +104,7 @@ private[parquet] object RunLength {
     }
   }
 
-  /** Writes one run of `count` times `value`. */
+  /** Writes `value`, `count` times, as one run. */
   def encodeRun(value: Int, count: Int, width: Int, out: ByteSink): Unit =
     if (count > 0) {
       out.putVarInt(count << 1)
@@ -115,7 +115,7 @@ private[parquet] object RunLength {
       }
     }
 
-  /** Writes the first `count` values: a run wherever eight neighbours from a multiple of eight are equal. */
+  /** Writes the first `count` values. A group of eight equal values starts a run. */
   def encode(values: Array[Int], count: Int, width: Int, out: ByteSink): Unit = {
     var packedFrom = 0
     var i = 0
@@ -149,7 +149,7 @@ private[parquet] object RunLength {
       packRest(values, from + 8 * whole, to, (groups - whole) * width, width, out)
     }
 
-  /** Packs groups of eight values of less than 16 bits, each in two words. */
+  /** Packs groups of eight values of less than 16 bits, two words per group. */
   private def packNarrow(values: Array[Int], from: Int, groups: Int, width: Int, out: ByteSink): Unit = {
     val bytes = out.array
     var at = out.length
@@ -159,7 +159,7 @@ private[parquet] object RunLength {
       val low = four(values, i, width)
       val high = four(values, i + 4, width)
       LittleEndian.putLong(bytes, at, low | (high << (4 * width)))
-      // In two steps, because a shift by 64, of values that take no bits, would be none.
+      // In two steps: for a width of 0, a single shift by 64 would shift by 0.
       LittleEndian.putLong(bytes, at + 8, (high >>> 1) >>> (63 - 4 * width))
       at += width
       i += 8
@@ -193,7 +193,7 @@ private[parquet] object RunLength {
         LittleEndian.putLong(bytes, at, word)
         at += 8
         bits -= 64
-        // What of the value did not fit: no value has more than 32 bits, so a shift is below 64.
+        // The bits that did not fit. No value has more than 32 bits, so the shift is below 64.
         word = value >>> (width - bits)
       }
       i += 1

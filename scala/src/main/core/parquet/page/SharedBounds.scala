@@ -5,15 +5,14 @@ import org.apache.parquet.io.api.Binary
 import org.apache.parquet.schema.PrimitiveType
 
 /**
- * Lets the pages of a chunk share long bounds. The bounds of a repeated long value would take more than the
- * pages.
+ * Lets the pages of a chunk share long bounds. The bounds of a repeated long value would outgrow the pages.
  */
 private[parquet] final class SharedBounds(primitive: PrimitiveType) {
   import SharedBounds._
 
   private var known = Seq.empty[Binary]
 
-  /** The same statistics; `count` is called with the bytes that no earlier page has. */
+  /** Returns the same statistics. Calls `count` with the size of each bound that is new. */
   def share(statistics: Statistics[_ <: Comparable[_]])(count: Int => Unit): Statistics[_ <: Comparable[_]] =
     (statistics.genericGetMin, statistics.genericGetMax) match {
       case (min: Binary, max: Binary) if min.length.toLong + max.length > ShortBytes =>
@@ -30,6 +29,6 @@ private[parquet] final class SharedBounds(primitive: PrimitiveType) {
 
 private object SharedBounds {
 
-  /** Bounds up to this length count as part of what a page takes besides its bytes. */
+  /** Bounds up to this length count as part of a page's overhead. */
   private val ShortBytes = 256L
 }

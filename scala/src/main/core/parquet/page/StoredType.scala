@@ -24,16 +24,16 @@ private[page] object StoredType {
 
   case object Days extends StoredType
 
-  /** Points in time by a unit of so many microseconds. */
+  /** Points in time, in units of so many microseconds. */
   final case class Instants(micros: Long) extends StoredType
 
-  /** Times without a zone. */
+  /** Timestamps without a time zone. */
   final case class Local(micros: Long) extends StoredType
 
-  /** INT96: points in time by days and nanoseconds. */
+  /** INT96: points in time as days and nanoseconds. */
   case object OldInstants extends StoredType
 
-  /** None for types of which nothing is converted. */
+  /** None for types that are never converted. */
   def of(primitive: PrimitiveType): Option[StoredType] =
     (primitive.getPrimitiveTypeName, primitive.getLogicalTypeAnnotation) match {
       case (INT32, null) => Some(Whole(Ints))

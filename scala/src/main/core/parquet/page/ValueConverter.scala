@@ -7,8 +7,8 @@ import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian, NotHeld}
 import org.apache.parquet.schema.PrimitiveType
 
 /**
- * Turns values as a file stores them into the form of another physical type (Parquet format, 'Logical Types'). The
- * values stay the same: one that the other type cannot hold is refused.
+ * Converts the stored values of a file to another physical type (Parquet format, 'Logical Types'). The values stay
+ * the same: one that the other type cannot hold is refused.
  */
 private[parquet] abstract class ValueConverter {
 
@@ -28,8 +28,8 @@ private[parquet] object ValueConverter {
   import StoredType._
 
   /**
-   * From the type of a file's column to that of the output's. None if the values of one are not values of the other. It
-   * allows all that Delta's type widening does (protocol, 'Type Widening'), and what different writers use for one type.
+   * Converts from a file's column type to the output's. None if the values of one are not values of the other. Allows
+   * all that Delta's type widening does (protocol, 'Type Widening'), and the types that writers use interchangeably.
    */
   def of(file: PrimitiveType, output: PrimitiveType): Option[ValueConverter] =
     for {
@@ -61,11 +61,11 @@ private[parquet] object ValueConverter {
       new BigNumbers(a, b, BigInteger.TEN.pow(scaledBy), below = BigInteger.TEN.pow(to.precision))
   }
 
-  /** Digits that every number of 64 bits holds. */
+  /** Decimal digits that always fit into 64 bits. */
   private val LongDigits = 18
   private val MicrosPerDay = 86400000000L
 
-  /** Of INT96, which counts days and nanoseconds (Spark's `DateTimeUtils`). */
+  /** INT96 counts days and nanoseconds (Spark's `DateTimeUtils`). */
   private val JulianDayOfEpoch = 2440588L
   private val NanosPerMicro = 1000L
 
@@ -73,7 +73,7 @@ private[parquet] object ValueConverter {
     try compute
     catch { case _: ArithmeticException => throw new NotHeld("a number is too large for its new type") }
 
-  /** The number `value * factor / divisor`, if it is a whole one. */
+  /** `value * factor / divisor`, which has to be a whole number. */
   private def scaled(value: Long, factor: Long, divisor: Long): Long = {
     val product = if (factor == 1) value else exactly(Math.multiplyExact(value, factor))
     if (divisor == 1) product
@@ -81,7 +81,7 @@ private[parquet] object ValueConverter {
     else product / divisor
   }
 
-  /** @param below the absolute value that no number reaches */
+  /** @param below exclusive limit of absolute values */
   private final class Numbers(
       from: FixedNumber,
       to: FixedNumber,
@@ -130,7 +130,7 @@ private[parquet] object ValueConverter {
   private final class ToOldInstants(micros: Long) extends ValueConverter {
     override protected def convert(source: Array[Byte], start: Int, end: Int, into: ByteSink): Unit = {
       val value = scaled(LittleEndian.getLong(source, start), micros, divisor = 1)
-      // Readers that know nanoseconds of 64 bits alone take other times instead of these.
+      // Readers that count nanoseconds in 64 bits would read other times instead.
       if (Math.abs(value) > Long.MaxValue / NanosPerMicro)
         throw new NotHeld("a timestamp is beyond those that all readers of INT96 know")
       into.putLong(Math.floorMod(value, MicrosPerDay) * NanosPerMicro)

@@ -26,7 +26,7 @@ private[parquet] final class ValueDictionary {
    * Empties it.
    *
    * @param kind  of the values to come
-   * @param bytes of the page, at most; a value beyond it is refused (parquet-java:
+   * @param bytes largest size of the page; a value beyond it is refused (parquet-java:
    *              `parquet.dictionary.page.size`)
    */
   def reset(kind: ValueShape, bytes: Int): Unit = {
@@ -128,7 +128,7 @@ private[parquet] object ValueDictionary {
   /** The golden ratio in 64 bits: neighbours are spread over the table (Fibonacci hashing). */
   private val Multiplier = 0x9e3779b97f4a7c15L
 
-  /** Doubles of whole numbers differ in their upper bits alone, which a product does not move down. */
+  /** Whole numbers as doubles differ only in their upper bits, which a product does not move down. */
   private def mix(value: Long): Int = {
     val product = (value ^ (value >>> 32)) * Multiplier
     (product ^ (product >>> 32)).toInt

@@ -8,8 +8,8 @@ import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 /**
  * The layout of a column's values in PLAIN encoding (Parquet format, 'Plain').
  *
- * @param width bytes of each value; 0 where a length of four bytes precedes each. A boolean takes a byte
- *              here, and a bit in the file.
+ * @param width bytes of each value; 0 if a length of four bytes precedes each. A boolean takes a byte here,
+ *              but a bit in the file.
  */
 private[parquet] final case class ValueShape(width: Int, isBoolean: Boolean) {
   def isVariable: Boolean = width == 0
@@ -42,13 +42,13 @@ private[parquet] final class Values {
 
   def size: Int = count
 
-  /** Whether all take the same bytes. */
+  /** Whether all values have the same width. */
   def isFixed: Boolean = !shape.isVariable
 
   /** Where the encoded value `i` starts; for `size`, where the last one ends. */
   def start(i: Int): Int = if (shape.isVariable) starts(i) else base + i * shape.width
 
-  /** Points at `count` values from a place of an array, which must stay as it is. */
+  /** Points at `values` values of an array, which must not change. */
   def set(kind: ValueShape, source: Array[Byte], from: Int, to: Int, values: Int): this.type = {
     shape = kind
     bytes = source
