@@ -1,6 +1,6 @@
 package io.deltaupkeep
 
-/** Sizes for people. The Python package has the same rule; tests/sizes.csv holds both to it. */
+/** Sizes in readable units. The Python package has the same rule; tests/sizes.csv checks both. */
 object ByteText {
   private val units = Seq("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 
@@ -9,7 +9,7 @@ object ByteText {
    * 1,048,575 bytes are 1.0 MiB and not 1024.0 KiB.
    */
   def of(bytes: Long): String = {
-    // The least Long has no absolute value among the Longs.
+    // Long.MinValue has no absolute value as a Long.
     val size = BigInt(bytes).abs
     val power = units.indices.find(tenths(size, _) < 10240).getOrElse(units.size - 1)
     val sign = if (bytes < 0) "-" else ""

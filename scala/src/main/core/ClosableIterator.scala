@@ -7,7 +7,7 @@ object ClosableIterator {
 
   def empty[T]: ClosableIterator[T] = ClosableIterator(Iterator[T]())(())
 
-  /** An iterator over what `values` has; `end` is what closing it does. */
+  /** An iterator over `values`; closing it runs `end`. */
   def apply[T](values: Iterator[T])(end: => Unit): ClosableIterator[T] = new ClosableIterator[T] {
     override def hasNext: Boolean = values.hasNext
     override def next(): T = values.next()

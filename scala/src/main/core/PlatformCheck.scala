@@ -2,7 +2,7 @@ package io.deltaupkeep
 
 import scala.util.Properties
 
-/** Holds what this artifact was made for against what it runs with. */
+/** Compares what this artifact was built for with what it runs on. */
 object PlatformCheck {
 
   private val Line = """(\d+\.\d+)(\D.*)?""".r
@@ -19,13 +19,13 @@ object PlatformCheck {
       s"$served, and finds Spark $version. ${fix(version)}"
     )
 
-  /** Why it cannot run with a Delta, by the version that Delta tells. One that cannot be read may be right. */
+  /** Why it cannot run with a Delta of this version, or None. A version that cannot be parsed may be right. */
   def wrongDelta(version: String): Option[String] =
     Option.when(lineOf(version).exists(!Platform.deltas.contains(_)))(unknownDelta(version))
 
   def unknownDelta(version: String): String = s"$served, and finds Delta $version."
 
-  /** What to do with a wrong pair of Spark and Delta. */
+  /** What to do if Spark and Delta do not match. */
   def fix(sparkVersion: String): String = lineOf(sparkVersion) match {
     case Some(Platform.spark) =>
       "Use one of these versions of Delta Lake, or another version of Delta Upkeep."

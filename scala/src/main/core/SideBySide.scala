@@ -4,7 +4,7 @@ import java.util.concurrent.{Callable, ExecutionException, Executors}
 
 import scala.util.{Failure, Success, Try}
 
-/** Work on several threads at the same time. An error of any kind ends it: none is lost with its thread. */
+/** Runs work on several threads in parallel. Any error ends it, so that none is lost with its thread. */
 object SideBySide {
 
   /** The results in the order of the items. Throws the first error as it is, and interrupts what still runs. */

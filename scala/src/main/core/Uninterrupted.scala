@@ -3,8 +3,8 @@ package io.deltaupkeep
 import java.util.concurrent.{ExecutionException, FutureTask}
 
 /**
- * Runs work that must not be interrupted: some stores publish half a file if its writer is interrupted, and an interrupted
- * clean-up leaves files behind. Cancelled jobs and the end of an application interrupt threads.
+ * Runs work that must not be interrupted: some stores publish half a file if its writer is interrupted, and an
+ * interrupted clean-up leaves files behind. Cancelled jobs and ending applications interrupt threads.
  */
 object Uninterrupted {
 

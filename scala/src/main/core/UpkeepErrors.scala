@@ -22,7 +22,7 @@ final class UpkeepException private[deltaupkeep] (
       Array.empty
     ) {
 
-  // Spark looks up the states of its own conditions alone.
+  // Spark looks up the states of its own conditions only.
   override def getSqlState: String = sqlState
 
   /** The same error with what Delta throws for the same mistake as its cause. */
@@ -110,7 +110,7 @@ object UpkeepErrors {
     "UNSUPPORTED_TABLE_FEATURE",
     SqlState.FeatureNotSupported,
     s"$statement cannot run on $table.",
-    s"Its protocol asks for features that this version does not know: ${features.sorted.mkString(", ")}.",
+    s"Its protocol requires features that this version does not support: ${features.sorted.mkString(", ")}.",
     "Use a newer Delta Lake and Delta Upkeep, or DROP FEATURE where the table allows it.",
     Map("statement" -> statement, "table" -> table, "features" -> features.sorted.mkString(", ")),
     thrown
@@ -285,7 +285,7 @@ object UpkeepErrors {
     "CHECKPOINT_MISMATCH",
     SqlState.ObjectState,
     s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold ${holds._1} files of " +
-      s"${holds._2} bytes, and the checksum of the version counts ${expected._1} of ${expected._2}.",
+      s"${holds._2} bytes, but the checksum of the version counts ${expected._1} of ${expected._2}.",
     "The last checkpoint, one of its sidecars or the checksum is damaged.",
     "Run CHECKPOINT with OPTIONS (mode = 'full'). If that fails too, remove the damaged checkpoint, so that " +
       "Delta reads an older one.",
@@ -296,8 +296,8 @@ object UpkeepErrors {
     "TABLE_REPLACED",
     SqlState.ObjectState,
     s"CHECKPOINT did not publish a checkpoint of version $version of $table.",
-    "The log no longer has the commit of this version: the table was dropped, or created anew, meanwhile.",
-    "If the table is still there, run CHECKPOINT again.",
+    "The log no longer has the commit of this version: the table was dropped or recreated meanwhile.",
+    "If the table still exists, run CHECKPOINT again.",
     Map("table" -> table, "version" -> version.toString)
   )
 
@@ -315,7 +315,7 @@ object UpkeepErrors {
     "COMMIT_DAMAGED",
     SqlState.ObjectState,
     s"CHECKPOINT cannot read $file.",
-    s"A line of it is not an action: ${cause.getMessage}.",
+    s"One of its lines is not an action: ${cause.getMessage}.",
     "Restore the file, for example from a copy of the table. No checkpoint was written, because it would lack " +
       "what that line says.",
     Map("file" -> file)
@@ -334,7 +334,7 @@ object UpkeepErrors {
     "NEGATIVE_RETENTION",
     SqlState.InvalidParameter,
     s"CLEANUP LOG cannot retain $hours hours.",
-    "A retention is zero or more hours.",
+    "A retention must be zero or more hours.",
     "Give a number that is not negative, or remove RETAIN to use the table's own retention.",
     Map("hours" -> hours)
   )
@@ -365,7 +365,7 @@ object UpkeepErrors {
     "LOG_DIRECTORY_IS_LINK",
     SqlState.ObjectState,
     s"CLEANUP LOG of $table deleted nothing.",
-    s"$directory is a link to another location, and CLEANUP LOG deletes files of the log itself only.",
+    s"$directory is a link to another location, but CLEANUP LOG deletes only files of the log itself.",
     "Replace the link with a directory that holds these files.",
     Map("table" -> table, "directory" -> directory)
   )
@@ -395,16 +395,16 @@ object UpkeepErrors {
   ): UpkeepException = error(
     "DATA_FILE_MISSING",
     SqlState.Io,
-    s"$statement of $table stopped: the data file $file is not there.",
+    s"$statement of $table stopped: the data file $file does not exist.",
     s"Version $version of the table names it, so it was deleted by something other than a commit, or by a " +
       "VACUUM with too short a retention.",
     s"Restore the file, for example from a copy of the table, or use RESTORE TABLE to return to a version " +
-      s"whose files are all there. $CommittedStays",
+      s"whose files all exist. $CommittedStays",
     Map("statement" -> statement, "table" -> table, "version" -> version.toString, "file" -> file),
     Some(thrown)
   )
 
-  /** @param ofSplice whether it was found without Spark's reader, which does not look at all of a file */
+  /** @param ofSplice whether it was found without Spark's reader, which does not check all of a file */
   def dataFileDamaged(
       statement: String,
       table: String,
@@ -417,7 +417,7 @@ object UpkeepErrors {
     "DATA_FILE_DAMAGED",
     SqlState.Io,
     s"$statement of $table stopped: the data file $file is damaged.",
-    s"It belongs to version $version of the table, and its content is not valid: ${problem.stripSuffix(".")}.",
+    s"It belongs to version $version of the table, but its content is not valid: ${problem.stripSuffix(".")}.",
     "Restore the file, for example from a copy of the table, or use RESTORE TABLE to return to a version " +
       s"without it. $CommittedStays" + (
         if (!ofSplice) ""
@@ -460,7 +460,6 @@ object UpkeepErrors {
   private val CommittedStays =
     "What OPTIMIZE committed before is complete, and DESCRIBE HISTORY lists it."
 
-  /** `difference` is a sentence. */
   /** @param difference the first one, as sentences */
   def rewriteMismatch(table: String, bins: Int, difference: String): UpkeepException = error(
     "REWRITE_MISMATCH",

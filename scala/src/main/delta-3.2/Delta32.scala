@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
-/** In 3.2 OPTIMIZE is never FULL, and the log does not ask for the table of a catalog. */
+/** In 3.2 OPTIMIZE is never FULL, and the log does not take a catalog table. */
 private[upkeep] object Delta32 extends DeltaUntil40 {
 
   override def observer(of: TransactionEvents): TransactionExecutionObserver = new Events(of)
@@ -69,7 +69,7 @@ private[upkeep] object Delta32 extends DeltaUntil40 {
       snapshot: Snapshot,
       columns: Seq[UnresolvedAttribute]
   ): Unit =
-    // Made by hand, no observer sees it.
+    // Created directly, so that no observer sees it.
     command.validateZorderByColumns(
       session,
       new OptimisticTransaction(snapshot.deltaLog, None, snapshot),

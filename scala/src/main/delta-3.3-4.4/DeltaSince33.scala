@@ -14,7 +14,7 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
-/** Since 3.3 OPTIMIZE can be FULL, observers have children, and more of Delta takes the table of a catalog. */
+/** Since 3.3 OPTIMIZE can be FULL, observers have children, and more of Delta takes a catalog table. */
 private[upkeep] trait DeltaSince33 extends DeltaApi {
 
   override def observer(of: TransactionEvents): TransactionExecutionObserver = new EventsSince33(of)

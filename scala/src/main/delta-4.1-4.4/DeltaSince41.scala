@@ -6,7 +6,7 @@ import org.apache.spark.sql.delta.{CommittedTransaction, DeltaLog, OptimisticTra
 import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
 
-/** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a table of a catalog. */
+/** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a catalog table. */
 private[upkeep] abstract class DeltaSince41 extends DeltaSince33 {
   import DeltaSince41._
 

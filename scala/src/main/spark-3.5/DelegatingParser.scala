@@ -3,7 +3,7 @@ package io.deltaupkeep.sql.parser
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
-/** What a parser has to offer besides what all versions of Spark ask for: in 3.5, nothing. */
+/** Parser methods that only some versions of Spark require: in 3.5, none. */
 private[deltaupkeep] trait DelegatingParser extends ParserInterface {
 
   protected def delegate: ParserInterface

@@ -2,7 +2,7 @@ package io.deltaupkeep.store
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-/** How many files a file system deletes at once. The Hadoop of Spark 3.5 deletes one. */
+/** Deletes as many files per request as the file system can. The Hadoop of Spark 3.5 deletes one. */
 private[deltaupkeep] final class DeletionRequests(fileSystem: FileSystem, below: Path) extends AutoCloseable {
 
   /** Most files of a request. */

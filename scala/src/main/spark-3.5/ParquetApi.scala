@@ -7,7 +7,7 @@ import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.{LogicalTypeAnnotation, MessageType}
 
-/** What versions of parquet-java do in different ways. In Spark 3.5 it is 1.13. */
+/** Where versions of parquet-java differ. Spark 3.5 has 1.13. */
 private[parquet] object ParquetApi {
 
   def newWriter(
@@ -32,7 +32,7 @@ private[parquet] object ParquetApi {
     ()
   }
 
-  // For its own package until 1.14.
+  // Package-private until 1.14.
   private lazy val addition = {
     val method =
       classOf[ParquetFileWriter].getDeclaredMethod("addBloomFilter", classOf[String], classOf[BloomFilter])

@@ -14,7 +14,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types.{DataType, StringType}
 
-/** What Spark does in different ways. In 3.5 there is one kind of session, without collations and variants. */
+/** Where versions of Spark differ. In 3.5 there is one kind of session, without collations and variants. */
 object SparkApi {
 
   type ClassicSession = SparkSession
@@ -23,7 +23,7 @@ object SparkApi {
 
   def expression(column: Column): Expression = column.expr
 
-  /** Adds a rule that runs before tables are resolved where Spark can. In 3.5 it runs with all others. */
+  /** Adds a rule that runs before tables are resolved, if Spark can do that. In 3.5 it runs with all others. */
   def injectEarly(extensions: SparkSessionExtensions)(rule: SparkSession => Rule[LogicalPlan]): Unit =
     extensions.injectResolutionRule(session => rule(session))
 
@@ -38,14 +38,14 @@ object SparkApi {
 
   def isVariant(dataType: DataType): Boolean = false
 
-  /** Has parsers take their buffers from a pool, where Jackson has pools. */
+  /** Makes parsers take their buffers from a pool, if Jackson has pools. */
   def poolBuffers(factory: JsonFactory): Unit = ()
 
   /** The schema that a writer gives its files. Its settings are Parquet's own since 1.14. */
   def schemaOf(writer: WriteSupport[_], conf: Configuration): MessageType =
     writer.init(conf).getSchema
 
-  /** The plan with other files to scan. */
+  /** The plan with its file scans changed. */
   def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan =
     plan.transform {
       case scan @ LogicalRelation(files: HadoopFsRelation, _, _, _) => scan.copy(relation = change(files))

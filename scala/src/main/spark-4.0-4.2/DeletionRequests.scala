@@ -4,7 +4,7 @@ import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.fs.{FileSystem, Path}
 
-/** How many files a file system deletes at once. Since 3.4.1 Hadoop asks it (`BulkDelete`). */
+/** Deletes as many files per request as the file system can. Hadoop asks it since 3.4.1 (`BulkDelete`). */
 private[deltaupkeep] final class DeletionRequests(fileSystem: FileSystem, below: Path) extends AutoCloseable {
 
   private val bulk = fileSystem.createBulkDelete(below)

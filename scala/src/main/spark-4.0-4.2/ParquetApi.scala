@@ -8,7 +8,7 @@ import org.apache.parquet.hadoop.ParquetFileWriter
 import org.apache.parquet.io.OutputFile
 import org.apache.parquet.schema.{LogicalTypeAnnotation, MessageType}
 
-/** What versions of parquet-java do in different ways. Since Spark 4.0 it is 1.15 or newer. */
+/** Where versions of parquet-java differ. Spark has 1.15 or newer since 4.0. */
 private[parquet] object ParquetApi {
 
   def newWriter(

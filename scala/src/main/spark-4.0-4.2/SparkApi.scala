@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 import org.apache.spark.sql.types.{DataType, StringType, VariantType}
 
-/** What Spark does in different ways. Since 4.0 sessions and columns have a form of their own beside Spark Connect's. */
+/** Where versions of Spark differ. Since 4.0 sessions and columns have a classic form beside Spark Connect's. */
 object SparkApi {
 
   type ClassicSession = classic.SparkSession
@@ -42,7 +42,7 @@ object SparkApi {
   /** Variants came with 4.0. */
   def isVariant(dataType: DataType): Boolean = dataType.isInstanceOf[VariantType]
 
-  /** Has parsers take their buffers from a pool. Jackson has pools since 2.16. */
+  /** Makes parsers take their buffers from a pool. Jackson has pools since 2.16. */
   def poolBuffers(factory: JsonFactory): Unit = {
     factory.setRecyclerPool(JsonRecyclerPools.newConcurrentDequePool())
     ()
@@ -52,7 +52,7 @@ object SparkApi {
   def schemaOf(writer: WriteSupport[_], conf: Configuration): MessageType =
     writer.init(new HadoopParquetConfiguration(conf)).getSchema
 
-  /** The plan with other files to scan. */
+  /** The plan with its file scans changed. */
   def mapFiles(plan: LogicalPlan)(change: HadoopFsRelation => HadoopFsRelation): LogicalPlan =
     plan.transform {
       case scan @ LogicalRelation(files: HadoopFsRelation, _, _, _, _) => scan.copy(relation = change(files))

@@ -4,7 +4,7 @@ import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.types.StructType
 
-/** What a parser has to offer besides what all versions of Spark ask for. Since 4.0 routines have parameters. */
+/** Parser methods that only some versions of Spark require. Since 4.0 routines have parameters. */
 private[deltaupkeep] trait DelegatingParser extends ParserInterface {
 
   protected def delegate: ParserInterface

@@ -23,7 +23,7 @@ final class UpkeepTable private (
   def deltaTable(): AnyRef = open()
 
   /**
-   * Runs a statement at once, and returns its result rows.
+   * Runs a statement immediately, and returns its result rows.
    *
    * @param kind           such as `OPTIMIZE`; it ignores clauses that it does not have
    * @param where          conditions that must all be true; each is parsed separately

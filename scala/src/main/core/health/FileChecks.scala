@@ -77,7 +77,7 @@ private[health] object FileChecks {
     )
   }
 
-  /** A clustering may also make more files, of large ones. */
+  /** Clustering large files may also make more files. */
   private def savedFiles(plan: OptimizePlan): Long =
     math.max(0L, plan.files.size - plan.bins.iterator.map(plan.outputsOf).sum)
 
@@ -104,10 +104,10 @@ private[health] object FileChecks {
     val message = sample.unreadable match {
       case Seq() if sample.files == 0 => "There are no files whose footers could be read."
       case Seq() =>
-        s"${CountText.of(sizes.size, "row group")} in ${CountText.of(sample.files, "file")} of a sample, " +
+        s"${CountText.of(sizes.size, "row group")} in a sample of ${CountText.of(sample.files, "file")}, " +
           s"${ByteText.of(average)} on average."
       case some =>
-        s"${some.size} of ${CountText.of(sample.files, "file")} of a sample cannot be read: ${some.head}."
+        s"${some.size} of ${CountText.of(sample.files, "file")} in a sample cannot be read: ${some.head}."
     }
     new Checks(facts.table).result(
       "rowGroups",
@@ -142,7 +142,7 @@ private[health] object FileChecks {
 
   private def orphans(facts: HealthFacts): HealthResult = {
     val (severity, value, message) = facts.orphans match {
-      case Orphans.NotLookedFor(reason) => (Severity.Ok, None, s"Not looked for: $reason.")
+      case Orphans.NotLookedFor(reason) => (Severity.Ok, None, s"Not searched for: $reason.")
       case Orphans.Found(FileTotal(0, _)) =>
         (Severity.Ok, Some(0d), "No orphaned files were found.")
       case Orphans.Found(FileTotal(files, bytes)) =>

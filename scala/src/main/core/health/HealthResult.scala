@@ -14,7 +14,7 @@ object Severity {
  * A number behind a check.
  *
  * @param series the series that it belongs to, such as the bars of a histogram or the days of a log
- * @param label  its label in the series; a series is in order
+ * @param label  its label in the series, which is ordered
  * @param count  of files, or of whatever the series counts
  * @param bytes  of them
  */

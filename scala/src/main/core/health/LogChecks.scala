@@ -86,7 +86,7 @@ private[health] object LogChecks {
       facts.hook.map(_.version.toDouble),
       "version",
       facts.hook.fold("No commit of this application has made a checkpoint due.")(_.message),
-      "A checkpoint that fails after a commit leaves more commits to replay, and is tried again after a later one.",
+      "A checkpoint that fails after a commit leaves more commits to replay, and is retried after a later commit.",
       Some("CHECKPOINT")
     )
 
@@ -105,8 +105,7 @@ private[health] object LogChecks {
   }
 
   /**
-   * Files by the day when they were written. Each bar covers as many days as are needed for at most sixty
-   * bars.
+   * Files by the day they were written. Each bar covers as many days as it takes to have at most sixty bars.
    */
   private def timeline(plan: CleanupPlan): Seq[HealthDetail] = {
     def dayOf(time: Long) = Math.floorDiv(time, DayMs)
@@ -168,7 +167,7 @@ private[health] object LogChecks {
   private def detail(series: String, label: String, total: FileTotal): HealthDetail =
     HealthDetail(series, label, total.files, total.bytes)
 
-  /** 90 minutes are 90 minutes, and 60 hours 2 days. */
+  /** 90 minutes stay 90 minutes; 60 hours become 2 days. */
   private def ageText(age: FiniteDuration): String =
     if (age.toHours >= 48) CountText.of(age.toDays, "day")
     else if (age.toMinutes >= 120) CountText.of(age.toHours, "hour")

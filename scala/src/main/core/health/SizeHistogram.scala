@@ -2,7 +2,7 @@ package io.deltaupkeep.health
 
 import io.deltaupkeep.ByteText
 
-/** Sizes in classes of four times the size: under 64 KiB, 64 KiB to 256 KiB, ..., 1 GiB and more. */
+/** Sizes in classes, each four times as large as the one before: under 64 KiB, to 256 KiB, ..., 1 GiB and more. */
 private[health] object SizeHistogram {
 
   private val Bounds: IndexedSeq[Long] =

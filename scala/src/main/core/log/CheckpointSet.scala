@@ -3,7 +3,7 @@ package io.deltaupkeep.log
 /** The files that together make one checkpoint. */
 private[deltaupkeep] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
 
-/** A checkpoint that readers would use: the files at its top, and the sidecars that they name. */
+/** A checkpoint that readers would use: its top-level files, and the sidecars that they name. */
 final case class FoundCheckpoint(version: Long, topLevel: Seq[LogFile], sidecars: Seq[LogFile])
 
 private[deltaupkeep] object CheckpointSet {

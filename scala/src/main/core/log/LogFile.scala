@@ -33,7 +33,7 @@ final case class LogFile(directory: LogDirectory, name: String, sizeInBytes: Lon
 /** What a file of the log is, by its name and place (protocol, 'File Types'). */
 sealed abstract class LogFileKind(val name: String) {
 
-  /** Of the table that the file belongs to; the last one if it covers several. */
+  /** The version of the table that the file belongs to; the last one if it covers several. */
   def version: Option[Long]
 }
 
@@ -91,7 +91,7 @@ object LogFileKind {
   private val StagedName = raw"(\d+)\.([^.]+)\.json".r
   private val TemporaryName = raw"\..+\.tmp".r
 
-  /** A number that is too large to be a version or a part. A file with such a name is of no known kind. */
+  /** Parses a version. A file whose number is too large to be a version or a part is of no known kind. */
   private object Number {
     def unapply(digits: String): Option[Long] = digits.toLongOption
   }
@@ -100,7 +100,7 @@ object LogFileKind {
     def unapply(digits: String): Option[Int] = digits.toIntOption.filter(_ > 0)
   }
 
-  /** Digits that Delta pads a version to. */
+  /** The number of digits that Delta pads a version to. */
   private[deltaupkeep] val Digits = 20
 
   /**

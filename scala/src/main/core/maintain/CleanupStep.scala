@@ -23,11 +23,11 @@ object CleanupStep extends Step {
         )
     }
 
-  /** Whether expired commits cannot go without a newer checkpoint. */
+  /** Whether expired commits cannot be deleted without a newer checkpoint. */
   private[maintain] def needsCheckpoint(table: DeltaHandle, options: StepOptions, now: Long): Boolean =
     refusal(table.facts).isEmpty && cleanupOf(table, options, now).plan.needsCheckpoint
 
-  /** Why the log is not cleaned where no user asks for it. */
+  /** Why the log is not cleaned up unless a user asks for it. */
   private def refusal(table: TableFacts): Option[StepPlan] =
     if (table.catalogManaged) Some(StepPlan.Skipped("the catalog decides on log cleanup"))
     else if (!table.logCleanupEnabled)

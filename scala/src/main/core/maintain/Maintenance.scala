@@ -47,7 +47,7 @@ object Maintenance {
   }
 
   /**
-   * Runs what is due. After an error that leaves the table sound the other steps run too, and then it is
+   * Runs what is due. After an error that leaves the table intact, the other steps still run before it is
    * thrown.
    *
    * @param tableFor the version for a step, with what the step before or another writer has committed

@@ -6,7 +6,7 @@ import io.deltaupkeep.plan.compact.OptimizeSettings
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** OPTIMIZE of the whole table, in the layout that it has. */
+/** OPTIMIZE of the whole table, in its own layout. */
 object OptimizeStep extends Step {
   override val name: String = "optimize"
   override val entries: Seq[OptionEntry[_]] = OptimizeSettings.entries

@@ -10,7 +10,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 /** One thing that maintenance does to a table if it is due. */
 trait Step {
 
-  /** As the rows of MAINTAIN have it. */
+  /** As the rows of MAINTAIN show it. */
   def name: String
 
   def entries: Seq[OptionEntry[_]]
@@ -22,7 +22,7 @@ trait Step {
    */
   def plan(table: DeltaHandle, options: StepOptions, now: Long): StepPlan
 
-  /** Whether an error has left the table as sound as before, so that later steps still run. */
+  /** Whether an error has left the table intact, so that later steps still run. */
   def mayGoOnAfter(error: UpkeepException): Boolean = false
 }
 

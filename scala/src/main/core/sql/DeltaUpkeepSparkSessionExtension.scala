@@ -17,8 +17,8 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
  * spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension,io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension
  * }}}
  *
- * With a Spark or a Delta that the artifact is not for, commits and queries run as if it were not there, and
- * the statements are refused.
+ * With a Spark or Delta that the artifact does not support, commits and queries run as without it, and the
+ * statements are refused.
  */
 class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) with Logging {
   override def apply(extensions: SparkSessionExtensions): Unit =

@@ -5,7 +5,7 @@ import java.lang.reflect.{InvocationTargetException, Proxy}
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 
 /**
- * Refuses our statements on a Spark that this artifact was not made for, whose parsers have other methods. A
+ * Refuses our statements on a Spark that this artifact does not support, whose parsers have other methods. A
  * statement that Delta has too is left to Delta.
  */
 private[sql] object RefusingParser {

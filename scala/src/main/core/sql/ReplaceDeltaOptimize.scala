@@ -10,8 +10,8 @@ import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaPurge}
 
 /**
- * Replaces Delta's OPTIMIZE and its REORG for PURGE with ours. Delta's command is in a plan if Delta's parser saw the text first, or
- * if `DeltaTable.optimize()` built it.
+ * Replaces Delta's OPTIMIZE and its REORG for PURGE with ours. A plan has Delta's command if Delta's parser saw the
+ * text first, or if `DeltaTable.optimize()` built it.
  *
  * Delta's grammar takes everything after WHERE as the predicate, so it may contain DRY RUN and OPTIONS. Our
  * grammar parses the text again.

@@ -28,7 +28,7 @@ private[deltaupkeep] object MaintainStatement
   }
 
   private def newestFor(table: DeltaHandle, step: Step): DeltaHandle = {
-    // The commit of OPTIMIZE may have made one due, which is not written twice.
+    // The commit of OPTIMIZE may have made a checkpoint due, which must not be written twice.
     if (step == CheckpointStep) CheckpointWorker.await(table)
     if (step == Maintenance.steps.head) table else table.updated(name, Intent.Checkpoint)
   }

@@ -20,7 +20,7 @@ private[deltaupkeep] object MetricsColumn {
     StructType(deltas ++ ours.filterNot(field => deltas.fieldNames.contains(field.name)))
   }
 
-  /** Where the value of each field is among ours, or what stands in for it. */
+  /** The position of each field's value among ours, or what stands in for it. */
   private lazy val values: Seq[Either[Any, Int]] = arrangedType.map { field =>
     Some(ours.fieldNames.indexOf(field.name)).filter(_ >= 0).toRight(missing(field))
   }

@@ -5,7 +5,7 @@ import io.deltaupkeep.{OptionEntry, Options}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
 /**
- * What is asked of one table: the same value, whether SQL or Python asks. A kind has only some of the clauses.
+ * A request for one table: the same value from SQL and from Python. A kind has only some of the clauses.
  *
  * @param where    conditions that must all be true
  * @param zOrderBy columns, each by the parts of its name
@@ -21,7 +21,7 @@ private[deltaupkeep] final case class Statement(
     options: Seq[(String, String)] = Nil
 ) {
 
-  /** The plan that runs it. The target is made for the name of the statement, which its errors say. */
+  /** The plan that runs it. `target` takes the statement's name, for its errors. */
   def on(target: String => LogicalPlan): UpkeepCommand = UpkeepCommand(target(kind.name), this)
 
   /** @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION` */

@@ -5,8 +5,8 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
- * What statements of a kind do. All have the same shape: options, plan, execute, result rows. A dry run returns the plan
- * and changes nothing.
+ * What statements of a kind do. All have the same shape: options, plan, execute, result rows. A dry run returns the
+ * plan and changes nothing.
  *
  * @param name   as a user types it
  * @param intent what the features of a table have to allow
@@ -42,13 +42,13 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
 
 private[deltaupkeep] object StatementKind {
 
-  /** Those that Python names. */
+  /** The kinds that Python can name. */
   private val all =
     Seq(OptimizeStatement, CheckpointStatement, CleanupLogStatement, HealthStatement, MaintainStatement)
 
   def named(name: String): StatementKind[_ <: Product] =
     all.find(_.name == name).getOrElse(
-      throw new NoSuchElementException(s"$name is none of ${all.mkString(", ")}")
+      throw new NoSuchElementException(s"$name is not one of ${all.mkString(", ")}")
     )
 }
 

@@ -3,7 +3,7 @@ package io.deltaupkeep.statement
 import org.apache.spark.sql.catalyst.analysis.UnresolvedLeafNode
 
 /**
- * The table of a statement before it was looked up: a name, or a path with the Hadoop settings to reach it.
+ * The table of a statement before it is looked up: a name, or a path with the Hadoop settings to reach it.
  *
  * @param fileSystemOptions never part of a plan's text: they may hold keys
  */

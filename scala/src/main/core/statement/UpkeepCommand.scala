@@ -6,7 +6,7 @@ import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, UnaryNode}
 import org.apache.spark.sql.delta.upkeep.table.InputFailures
 import org.apache.spark.sql.execution.command.RunnableCommand
 
-/** A statement as a plan of Spark's. The child is its table. */
+/** A statement as a Spark plan. The child is its table. */
 private[deltaupkeep] final case class UpkeepCommand(child: LogicalPlan, statement: Statement)
     extends RunnableCommand
     with UnaryNode {

@@ -9,7 +9,7 @@ import org.apache.spark.sql.types.{ArrayType, DataType, DoubleType, FloatType, M
  * Merges the statistics of files for one column (protocol, 'Per-file Statistics').
  *
  * @param path       names from the top
- * @param isRestated whether what the log tells of older files means other values now
+ * @param isRestated whether the log's bounds of older files mean other values now
  */
 private[deltaupkeep] final class ColumnStats(
     val path: List[String],
@@ -30,7 +30,7 @@ private[deltaupkeep] final class ColumnStats(
 
   def isCollection: Boolean = dataType.isInstanceOf[ArrayType] || dataType.isInstanceOf[MapType]
 
-  /** Whether some file has the number of nulls. */
+  /** Whether some file has a null count. */
   def hasNullCounts: Boolean = filesWithNullCount > 0
 
   /** Adds a file of `rows` rows, at least one; null for unknown values. */
@@ -50,12 +50,12 @@ private[deltaupkeep] final class ColumnStats(
   }
 
   /**
-   * The merged statistics for the log of a new file; None if some of the files have no statistics of the column, or bounds
-   * that may not be those of its values.
+   * The merged statistics that the log gets for a new file; None if some of the files have no statistics of the
+   * column, or bounds that may not be those of its values.
    */
   def result: Option[ColumnStats.Of] = said.filter(_ => boundsOfValues == 0 || hasBounds && isExact)
 
-  /** What the files say, which need not be exact; None if some of them do not say the number of nulls. */
+  /** What the files say, which need not be exact; None if some of them lack a null count. */
   def said: Option[ColumnStats.Of] = Option.when(filesWithNullCount == files) {
     if (boundsOfValues > 0 && hasBounds)
       ColumnStats.Of(Some(least.node), Some(greatest.node), Some(nulls))
@@ -76,11 +76,11 @@ private[deltaupkeep] final class ColumnStats(
 
 private[deltaupkeep] object ColumnStats {
 
-  /** What is known of a column. */
+  /** What is known about a column. */
   final case class Of(min: Option[JsonNode], max: Option[JsonNode], nullCount: Option[Long]) {
 
     /**
-     * The same with bounds that hold both zeros. Spark takes -0.0 and 0.0 for equal and writes any of them; readers that
+     * The same with bounds that include both zeros. Spark treats -0.0 and 0.0 as equal and writes either; readers that
      * do not would skip rows (Parquet format, 'TypeDefinedOrder').
      */
     def withBothZeros(dataType: DataType): Of = dataType match {

@@ -10,7 +10,7 @@ import java.time.Instant
  */
 private[deltaupkeep] object LocalMeanTime {
 
-  /** What offsets of the log lack at most. */
+  /** The most that an offset in the log can be off by. */
   val ErrorMicros: Long = 59 * 1000000L
 
   /** The last zone to have such an offset was that of Monrovia (tz database: -0:44:30 until 1972-01-07). */

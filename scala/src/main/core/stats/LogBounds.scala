@@ -21,7 +21,7 @@ import org.apache.spark.sql.types._
  */
 private[deltaupkeep] object LogBounds {
 
-  /** Writers of the log cut strings to 32 characters, and times to milliseconds. */
+  /** Writers of the log truncate strings to 32 characters, and times to milliseconds. */
   private val CutAfter = 32
   private val CutMicros = 999
 
@@ -65,8 +65,8 @@ private[deltaupkeep] object LogBounds {
   private def isAtMost(a: Array[Byte], b: Array[Byte]): Boolean = Arrays.compareUnsigned(a, b) <= 0
 
   /**
-   * The least text of which this is the greatest value in a footer. Writers cut such values short, and put the next
-   * character in place of the last one (`parquet.statistics.truncate.length`). Example: `ab` for `aa` and `aaz`.
+   * The least text for which a footer can have this greatest value. Writers truncate such values and increment the
+   * last character (`parquet.statistics.truncate.length`). Example: `ab` for `aa` and `aaz`.
    */
   private def beforeIncrement(greatest: Array[Byte]): Array[Byte] = greatest.lastOption match {
     case Some(last) if last > 0 => greatest.init :+ (last - 1).toByte
@@ -76,7 +76,7 @@ private[deltaupkeep] object LogBounds {
   /** Whether a byte follows the first one of a character (UTF-8). */
   private def isContinuation(byte: Byte): Boolean = (byte & 0xc0) == 0x80
 
-  /** Some writers of the log write decimals as doubles, delta-rs for one. */
+  /** Some writers of the log write decimals as doubles, such as delta-rs. */
   private def isSame(dataType: DataType, log: BigDecimal, written: BigDecimal): Boolean = dataType match {
     case decimal: DecimalType if decimal.precision > DoubleDigits =>
       (log - written).abs <= written.abs * DoubleError

@@ -85,7 +85,7 @@ object MergedStats {
 
   private val noStats: JsonNode = JsonNodeFactory.instance.objectNode()
 
-  /** The number of rows in a file by its statistics, deleted ones included. Parses no more than it must. */
+  /** The number of rows in a file according to its statistics, deleted ones included. Parses no more than it must. */
   def numRecords(stats: String): Option[Long] =
     Option(stats).filter(_.nonEmpty).flatMap { text =>
       val parser = mapper.createParser(text)
@@ -96,8 +96,8 @@ object MergedStats {
     }
 
   /**
-   * The statistics for a file that gets a deletion vector: what they say of bounds need no longer be of rows that are
-   * not deleted. None if they do not have the number of rows, which such a file must have.
+   * The statistics for a file that gets a deletion vector: their bounds may now come from deleted rows. None if they
+   * lack the number of rows, which such a file must have.
    */
   def withWideBounds(stats: String): Option[String] = numRecords(stats).map { _ =>
     mapper.writeValueAsString(mapper.readTree(stats).asInstanceOf[ObjectNode].put(TightBounds, false))
@@ -131,8 +131,8 @@ object MergedStats {
     def rows: Option[Long] = Option.when(fold.isComplete)(fold.rows - deleted)
 
     /**
-     * What the log says of the columns outside lists and maps, for comparisons. The bounds may be those of deleted rows,
-     * and what they say of nulls then goes for no row in particular.
+     * What the log says about the columns outside lists and maps, for comparisons. If rows were deleted, the bounds may
+     * be theirs, and null counts are left out, because they do not tell deleted rows from others.
      */
     private[deltaupkeep] def columns: Seq[Column] =
       if (!fold.isComplete) Nil
@@ -148,7 +148,7 @@ object MergedStats {
      * The statistics as JSON.
      *
      * @param fromFooter statistics from the footer of the new file, used if some inputs have no statistics of a
-     *                   column, and for all columns if rows were deleted: what the inputs have may be of such rows
+     *                   column, and for all columns if rows were deleted: those of the inputs may count such rows
      */
     def json(fromFooter: => Option[FooterStats]): Option[String] = {
       lazy val footer = new ParsedFooter(fromFooter)
@@ -200,7 +200,7 @@ object MergedStats {
         }
       }
 
-    /** Delta's collector puts other characters in place of bytes that are not UTF-8. */
+    /** Delta's collector replaces bytes that are not UTF-8. */
     private def isExact(bounds: LeafBounds): Boolean = bounds match {
       case LeafBounds.Texts(min, max) => isUtf8(min) && isUtf8(max)
       case _: LeafBounds.Numbers => true
@@ -237,7 +237,7 @@ object MergedStats {
       } yield facts.nullCollections
   }
 
-  /** Cut to milliseconds, as the log has them. */
+  /** Truncated to milliseconds, as in the log. */
   private def textOf(micros: Long, format: DateTimeFormatter): Option[JsonNode] = {
     val time = Instant.ofEpochMilli(Math.floorDiv(micros, 1000L)).atOffset(ZoneOffset.UTC)
     Option.when(isPlain(time.getYear)) {
@@ -250,7 +250,7 @@ object MergedStats {
     Option.when(isPlain(date.getYear))(JsonNodeFactory.instance.textNode(date.toString))
   }
 
-  /** Whether all readers know the text of a year. */
+  /** Whether all readers understand the text of a year. */
   private def isPlain(year: Int): Boolean = year >= 1 && year <= 9999
 
   private def numberOf(value: BigDecimal): JsonNode = DecimalNode.valueOf(value.bigDecimal)

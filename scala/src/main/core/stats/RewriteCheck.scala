@@ -6,7 +6,7 @@ import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
  * Compares what a new file says of its rows with what its inputs say: the log, the footers of the inputs and
- * the footer that was written. These numbers are known anyway. The check uses nothing of the code that
+ * the footer that was written. These numbers are known anyway. The check shares nothing with the code that
  * decides how files are spliced: it finds the columns itself, by the names in the table's schema. It compares only
  * what is certain. Pure.
  *
@@ -34,7 +34,7 @@ final class RewriteCheck(
           case (Seq(name), leaf) if constant(name) => several(name, leaf).iterator
           case (path, leaf) => difference(path, logged.get(path.toList), inputs, leaf).iterator
         }
-    // What is surely wrong goes first.
+    // What is certainly wrong goes first.
     val (different, disagreeing) = verdicts.toSeq.partition(_.isInstanceOf[Differs])
     (different ++ disagreeing).headOption.getOrElse(Same)
   }
@@ -85,7 +85,7 @@ final class RewriteCheck(
         .orElse(logged.flatMap(boundDifference(_, output)))
   }
 
-  /** A value of a list that is deleted may be one of many. */
+  /** A deleted row may have held many values of a list. */
   private def repeatedDifference(
       path: Seq[String],
       input: Option[LeafTotals],
@@ -108,7 +108,7 @@ final class RewriteCheck(
     } yield difference
   }
 
-  /** Of the log and the footers of the inputs, one may be wrong. If the new file agrees with the other, it is right. */
+  /** Either the log or the footers of the inputs may be wrong. If the new file agrees with the other, it is right. */
   private def nullDifference(
       path: Seq[String],
       byLog: Option[Long],
@@ -117,7 +117,7 @@ final class RewriteCheck(
       output: LeafTotals
   ): Option[Verdict] =
     output.nulls.flatMap { after =>
-      // Other writers may not count the nulls of a struct around the column, nor does a log that took their numbers.
+      // Other writers may not count nulls of a struct around the column, and a log may have taken their numbers.
       def mayHaveMore = path.size > 1 && !inputs.byParquetMr
       def isSame(before: Long, dropped: Long) =
         after <= before && after >= before - dropped || after > before && mayHaveMore
@@ -173,7 +173,7 @@ object RewriteCheck {
   /** The new file differs from its inputs; `difference` is a sentence. */
   final case class Differs(difference: String) extends Verdict
 
-  /** The number of rows by the log, if it has it, and by the footers of inputs and output. */
+  /** The number of rows according to the log, if it has it, and to the footers of inputs and output. */
   private def rowDifference(log: Option[Long], inputs: Long, output: Long): Option[Verdict] =
     if (inputs == output && log.forall(_ == output)) None
     else if (inputs == output || log.contains(output))

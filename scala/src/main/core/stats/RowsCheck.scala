@@ -3,8 +3,9 @@ package io.deltaupkeep.stats
 import org.apache.spark.sql.types._
 
 /**
- * Compares what the log says of files that were rewritten row by row with what it says of their inputs: the number of
- * rows, and of each column the number of nulls and the bounds. It knows nothing of how rows are read and written. Pure.
+ * Compares what the log says about files that were rewritten row by row with what it says about their inputs: the
+ * number of rows, and for each column the null count and the bounds. It knows nothing about how rows are read and
+ * written. Pure.
  */
 object RowsCheck {
 
@@ -38,7 +39,7 @@ object RowsCheck {
       found <- after.stats.nullCount if expected != found
     } yield s"Column ${before.path.mkString(".")} has $expected nulls by the log, and $found in the new files."
 
-  /** Of values that the log writes exactly. Bounds of both together are those of the inputs. */
+  /** Only for values that the log writes exactly. Bounds of both together are those of the inputs. */
   private def boundsDifference(before: MergedStats.Column, both: MergedStats.Column): Option[String] =
     for {
       min <- before.stats.min if isExact(before.dataType)

@@ -31,7 +31,7 @@ final class SparkCalendar(modes: Set[String]) extends Serializable {
     else
       keyValues.get(Version) match {
         case Some(version) if isBefore(version, NewCalendarSince) =>
-          Some(s"Spark $version, which wrote a file, used the legacy calendar")
+          Some(s"a file was written by Spark $version, which used the legacy calendar")
         case Some(_) => None
         case None =>
           modes.find(_ != Corrected).map { mode =>

@@ -15,7 +15,7 @@ import org.apache.spark.sql.types._
 private[deltaupkeep] trait Bound {
   def node: JsonNode
 
-  /** Whether it surely is the value that the file has. */
+  /** Whether it is certainly the value that the file has. */
   def isExact: Boolean
 
   def isBelow(other: Bound): Boolean
@@ -33,7 +33,7 @@ private[deltaupkeep] final class ValueOrder[T](
     override def isBelow(other: Bound): Boolean = compare(value, other.asInstanceOf[Value].value) < 0
   }
 
-  /** None if it is not a value of the type, or may be any of several. */
+  /** None if it is not a value of the type, or may stand for several. */
   def read(node: JsonNode): Option[Bound] = parse(node).map(new Value(node, _))
 }
 
@@ -54,7 +54,7 @@ private[deltaupkeep] object ValueOrder {
 
   private val numbers =
     new ValueOrder(node => Option.when(node.isNumber)(node.decimalValue))(_ compareTo _)
-  // As a `Double` is ordered: NaN is the greatest, and -0.0 below 0.0.
+  // Ordered like a `Double`: NaN is the greatest, and -0.0 is below 0.0.
   private val floats = new ValueOrder(floatOf)(java.lang.Double.compare(_, _))
   private val strings =
     new ValueOrder(node => Option.when(node.isTextual)(node.textValue).filter(isUtf8).map(_.getBytes(UTF_8)))(
@@ -90,7 +90,7 @@ private[deltaupkeep] object ValueOrder {
           value.scale == scale && value.precision > LongDigits
     )(_ compareTo _)
 
-  /** Writers of JSON put U+FFFD in place of bytes that are not UTF-8, or half a pair. */
+  /** Writers of JSON put U+FFFD in place of bytes that are not UTF-8, or of half a surrogate pair. */
   private def isUtf8(text: String): Boolean = {
     var i = 0
     while (i < text.length && text.charAt(i) != '\uFFFD' && !isHalf(text, i))
@@ -101,7 +101,7 @@ private[deltaupkeep] object ValueOrder {
   private def isHalf(text: String, i: Int): Boolean =
     Character.isSurrogate(text.charAt(i)) && !Character.isSupplementaryCodePoint(text.codePointAt(i))
 
-  /** JSON cannot write some of them as numbers, so Spark writes them as strings. */
+  /** JSON has no numbers for some of them, so Spark writes them as strings. */
   private def floatOf(node: JsonNode): Option[Double] =
     if (node.isNumber) Some(node.doubleValue)
     else

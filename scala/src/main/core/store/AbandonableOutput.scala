@@ -5,7 +5,7 @@ import scala.util.Try
 import org.apache.hadoop.fs.Abortable
 import org.apache.parquet.io.{OutputFile, PositionOutputStream}
 
-/** A new file that is given up if writing it fails. parquet-java leaves the stream to the file open then. */
+/** A new file that is abandoned if writing it fails: parquet-java then leaves the stream open. */
 private[deltaupkeep] final class AbandonableOutput(output: OutputFile) extends OutputFile {
   private var opened = Option.empty[PositionOutputStream]
 
@@ -40,6 +40,6 @@ private[deltaupkeep] final class AbandonableOutput(output: OutputFile) extends O
         throw failure
     }
 
-  /** Frees what the file takes. A part of it may appear, and is for the caller to delete. */
+  /** Frees its resources. A part of the file may appear, and the caller has to delete it. */
   def abandon(): Unit = if (!abort()) opened.foreach(stream => Try(stream.close()))
 }

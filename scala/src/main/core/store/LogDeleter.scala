@@ -39,9 +39,9 @@ final class LogDeleter(
   private val bytes = new AtomicLong
 
   /**
-   * Deletes one phase after the other.
+   * Deletes the phases in order.
    *
-   * @throws io.deltaupkeep.UpkeepException `LOG_FILE_NOT_DELETED` where a file cannot be deleted, after some
+   * @throws io.deltaupkeep.UpkeepException `LOG_FILE_NOT_DELETED` if a file cannot be deleted after some
    *                                        tries; others that were being deleted just then may be gone.
    *                                        `LOG_DIRECTORY_IS_LINK` before anything is deleted
    */

@@ -22,7 +22,7 @@ object OutputFiles {
   def of(path: Path, conf: Configuration): OutputFile =
     if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf)
 
-  /** Whether Hadoop's own local file system would write the file; Hive's, which Spark finds, changes renames alone. */
+  /** Whether Hadoop's own local file system writes the file. Hive's, which Spark finds, differs in renames only. */
   private def isLocal(path: Path, conf: Configuration): Boolean =
     HasPosixFiles && LocalFileSystems(path.getFileSystem(conf).getClass.getName)
 

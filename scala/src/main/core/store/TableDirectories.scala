@@ -5,7 +5,7 @@ import scala.collection.mutable
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
 
-/** Finds tables by where they are. */
+/** Finds tables by location. */
 object TableDirectories {
 
   /** The directories that match a glob of Hadoop's, and whether each has a Delta log, in the order of their names. */

@@ -32,9 +32,9 @@ private[upkeep] final class CheckpointBase private (
   def file(fragment: Fragment): FileStatus = files(fragment.file)
 
   /**
-   * What a checkpoint holds instead of some fragments, in several sources: the changes, and the actions of
-   * each fragment that no commit touched and that have not expired. Rows have the form of [[FileColumns]], and
-   * paths are spelled as Delta spells them.
+   * What a checkpoint holds in place of the replaced fragments, as several sources: the changes, and of each
+   * fragment the unexpired actions that no commit touched. Rows have the form of [[FileColumns]], and paths are
+   * spelled as Delta spells them.
    */
   def sources(
       replaced: Seq[Fragment],
@@ -69,7 +69,7 @@ private[upkeep] object CheckpointBase {
 
   private lazy val Columns = StructType(Seq("add", "remove").map(Action.logSchema(_)))
 
-  /** The base of a new checkpoint of a policy, or why there is none. */
+  /** The base for a new checkpoint with this policy, or why there is none. */
   def of(
       handle: DeltaHandle,
       policy: Policy,

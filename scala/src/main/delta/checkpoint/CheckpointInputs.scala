@@ -11,13 +11,13 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
 
-/** What a checkpoint of a table's version is made of, for its plan and for its execution: each is read once. */
+/** The inputs of a checkpoint, shared by its plan and its execution. Each is read once. */
 private[checkpoint] final class CheckpointInputs(val handle: DeltaHandle) {
 
   lazy val session: ClassicSession = SessionCopy.of(handle.session) { conf =>
     // The number of partitions is the number of files.
     conf.setConf(SQLConf.ADAPTIVE_EXECUTION_ENABLED, false)
-    // Values of partitions and bounds stay as they are in the log, whatever the session does with old dates and with digits.
+    // Partition values and bounds stay as logged, however the session rebases old dates and rounds timestamps.
     conf.setConfString(SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key, "CORRECTED")
     conf.setConfString(SQLConf.PARQUET_INT96_REBASE_MODE_IN_WRITE.key, "CORRECTED")
     if (conf.parquetOutputTimestampType == ParquetOutputTimestampType.TIMESTAMP_MILLIS)
@@ -35,7 +35,7 @@ private[checkpoint] final class CheckpointInputs(val handle: DeltaHandle) {
   private val bases = mutable.Map.empty[Policy, Either[String, CheckpointBase]]
 
   /**
-   * What a checkpoint of a policy can build on, or why there is nothing. Reads the commits since the last
+   * What a checkpoint with this policy can build on, or why there is nothing. Reads the commits since the last
    * one.
    */
   def baseOf(policy: Policy): Either[String, CheckpointBase] =

@@ -7,7 +7,7 @@ import io.deltaupkeep.plan.checkpoint._
 import org.apache.spark.sql.delta.upkeep.read.{ListedLog, Wholeness}
 import org.apache.spark.sql.delta.util.FileNames
 
-/** Finds out what a checkpoint would be made of, and writes nothing. */
+/** Plans a checkpoint. Writes nothing. */
 private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
   import inputs.{damaged, handle, log, pointer}
 
@@ -26,8 +26,8 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
   }
 
   /**
-   * Approximate number of adds and tombstones of this version: the files that its checksum counts, or more if
-   * the bytes of the log show that there must be tombstones. Nothing is replayed.
+   * Approximate number of adds and tombstones of this version: the file count of its checksum, or more if the
+   * size of the log implies tombstones. Nothing is replayed.
    */
   private def fileActions: Long = {
     val readable = log.snapshot
@@ -56,7 +56,7 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
       whole,
       found.collect {
         case (set, Wholeness.Damaged(why, _)) => DamagedCheckpoint(set.map(_.name), why)
-        // Otherwise the new one, which has the same name, would be taken for the work of a slower driver.
+        // Otherwise the new checkpoint, which has the same name, would be discarded as a slower driver's.
         case (set, Wholeness.Unproved(why)) if whole.isEmpty && set.exists(isClassic) =>
           DamagedCheckpoint(set.map(_.name), why)
       }
@@ -71,7 +71,7 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
   private def base(policy: Policy): Either[String, Base] =
     inputs.baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
 
-  /** Where a full checkpoint would find the state. */
+  /** How a full checkpoint would get the state. */
   private def replay: Replay = {
     val bytes = log.snapshot.logSegment.deltas.map(_.getLen).sum
     val most = inputs.session.sessionState.conf.getConf(UpkeepConf.CheckpointDriverBytes)
@@ -79,7 +79,7 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
     else if (bytes > most)
       Replay.AsJob(s"the commits take ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
     else if (inputs.schema.hasVariantStatistics)
-      Replay.AsJob("statistics of variants are read by a query")
+      Replay.AsJob("variant statistics are read by a query")
     else Replay.OnDriver
   }
 }

@@ -24,7 +24,7 @@ import org.apache.spark.sql.delta.util.FileNames
  * The contents of a checkpoint.
  *
  * @param fragments    with their files
- * @param nonFileActions actions about no file
+ * @param nonFileActions actions that concern no file
  * @param isOneFile    whether they already form one classic checkpoint, except for its name
  */
 private[upkeep] final case class CheckpointContents(
@@ -38,7 +38,7 @@ private[upkeep] final case class CheckpointContents(
 }
 
 /**
- * Publishes verified contents as a checkpoint, and returns what `_last_checkpoint` has to say.
+ * Publishes verified contents as a checkpoint, and returns the contents of `_last_checkpoint`.
  *
  * @param damaged names of files that it replaces
  */
@@ -55,10 +55,10 @@ private[upkeep] final class CheckpointPublisher(
   private val useRename = handle.showsPartialWrites
   private val below = new CommitBelow(handle)
 
-  /** New files that readers see, or that a file which they see names. */
+  /** New files that readers can find, directly or through a file that names them. */
   private val published = new ConcurrentLinkedQueue[Path]
 
-  /** Publishes if the table is still the same. Withdraws the files if it no longer is afterwards. */
+  /** Publishes if the table is still the same, and withdraws the files if it was replaced meanwhile. */
   private def unlessReplaced(contents: CheckpointContents)(publish: => LastCheckpointInfo) = {
     def withdrawIfReplaced(): Unit = if (!below.isThere) {
       (published.asScala ++ newSidecars(contents)).foreach(path =>
@@ -72,7 +72,7 @@ private[upkeep] final class CheckpointPublisher(
     info
   }
 
-  /** Sidecars have the version of the checkpoint for which they were written in their names. */
+  /** The name of a sidecar begins with the version of the checkpoint that it was written for. */
   private def newSidecars(contents: CheckpointContents): Seq[Path] = {
     val reused = snapshot.checkpointProvider.version
     val ofVersion = f"${snapshot.version}%020d."
@@ -96,7 +96,7 @@ private[upkeep] final class CheckpointPublisher(
         contents.fileActions,
         sidecarBytes,
         conf,
-        // A task writes the Parquet file. If it is interrupted, half a file must not have the final name.
+        // An interrupted task must not leave half a Parquet file under the final name.
         useRename = true
       )
       published.add(topLevel.getPath)
@@ -159,7 +159,7 @@ private[upkeep] final class CheckpointPublisher(
 
   /**
    * If the file exists, another driver was faster, and its file is kept: readers that have listed it use its
-   * length to find the footer. A file that is damaged, cut off or holds other files is replaced.
+   * length to find the footer. A file that is damaged, truncated or holds different files is replaced.
    */
   private def onlyOnce(path: Path, adds: Long)(publish: => Unit): FileStatus = {
     val fs = path.getFileSystem(conf)
@@ -177,7 +177,7 @@ private[upkeep] final class CheckpointPublisher(
     }
   }
 
-  /** Fragments of one file are read in one go. */
+  /** Fragments of the same file are read together. */
   private def rowGroups(contents: CheckpointContents): Seq[RowGroupsOf] = {
     val byFile = contents.fragments.groupMap(_._2.getPath)(_._1)
     contents.fragments.map(_._2).distinctBy(_.getPath).map { file =>
@@ -208,7 +208,7 @@ private object CheckpointPublisher {
   val Threads = 8
 }
 
-/** The same version of the table, with the state that the checkpoint gives. Nothing is replayed. */
+/** The same version of the table, with its state taken from the checkpoint. Nothing is replayed. */
 private final class SnapshotOfCheckpoint(original: Snapshot, adds: Long, actions: Seq[Action])
     extends SnapshotCopy(original) {
 

@@ -8,7 +8,7 @@ import io.deltaupkeep.plan.checkpoint.{CheckpointPlan, Policy, TopLevelFormat, W
 import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
-/** Writes a planned checkpoint, verifies what it holds, and publishes it. */
+/** Writes a planned checkpoint, verifies its contents, and publishes it. */
 private[checkpoint] final class CheckpointWriter(inputs: CheckpointInputs) {
   import inputs.{damaged, handle, pointer, schema, session}
 
@@ -17,14 +17,14 @@ private[checkpoint] final class CheckpointWriter(inputs: CheckpointInputs) {
   /**
    * Writes the checkpoint, and `_last_checkpoint` after all its files.
    *
-   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_MISMATCH`: it would hold other files than the table;
+   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_MISMATCH`: its files would differ from the table's;
    *                                        `TABLE_REPLACED`: the table was dropped meanwhile. Nothing is
    *                                        published.
    */
   def write(plan: CheckpointPlan): WrittenCheckpoint = session.withActive {
     val temporary = new TemporaryFiles(handle)
     val below = new CommitBelow(handle)
-    // A write would bring the directories of a dropped table back.
+    // A write would recreate the directories of a dropped table.
     below.require()
     val (contents, info) =
       try {

@@ -15,8 +15,8 @@ import org.apache.spark.sql.delta.util.FileNames
 import org.apache.spark.sql.delta.util.FileNames.DeltaFile
 
 /**
- * The commit whose version a checkpoint is of. If the log no longer has it, the table was dropped, and maybe
- * created anew at the same path, while the checkpoint was being written.
+ * The commit of the checkpoint's version. If the log no longer has it, the table was dropped, and perhaps
+ * recreated at the same path, while the checkpoint was being written.
  */
 private[upkeep] final class CommitBelow(handle: DeltaHandle) {
   import CommitBelow._
@@ -30,7 +30,7 @@ private[upkeep] final class CommitBelow(handle: DeltaHandle) {
     case DeltaFile(file, version) if version == snapshot.version => file
   }
 
-  /** A catalog copies the commit into the log later, if at all yet. */
+  /** Whether the catalog may not have copied the commit into the log yet. */
   private val isStaged = read.exists(_.getPath.getParent.getName != logPath.getName)
 
   private def now: Option[FileStatus] =
@@ -49,7 +49,7 @@ private[upkeep] final class CommitBelow(handle: DeltaHandle) {
 
   /**
    * Whether the log begins no earlier than the version that was read, and never had this table. The times alone
-   * do not tell: the log may be a copy. A table that is replaced by a statement gets another id, too.
+   * do not prove it: the log may be a copy. Nor does another id: REPLACE TABLE changes it too.
    */
   private def isCreatedAnew: Boolean =
     statusOf(FileNames.unsafeDeltaFile(logPath, 0)).exists { first =>
@@ -69,7 +69,7 @@ private[upkeep] final class CommitBelow(handle: DeltaHandle) {
 
   def gone: UpkeepException = UpkeepErrors.tableReplaced(handle.name, snapshot.version)
 
-  /** Deletes the directories of a dropped table, which a file of the checkpoint has brought back, if empty. */
+  /** Deletes the empty directories of a dropped table that a file of the checkpoint recreated. */
   def deleteEmptyLog(): Unit =
     if (Try(!isThere).getOrElse(false))
       Seq(FileNames.sidecarDirPath(logPath), logPath, logPath.getParent).foreach { directory =>
@@ -80,14 +80,14 @@ private[upkeep] final class CommitBelow(handle: DeltaHandle) {
 
 private object CommitBelow {
 
-  /** Some stores say the time in whole seconds in one answer and in milliseconds in another. */
+  /** Some stores return the time in whole seconds in one response and in milliseconds in another. */
   private def mayBeSame(one: FileStatus, other: FileStatus): Boolean = {
     val times = Seq(one, other).map(_.getModificationTime)
     one.getLen == other.getLen &&
     (times.distinct.size == 1 || (times.exists(isWhole) && times.map(_ / 1000).distinct.size == 1))
   }
 
-  /** Whether both have the same millisecond. A second is long enough to create a table anew. */
+  /** Whether both have the same millisecond. A second is long enough to recreate a table. */
   private def isOneTime(one: FileStatus, other: FileStatus): Boolean =
     one.getModificationTime == other.getModificationTime && !isWhole(one.getModificationTime)
 

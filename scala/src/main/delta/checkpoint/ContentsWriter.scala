@@ -10,7 +10,7 @@ private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, tempora
 
   private val parts = new PartWriter(handle, session, schema)
 
-  /** Writes those that the plan does not keep. */
+  /** Writes the parts that the plan does not keep. */
   def write(plan: CheckpointPlan): CheckpointContents = {
     val kind = partKindOf(plan)
     plan.build match {
@@ -51,7 +51,7 @@ private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, tempora
   private def fromStateAsJob(build: Build.Full, kind: PartKind): CheckpointContents = {
     val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
     val written = parts.write(state, kind, build.actions / build.newFragments)
-    // The job leaves the other actions out of row groups.
+    // The job leaves non-file actions out of row groups.
     val ofOthers =
       if (kind.isRowGroups) parts.write(kind, written.others.size.toLong, Nil, written.others).fragments
       else Nil

@@ -24,10 +24,10 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
 
 /**
- * Writes files of a checkpoint on the driver, without a Spark job. Rows are collected as columns. Columns
- * become a row group when they have its number of actions, or take 64 MB of memory.
+ * Writes files of a checkpoint on the driver, without a Spark job. Rows are collected as columns, which become
+ * a row group once they hold `actionsOfPart` actions or take 64 MB of memory.
  *
- * @param kind          sidecars of a row group each, or one file of row groups
+ * @param kind          sidecars with one row group each, or one file of row groups
  * @param actionsOfPart largest number of actions in a row group
  */
 private[upkeep] final class DriverParts(
@@ -107,8 +107,8 @@ private[upkeep] final class DriverParts(
     }
 
     /**
-     * Takes over the rows of another one, if together they make at most half a row group. Two row groups are
-     * made in parallel.
+     * Takes over the rows of another writer if together they make at most half a row group. Larger ones are
+     * encoded in parallel.
      */
     private[DriverParts] def takeAll(from: Writer): Boolean = {
       val fit = 2 * (rows.rows + from.rows.rows) <= actionsOfPart && rows.bytes + from.rows.bytes <= MaxBytes

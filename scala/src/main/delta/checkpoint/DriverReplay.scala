@@ -19,8 +19,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * for a file, an application or a domain is kept (protocol, 'Action Reconciliation'). Threads parse splits of
  * commits in parallel, and wait for each other only to see what newer commits named.
  *
- * Memory: a key of about 150 bytes for each file that the commits name, 150 MB for a million. In addition
- * each thread holds the actions of one split and of one output file.
+ * Memory: a key of about 150 bytes for each file that the commits name, 150 MB for a million. Each
+ * thread also holds the actions of one split and of one output file.
  */
 private[upkeep] final class DriverReplay(
     handle: DeltaHandle,

@@ -22,7 +22,8 @@ import org.apache.spark.sql.types.StructType
 import org.apache.spark.util.SerializableConfiguration
 
 /**
- * Where a part is written. Each attempt asks for a path, so no two write the same file. Nobody reads it yet.
+ * Where a part is written. Each attempt asks for a path, so no two write the same file. Readers do not see it
+ * yet.
  */
 private[upkeep] sealed trait PartPlace extends Serializable {
   def path(conf: Configuration, part: Int): Path
@@ -94,7 +95,7 @@ private[upkeep] final class PartTask(
     val attempt = new TaskAttemptID("", 0, TaskType.REDUCE, part, 0)
     val writer = factory.newInstance(path.toString, stored, new TaskAttemptContextImpl(conf.value, attempt))
     rows.foreach(writer.write)
-    // Not after a failure: it would publish the rows until then.
+    // Not after a failure: closing would publish the rows written so far.
     writer.close()
   }
 

@@ -42,14 +42,14 @@ private[upkeep] object PartKind {
 /**
  * The files that were written.
  *
- * @param fragments counted by the footers of their files
- * @param others    actions about no file
+ * @param fragments counted from the footers of their files
+ * @param others    non-file actions
  */
 private[upkeep] final case class WrittenParts(fragments: Seq[(Fragment, FileStatus)], others: Seq[Action])
 
 /**
- * Writes the actions of a checkpoint to Parquet files with Bloom filters, by which a later checkpoint finds
- * the files that they name.
+ * Writes the actions of a checkpoint to Parquet files with Bloom filters, which tell a later checkpoint
+ * which files they name.
  */
 private[upkeep] final class PartWriter(
     handle: DeltaHandle,
@@ -66,7 +66,7 @@ private[upkeep] final class PartWriter(
    * Writes actions on the driver.
    *
    * @param sources of rows, shared by the threads
-   * @param others  actions about no file, which sidecars do not hold
+   * @param others  non-file actions, which sidecars do not hold
    */
   def write(
       kind: PartKind,
@@ -107,7 +107,7 @@ private[upkeep] final class PartWriter(
     written(kind, files, NonFileActions.of(results.flatMap(_.others), checkpointSchema.schema))
   }
 
-  /** The fragments of written files of a kind, by their footers. */
+  /** The fragments of the written files, from their footers. */
   def written(kind: PartKind, files: Seq[FileStatus], others: Seq[Action]): WrittenParts = {
     kind match {
       case PartKind.RowGroups(temporary) => files.foreach(file => temporary.add(file.getPath))

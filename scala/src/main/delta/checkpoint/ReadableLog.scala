@@ -7,7 +7,7 @@ import org.apache.spark.sql.delta.upkeep.read.{ListedLog, WholeCheckpoint, Whole
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
 
-/** The readable log of a version: Delta looks at the files of a checkpoint only when it has to. */
+/** The readable log of a version: Delta itself opens the files of a checkpoint only when it has to. */
 private[upkeep] final class ReadableLog(handle: DeltaHandle) {
   import Wholeness._
 
@@ -57,7 +57,7 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) {
   private def check(checkpoint: CheckpointProvider): Wholeness =
     if (checkpoint.isEmpty) Whole else whole.check(checkpoint.version, checkpoint)
 
-  /** The version read from a checkpoint that is older than the given one, if all commits since exist. */
+  /** This version, read from a checkpoint older than the given one, if all commits since then exist. */
   private def before(checkpoint: Long): Option[Snapshot] = {
     val version = handle.snapshot.version
     val older = if (checkpoint > 0) deltaLog.findLastCompleteCheckpointBefore(checkpoint) else None

@@ -18,7 +18,7 @@ private[upkeep] object CompatibilityCheckpoint {
 
   /**
    * Writes it if the newest checkpoint has a UUID in its name and no readable copy, and is whole: a copy of a
-   * damaged one would outlive its removal. Delta's cleanup does not ask, and writes without a rename: if it is
+   * damaged one would outlive its removal. Delta's cleanup does not check, and writes without a rename: if it is
    * cut short, half a file stays for good. The rename also helps on stores where a partial write is not
    * visible, because an interrupted task may publish half a file.
    */

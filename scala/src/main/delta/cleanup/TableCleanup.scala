@@ -48,10 +48,10 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
   }
 
   /**
-   * After the cleanup, versions are read from the cutoff checkpoint only, so it must be whole. Of many that are
-   * not, the older ones are not looked at.
+   * After the cleanup, versions are read from the cutoff checkpoint only, so it must be whole. After
+   * `MostPassedOver` checkpoints that are not, older ones are not checked.
    *
-   * @param passedOver how many versions are not
+   * @param passedOver how many were not whole so far
    */
   @tailrec
   private def planOf(input: CleanupInput, reader: DeltaLogReader, passedOver: Int = 0): CleanupPlan = {
@@ -64,7 +64,7 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     } yield file -> problem
     val flawed =
       if (passedOver < TableCleanup.MostPassedOver) standsOn.toSeq.flatMap(flawedAt)
-      else standsOn.toSeq.flatMap(input.checkpointFiles(_)).map(_ -> "it was not looked at")
+      else standsOn.toSeq.flatMap(input.checkpointFiles(_)).map(_ -> "it was not checked")
     if (flawed.isEmpty) plan
     else {
       val unreadable = flawed.map { case (file, problem) =>
@@ -117,7 +117,7 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
 
 object TableCleanup {
 
-  /** The files of each are looked at. */
+  /** Checking one reads its files. */
   private val MostPassedOver = 20
 
   /** With the table's own retention; `now` in milliseconds since the epoch. */

@@ -8,12 +8,12 @@ import org.apache.spark.sql.delta.upkeep.table.SnapshotCopy
 /**
  * The version of a table that a commit of new files starts from.
  *
- * Where there are row ids, Delta asks it for their high water mark (protocol, 'Row IDs'), and replays the whole log in
+ * If the table has row ids, Delta asks it for their high water mark (protocol, 'Row IDs') and replays the whole log in
  * queries to find it, which can take longer than the compaction. The version's checksum has the mark too.
  */
 private[upkeep] object CommitBase {
 
-  /** The snapshot, with the mark from its checksum, unless files have ids beyond that or not all files are known. */
+  /** The snapshot, with the mark from its checksum, unless files have higher ids or not all files are known. */
   def of(snapshot: Snapshot, files: SelectedFiles): Snapshot = {
     val known = for {
       checksum <- snapshot.checksumOpt if RowId.isSupported(snapshot.protocol)
@@ -25,7 +25,7 @@ private[upkeep] object CommitBase {
   }
 }
 
-/** The same version of the table, with the domain metadata of its checksum. Nothing is replayed for them. */
+/** The same version of the table, with the domain metadata of its checksum. Nothing is replayed for it. */
 private final class SnapshotOfChecksum(original: Snapshot, domains: Seq[DomainMetadata])
     extends SnapshotCopy(original) {
 

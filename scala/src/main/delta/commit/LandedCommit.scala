@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
- * A commit that succeeded although its writer got an error: a store client may repeat a request whose answer
+ * A commit that succeeded although its writer got an error: a store client may retry a request whose response
  * was lost, and then find its own file.
  */
 private[upkeep] object LandedCommit {

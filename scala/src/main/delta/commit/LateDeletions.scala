@@ -9,10 +9,10 @@ sealed trait InputFate
 object InputFate {
   case object Unchanged extends InputFate
 
-  /** The table no longer has it: no row of it is there, or another file has those that are. */
+  /** The table no longer has it: its rows are gone, or another file has them. */
   case object Removed extends InputFate
 
-  /** It has another deletion vector now, or none any more. */
+  /** It has a different deletion vector now, or none. */
   final case class Hidden(deleted: () => RowSelection) extends InputFate
 }
 
@@ -29,7 +29,7 @@ final case class MergedInput(leftOut: () => RowSelection, fate: InputFate)
  * For example, input a has rows 0 to 4, of which 1 was left out, and b has rows 0 to 2. The new file has
  * a0 a2 a3 a4 b0 b1 b2. If a hides 1 and 3 now, and b hides 0, then rows 2 and 4 of the new file were deleted.
  *
- * Pure, but for the selections: each is read when its input's turn comes, and not kept.
+ * Pure, except for the selections: each is read when its input's turn comes, and not kept.
  *
  * @param placed where the rows of the inputs are in the new file, in its order
  */
@@ -41,16 +41,16 @@ final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows]) {
       .groupBy(_.rows.input)
 
   /**
-   * @param delete is told runs of rows of the new file, `from` until `until`, each row once
-   * @return whether all changes can be told as deleted rows of the new file. If not, `delete` was told some of them,
-   *         or none
+   * @param delete receives runs of rows of the new file, `from` until `until`, each row once
+   * @return whether all changes can be expressed as deleted rows of the new file. If not, `delete` received some of
+   *         them, or none
    */
   def find(delete: (Long, Long) => Unit): Boolean =
     mostlyLeft && inputs.zipWithIndex.forall { case (input, index) => find(input, index)(delete) }
 
   /**
-   * Removed inputs may take up to half of the new file. If more of it would be hidden, the rest is better rewritten:
-   * another compaction has most of it.
+   * Removed inputs may make up at most half of the new file. If more were hidden, it is better to rewrite the rest:
+   * another compaction has most of the rows.
    */
   private def mostlyLeft: Boolean = {
     val removed = inputs.indices.filter(inputs(_).fate == InputFate.Removed)
@@ -70,14 +70,14 @@ final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows]) {
       case InputFate.Hidden(deleted) =>
         val now = deleted()
         val leftOut = input.leftOut()
-        // A row that is there again, as after RESTORE, is not in the new file; nor is one behind the end of the input.
+        // A row that RESTORE brought back is not in the new file; nor is one past the end of the input.
         val isMapped = now.dropsAllOf(leftOut) && now.end <= rowsOf(index) + leftOut.dropped
         if (isMapped) runsOf(index).foreach(find(now, leftOut, _)(delete))
         isMapped
     }
 
   private def find(now: RowSelection, leftOut: RowSelection, run: Run)(delete: (Long, Long) => Unit): Unit = {
-    // From a row of the input to that of the new file.
+    // The distance from a row of the input to the same row of the new file.
     var shift = run.start - run.rows.firstRow
     var from = now.nextDropped(run.rows.firstRow)
     while (from < run.rows.end) {

@@ -20,7 +20,7 @@ private[upkeep] final class NewDeletionVector(root: Path, metadata: Metadata, co
 
   private val store = DeletionVectorStore.createInstance(conf)
 
-  /** The vector of some rows, stored. If it cannot be stored, nothing of it stays. */
+  /** Stores the vector of some rows. A failure leaves nothing behind. */
   def write(rows: RoaringBitmapArray): DeletionVectorDescriptor = {
     rows.runOptimize()
     val bytes = rows.serializeAsByteArray(RoaringBitmapArrayFormat.Portable)

@@ -17,7 +17,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 /**
  * Commits the bins of an OPTIMIZE with `dataChange = false`, in batches as they are written.
  *
- * @param selected  the files of which the plan was made
+ * @param selected  the files that the plan was made from
  * @param operation as the history shows it
  * @param mayHide   whether a deletion vector may hide rows of new files
  */
@@ -34,10 +34,10 @@ private[upkeep] final class OptimizeCommitter(
   private val comparison = new RowComparison(handle)
 
   /**
-   * What other writers deleted from the files of a bin meanwhile is deleted from its new file too. Bins whose files were
-   * changed in other ways are dropped and their new files deleted; the rest is committed.
+   * Rows that other writers meanwhile deleted from a bin's files are deleted from its new file too. Bins whose files
+   * were changed in other ways are dropped and their new files deleted; the rest is committed.
    * If a bin cannot be written, the new files that are not committed yet are deleted; earlier batches stay
-   * committed. No file is deleted before the log shows that no commit names it.
+   * committed. A file is deleted only after the log shows that no commit names it.
    *
    * @param transaction in which the first batch is committed
    * @throws io.deltaupkeep.UpkeepException `OPTIMIZE_CONFLICT` if every attempt met a conflict
@@ -55,7 +55,7 @@ private[upkeep] final class OptimizeCommitter(
       }
       .foldLeft(nothingToDo)(_ ++ _)
 
-  /** As many bins as one commit may have, or none if no more are left to commit. */
+  /** As many bins as one commit may have; empty if none are left to commit. */
   @tailrec
   private def nextBatch(outcomes: Iterator[BinOutcome.Final], before: CommitOutcome = nothingToDo): Batch = {
     val bins = Vector.newBuilder[WrittenBin]
@@ -75,7 +75,7 @@ private[upkeep] final class OptimizeCommitter(
         odd ++= differing
         same.map(_.written)
       } catch {
-        // An interrupt too.
+        // Including interrupts.
         case failure: Throwable =>
           removeFiles(bins.result())
           throw failure
@@ -84,7 +84,7 @@ private[upkeep] final class OptimizeCommitter(
     if (same.isEmpty && outcomes.hasNext) nextBatch(outcomes, others) else Batch(same, others)
   }
 
-  /** The bins whose rows are those of their inputs, and the others, whose new files are removed. */
+  /** The bins whose rows match their inputs, and the others, whose new files are removed. */
   private def verified(bins: Seq[Rebased]): (Seq[Rebased], Seq[OddBin]) =
     if (!settings.verify || bins.isEmpty || differences(bins).isEmpty) (bins, Nil)
     else
@@ -189,9 +189,9 @@ private object OptimizeCommitter {
 
   private final case class Carried(surviving: Seq[Rebased], lost: Seq[WrittenBin], odd: Seq[OddBin])
 
-  /** Delta resolves conflicts that do not touch our files by itself, so each attempt here met one that does. */
+  /** Delta itself resolves conflicts that do not touch our files, so each attempt here met one that does. */
   private val MaxAttempts = 10
 
-  /** Later attempts lose the bins that writers change again and again, so that the others get through. */
+  /** Later attempts give up bins that writers keep changing, so that the others get through. */
   private val MostCarried = 5
 }

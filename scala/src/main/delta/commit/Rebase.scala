@@ -19,11 +19,11 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 
 /**
- * A written bin as one version of the table takes it.
+ * A written bin, carried over to one version of the table.
  *
- * @param removed its inputs, as far as that version has them, and as it has them
+ * @param removed the inputs that still exist at that version, as it has them
  * @param adds    its new files
- * @param vector  of the new file, made for this version alone
+ * @param vector  of the new file, made for this version only
  */
 private[upkeep] final case class Rebased(
     written: WrittenBin,
@@ -58,10 +58,10 @@ private[upkeep] object Rebased {
 /**
  * Carries written bins over to a newer version of the table. Rows of their inputs that other writers deleted meanwhile
  * are deleted from the new file too, by a deletion vector. It is always made from what was read and that version, so a
- * bin may be carried over again and again.
+ * bin can be carried over repeatedly.
  *
  * @param next    starts from the newer version
- * @param carries whether bins are carried over whose inputs were changed; if not, they are lost
+ * @param carries whether bins with changed inputs are carried over; if not, they are lost
  */
 private[upkeep] final class Rebase(
     handle: DeltaHandle,
@@ -80,7 +80,7 @@ private[upkeep] final class Rebase(
   private val takesVectors =
     carries && DeletionVectorUtils.deletionVectorsWritable(next.protocol, next.metadata)
 
-  /** The bins that can be carried over, and those that are lost. If it fails, nothing that it wrote stays. */
+  /** The bins that can be carried over, and those that are lost. A failure leaves nothing behind. */
   def apply(bins: Seq[WrittenBin]): (Seq[Rebased], Seq[WrittenBin]) =
     if (!isSameTable) (Nil, bins)
     else {

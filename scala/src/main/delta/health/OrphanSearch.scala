@@ -16,8 +16,8 @@ import org.apache.spark.sql.functions.broadcast
 
 /**
  * Searches for files that VACUUM would delete: files in the table's directory that are older than
- * `delta.deletedFileRetentionDuration`, and that neither the newest version nor a removal inside that time
- * names.
+ * `delta.deletedFileRetentionDuration` and named neither by the newest version nor by a removal within that
+ * time.
  *
  * Lists up to `spark.deltaUpkeep.health.listedFiles` files, and holds about 500 bytes for each.
  */
@@ -62,7 +62,7 @@ final class OrphanSearch(handle: DeltaHandle) {
   private def isHidden(file: FileStatus): Boolean =
     DeltaApi.current.isHidden(snapshot.metadata.partitionColumns, file.getPath.getName)
 
-  /** Those of the given names that older versions inside the retention name. */
+  /** The given names that removals within the retention have. */
   private def removedOf(names: Seq[String]): Set[String] =
     if (names.isEmpty) Set.empty
     else {

@@ -16,7 +16,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * Writes the checkpoints that commits of an application make due, one after the other, in a thread of its own.
+ * Writes the checkpoints that commits of an application make due, one after the other, in its own thread.
  * At most one checkpoint per table is queued: the newest. With more than a thousand tables queued, others wait for
  * their next commit.
  */
@@ -83,9 +83,9 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     if (isEnding || isPaused(pending.key)) metrics.skipped.inc()
     else if (waiting.size >= MaxTables && !waiting.containsKey(pending.key)) {
       metrics.skipped.inc()
-      logWarning(s"Checkpoints of $MaxTables tables wait: that of ${pending.key} is left to its next commit")
+      logWarning(s"$MaxTables tables wait for checkpoints: that of ${pending.key} is left to its next commit")
     } else {
-      // No thread could be started, for example for want of memory.
+      // No thread could be started, for example for lack of memory.
       if (thread.getState == Thread.State.TERMINATED) replaceThread()
       if (waiting.put(pending.key, pending) != null) metrics.skipped.inc()
       tables.put(pending.key, state.copy(submitted = Some(pending.version)))
@@ -111,7 +111,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       case replaced: UpkeepException if replaced.name == "TABLE_REPLACED" =>
         metrics.skipped.inc()
         logInfo(replaced.getMessage)
-      // A fatal error too must be seen, and must not be tried again after each commit.
+      // A fatal error must be recorded too, and must not be retried after each commit.
       case e: Throwable =>
         metrics.failed.inc()
         logWarning(s"The checkpoint of version ${pending.version} of ${pending.key} failed", e)
@@ -146,7 +146,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     Iterator.continually(next()).takeWhile(_.nonEmpty).flatten.takeWhile(isSoundAfter).foreach(_ => ())
   }
 
-  /** Runs a checkpoint. After a fatal error another thread goes on. */
+  /** Runs a checkpoint. After a fatal error another thread takes over. */
   private def isSoundAfter(pending: PendingCheckpoint): Boolean = {
     var isSound = false
     try {
@@ -176,12 +176,12 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     }
   }
 
-  /** Waits until the queue is empty, for at most some milliseconds; false if that was not enough. */
+  /** Waits up to `atMostMs` until the queue is empty; false if that was not enough. */
   def drain(atMostMs: Long): Boolean = waitWhile(atMostMs)(busyWith.nonEmpty || !waiting.isEmpty)
 
   /**
-   * Waits until no checkpoint of a table is queued or being written, for at most some milliseconds; false if
-   * that was not enough.
+   * Waits up to `atMostMs` until no checkpoint of a table is queued or being written; false if that was not
+   * enough.
    */
   def await(table: TableKey, atMostMs: Long): Boolean =
     waitWhile(atMostMs)(busyWith.contains(table) || waiting.containsKey(table))
@@ -201,7 +201,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     synchronized {
       isEnding = true
       if (!waiting.isEmpty)
-        logWarning(s"$application has ended and leaves ${CountText.of(waiting.size, "checkpoint")}")
+        logWarning(s"$application ended with ${CountText.of(waiting.size, "checkpoint")} in the queue")
       waiting.clear()
       notifyAll()
     }
@@ -226,7 +226,7 @@ object CheckpointWorker {
 
   /**
    * Waits for the checkpoint that a commit of this application has made due, so that it is not written twice.
-   * After ten minutes the caller goes on: if both write it, the first one stays.
+   * After ten minutes the caller proceeds: if both write it, the first one is kept.
    */
   def await(table: DeltaHandle): Unit =
     find(table.session).foreach(_.await(TableKey.of(table.snapshot), MaxAwaitMs))
@@ -239,7 +239,7 @@ object CheckpointWorker {
     }
   }
 
-  /** Makes a worker the one of its application. */
+  /** Installs the worker of an application. */
   private[upkeep] def install(worker: CheckpointWorker): CheckpointWorker = synchronized {
     current = Some(worker)
     worker
@@ -256,7 +256,7 @@ object CheckpointWorker {
       outcome: Option[HookOutcome]
   )
 
-  /** A map with a limited number of values, which forgets the oldest. */
+  /** A map of limited size, which forgets the value that was unused the longest. */
   private final class Recent[T](most: Int) {
     private val values = new util.LinkedHashMap[TableKey, T](16, 0.75f, true) {
       override def removeEldestEntry(eldest: util.Map.Entry[TableKey, T]): Boolean = size > most

@@ -6,7 +6,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.{CheckpointPolicy, DeltaConfigs, Snapshot, V2CheckpointTableFeature}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 
-/** What the session's settings of Delta ask for in the checkpoints after commits. */
+/** The request for a checkpoint after a commit, from the session's Delta settings. */
 private[upkeep] object HookRequest {
 
   def of(session: SparkSession, snapshot: Snapshot): CheckpointRequest = {
@@ -28,8 +28,8 @@ private[upkeep] object HookRequest {
     if (name == TopLevelFormat.Parquet.name) TopLevelFormat.Parquet else TopLevelFormat.Json
 
   /**
-   * The protocol has no classic checkpoint in parts for a table with the feature v2Checkpoint, although Delta
-   * writes it. A checkpoint that has one part anyway can build on the last one.
+   * The protocol forbids multi-part checkpoints for tables with the v2Checkpoint feature, although Delta writes
+   * them. A checkpoint that would have only one part can build on the last one.
    */
   private def splits(partSize: Long, snapshot: Snapshot): Boolean =
     isV2(snapshot) || (!snapshot.protocol.isFeatureSupported(V2CheckpointTableFeature) &&

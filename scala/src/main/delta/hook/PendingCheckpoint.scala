@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, DeltaApi}
 
-/** A checkpoint that is due, of the version that a commit made. */
+/** A checkpoint that is due, for the version of a commit. */
 private[upkeep] case class PendingCheckpoint(
     session: SparkSession,
     snapshot: Snapshot,
@@ -42,8 +42,8 @@ private[upkeep] case class PendingCheckpoint(
     TableCheckpoint(DeltaHandle.of(session, snapshotToWrite, catalogTable), request).execute()
 
   /**
-   * Whether the table alone shows that a Spark job writes the checkpoint. The end of the application cancels
-   * jobs first of all.
+   * Whether the table alone shows that the checkpoint needs a Spark job. When an application ends, its jobs are
+   * cancelled first.
    */
   def needsJob: Boolean = {
     val isParquetV2 = request.format.contains(TopLevelFormat.Parquet)

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.hook
 
 import org.apache.spark.sql.delta.Snapshot
 
-/** A table. After DROP and CREATE the table at the same path is another one, with another id. */
+/** A table. One that is dropped and recreated at the same path is another table, with another id. */
 private[upkeep] final case class TableKey(log: String, id: String) {
   override def toString: String = log
 }

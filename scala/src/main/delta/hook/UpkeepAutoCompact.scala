@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
  * Auto-compaction with our engine. Delta decides after a commit whether to compact, and which partitions.
- * Delta does all of it for tables with clustering columns, for tables that our OPTIMIZE refuses, and if
+ * Delta also does the work for tables with clustering columns, for tables that our OPTIMIZE refuses, and if
  * `spark.deltaUpkeep.optimize.engine` is `rows`.
  *
  * As with Delta's, a failure is logged and never fails the commit before it, unless the session asks for that

@@ -15,8 +15,8 @@ import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandl
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
- * Writes the checkpoint that a commit makes due: in the background, or before the commit returns. Nothing
- * can start a Spark job once the application begins to end, so a checkpoint that needs one does not wait.
+ * Writes the checkpoint that a commit makes due: in the background, or before the commit returns. Once an
+ * application begins to end it cannot start a Spark job, so a checkpoint that needs one is not queued.
  */
 private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
 
@@ -43,13 +43,13 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
     ) == 0 &&
       !commit.snapshot.protocol.readerAndWriterFeatureNames.exists(TableFeatures.isAdaptiveMetadata)
 
-  /** Whether the end of the application may come too early for it. After a failure it waits for its turn. */
+  /** Whether the application may end before it is written. After a failure it waits for its turn. */
   private def isUrgent(session: SparkSession, pending: PendingCheckpoint, worker: CheckpointWorker): Boolean =
     !worker.isPaused(pending.key) && (pending.needsJob || isUnfinished(session, pending, worker))
 
   /**
-   * Whether an application before this one made a checkpoint due and has ended without it. This one may be as
-   * short.
+   * Whether an earlier application made a checkpoint due and ended without writing it. This one may be as
+   * short-lived.
    */
   private def isUnfinished(
       session: SparkSession,

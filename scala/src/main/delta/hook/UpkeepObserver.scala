@@ -28,7 +28,7 @@ private[upkeep] final class UpkeepObserver(
     if (isOfActiveSession) watched(begin) else super.starting(begin)
 
   private def watched(begin: => OptimisticTransaction): OptimisticTransaction = {
-    // A transaction keeps the observer that its thread has while it is made.
+    // A transaction keeps the observer that its thread has when it is created.
     val watch = new TransactionWatch(this)
     val transaction = DeltaApi.current.observed(DeltaApi.current.observer(watch)) {
       UpkeepTransaction.of(next.startingTransaction(begin))
@@ -50,7 +50,7 @@ private final class TransactionWatch(ofThread: UpkeepObserver) extends Transacti
 
   override def next: TransactionExecutionObserver = ofThread.next
 
-  // While a transaction commits, its observer is its thread's.
+  // While a transaction commits, its observer is also its thread's.
   override def starting(begin: => OptimisticTransaction): OptimisticTransaction = ofThread.starting(begin)
 
   override def preparing(): Unit = transaction.foreach(UpkeepObserver.useOurHooks)
@@ -67,7 +67,7 @@ private[upkeep] object UpkeepObserver {
     }
   }
 
-  /** Ours behind an observer of Delta. */
+  /** Our observer, if Delta's wraps one. */
   def of(observer: TransactionExecutionObserver): Option[UpkeepObserver] =
     Some(observer).collect { case observed: TransactionObserved => observed.events }
       .collect { case ours: UpkeepObserver => ours }
@@ -92,7 +92,7 @@ private[upkeep] object UpkeepObserver {
     }
 }
 
-/** Installs the observer on each thread that analyses a plan: the same that runs its transactions. */
+/** Installs the observer on each thread that analyses a plan: the same thread runs its transactions. */
 final case class WatchTransactions(session: SparkSession) extends Rule[LogicalPlan] {
 
   private lazy val application = session.sparkContext.applicationId

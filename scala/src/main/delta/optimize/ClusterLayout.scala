@@ -45,7 +45,7 @@ private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.C
   override def operation(predicate: Seq[Expression], isAuto: Boolean): Operation =
     DeltaApi.current.optimizeOperation(predicate, Nil, isAuto, Some(layout.columns), layout.full)
 
-  /** FULL takes Z-cubes of other columns for clustered too. */
+  /** FULL also counts Z-cubes of other columns as clustered. */
   override def inputCubes(adds: Iterable[AddFile]): Option[InputCubes] = {
     def cubeOf(add: AddFile) =
       ZCubeInfo.getForFile(add).filter(cube => layout.full || cube.zOrderBy == layout.columns)

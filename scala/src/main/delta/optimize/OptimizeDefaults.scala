@@ -13,7 +13,7 @@ object OptimizeDefaults {
 
   private val TargetFileSizeProperty = "delta.targetFileSize"
 
-  /** Delta knows it since 3.3. */
+  /** Delta has had it since 3.3. */
   private val BatchSize = "spark.databricks.delta.optimize.batchSize"
 
   def of(table: DeltaHandle): OptimizeSettings = {

@@ -20,12 +20,12 @@ private[optimize] final class PurgeLayout(table: DeltaHandle, layout: Layout.Pur
   override def operation(predicate: Seq[Expression], isAuto: Boolean): DeltaOperations.Operation =
     DeltaOperations.Reorg(predicate)
 
-  /** A file that is rewritten by itself stays in its place of the table's clustering. */
+  /** A file that is rewritten by itself keeps its place in the table's clustering. */
   override def inPlaceOf(input: AddFile, add: AddFile): AddFile =
     if (!layout.oneByOne) add
     else NewFile.changed(add)(tags = input.tags, clusteringProvider = input.clusteringProvider)
 
-  /** No hidden rows may be left, not in these files and not in new ones. */
+  /** No hidden rows may be left, neither in these files nor in new ones. */
   override def mayStay: Boolean = false
   override def mayHide: Boolean = false
 }

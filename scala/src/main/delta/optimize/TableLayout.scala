@@ -14,7 +14,7 @@ import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
-/** All in which the layouts of a table differ: plan, new files, and what the history and the result say. */
+/** Everything that differs between layouts: the plan, new files, and what the history and the result say. */
 private[upkeep] trait TableLayout extends RewriteLayout {
 
   def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan
@@ -24,7 +24,7 @@ private[upkeep] trait TableLayout extends RewriteLayout {
 
   def isZOrder: Boolean = false
 
-  /** Which of the files are clustered, if they are to be. */
+  /** Which of the files are clustered already, if the layout clusters. */
   def inputCubes(adds: Iterable[AddFile]): Option[InputCubes] = None
 }
 
@@ -46,11 +46,11 @@ private[optimize] abstract class KeptOrder(table: DeltaHandle) extends TableLayo
   override def marked(targetFileSize: Long): AddFile => AddFile =
     _.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> targetFileSize.toString))
 
-  /** Why no file of the table can be spliced, if so. */
+  /** Why no file of the table can be spliced, or None. */
   protected def needsRows: Option[String] = SpliceEligibility.rowsReason(table.session, table.snapshot)
 }
 
-/** Rows are ordered along a curve of Delta's, which marks the new files too. */
+/** Rows are ordered along one of Delta's curves, and Delta tags the new files. */
 private[optimize] abstract class AlongCurve(table: DeltaHandle, columns: Seq[String]) extends TableLayout {
 
   protected def strategy: OptimizeTableStrategy

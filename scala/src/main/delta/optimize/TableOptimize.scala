@@ -34,7 +34,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   private val layout = TableLayout.of(table, request.layout)
 
-  /** Those that the predicate selects. */
+  /** The files that the predicate selects. */
   val selected: SelectedFiles = new SelectedFiles(table, predicate)
 
   /**
@@ -84,7 +84,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
     }
   }
 
-  /** Writes and commits the bins of a plan of this table's version. */
+  /** Writes and commits the bins of a plan for this version of the table. */
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
     val transaction = table.table.startTransaction(Some(CommitBase.of(table.snapshot, selected)))
     val written = new BinWriter(table, layout, plan, selected.actionOf).write()
@@ -105,7 +105,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
 object TableOptimize {
 
-  /** OPTIMIZE of all files, in the layout that the table has. */
+  /** OPTIMIZE of all files, in the table's own layout. */
   def ofAll(table: DeltaHandle, options: Options): TableOptimize = {
     val layout = new LayoutChoice(table.facts, table.session.sessionState.conf.resolver)
       .of(full = false, hasPredicate = false, zOrderBy = Nil)

@@ -26,7 +26,7 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
 
   override def isZOrder: Boolean = true
 
-  /** Delta's own rules: of a type with an order, with statistics. */
+  /** Delta's own rules: a column needs statistics and a type with an order. */
   private def checkColumns(): Unit = {
     val attributes = layout.columns.map(UnresolvedAttribute.quotedString)
     val command = OptimizeTableCommand(Some(table.path), None, Nil)(attributes)

@@ -23,9 +23,9 @@ import org.apache.spark.sql.types.DataType
  *
  * @param actions        of all files
  * @param sidecarActions of the sidecars
- * @param isJson         whether the top-level file is in JSON
- * @param hasItsForm     whether a file with the name of the v2 spec has the action that the spec demands
- * @param checkpointMetadata of a top-level file in JSON
+ * @param isJson         whether the top-level file is JSON
+ * @param hasItsForm     whether a file with a v2 name has the action that the spec requires
+ * @param checkpointMetadata of a top-level JSON file
  */
 private[upkeep] final class CheckpointContent private (
     val actions: Long,
@@ -41,16 +41,16 @@ private[upkeep] final class CheckpointContent private (
     readOthers: () => Seq[Action]
 ) {
 
-  /** Read from Parquet files when they are asked for. */
+  /** Read from Parquet files on demand. */
   lazy val nonFileActions: Seq[Action] = readOthers()
 
-  /** The number of files that it says it holds. */
+  /** The number of files that it claims to hold. */
   def addsByItself: Option[Long] = tag("numOfAddFiles")
 
-  /** The number of actions that it says its sidecars hold. */
+  /** The number of actions that it claims for its sidecars. */
   def sidecarActionsByItself: Option[Long] = tag("sidecarNumActions")
 
-  /** Whether what it says is the schema of its sidecars is one. Readers without `_last_checkpoint` need it. */
+  /** Whether the schema that it gives for its sidecars is valid. Readers without `_last_checkpoint` need it. */
   def hasSidecarSchema: Boolean =
     text("sidecarFileSchema").forall(json => Try(DataType.fromJson(json)).isSuccess)
 
@@ -63,9 +63,9 @@ private[upkeep] final class CheckpointContent private (
 private[upkeep] object CheckpointContent {
 
   /**
-   * Reads the footers, and a top-level file in JSON.
+   * Reads the footers, and a top-level JSON file.
    *
-   * @param sidecars not asked for if the top-level file lacks its form: Delta cannot tell them then
+   * @param sidecars not evaluated if the top-level file lacks its form: Delta cannot list them then
    */
   def of(handle: DeltaHandle, topLevel: Seq[FileStatus], sidecars: => Seq[FileStatus]): CheckpointContent = {
     val (inJson, inParquet) = topLevel.partition(_.getPath.getName.endsWith(".json"))

@@ -22,7 +22,7 @@ import org.apache.parquet.schema.MessageType
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.upkeep.table.InputFailures
 
-/** What can be known of a checkpoint's Parquet file without reading its rows. */
+/** What is known about a checkpoint's Parquet file without reading its rows. */
 private[upkeep] final class CheckpointFooter private (
     file: FileStatus,
     reader: ParquetFileReader,
@@ -41,7 +41,7 @@ private[upkeep] final class CheckpointFooter private (
   /** The whole file as a fragment, before later commits are considered. */
   def whole: Fragment = fragment(blocks, None, file.getLen)
 
-  /** The fragment with the sizes of its files. Reads their column. */
+  /** The fragment with the total size of its files. Reads the column of the sizes. */
   def summed(of: Fragment): Fragment = of.copy(addBytes =
     chunks(blocksOf(of), AddSize).filter(values(_) > 0).map(valuesOf(_).sumLongs()).sum
   )
@@ -79,9 +79,9 @@ private[upkeep] final class CheckpointFooter private (
   def rowGroupsOf(fragment: Fragment): Seq[Int] = fragment.rowGroup.fold[Seq[Int]](blocks.indices)(Seq(_))
 
   /**
-   * Whether a fragment names one of the files. Its Bloom filters are asked, then the path columns. Files that
-   * others have written have no Bloom filters, and may spell paths in their own ways: such a path may be one
-   * of the files too.
+   * Whether a fragment names one of the files. Checks its Bloom filters, then the path columns. Files of other
+   * writers have no Bloom filters and may spell paths differently, so such a path may name one of the files
+   * too.
    *
    * @param canonical Delta's spelling of a path
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the file is damaged
@@ -151,17 +151,17 @@ private[upkeep] object CheckpointFooter extends Logging {
 
   private val ParquetSettings = classOf[ParquetOutputFormat[_]].getFields.map(_.getName)
 
-  /** Few enough that for a thousand changed files there is seldom one in a hundred fragments. */
+  /** Low enough that a thousand changed files seldom cause one in a hundred fragments. */
   private val FalsePositives = 1e-6
 
-  /** Versions before 1.14 always write the largest filter, unless they are told a number of values. */
+  /** parquet-java before 1.14 always writes the largest filter, unless it is given a number of values. */
   private val AreAdaptive = ParquetSettings.exists(_ == "ADAPTIVE_BLOOM_FILTER_ENABLED")
 
   /**
    * Settings that make parquet-java write Bloom filters, which take about five bytes for each file action.
    *
    * @param actions    largest number of actions in a row group
-   * @param areAdaptive whether parquet-java finds the size by the values
+   * @param areAdaptive whether parquet-java sizes the filter by the values
    */
   def bloomFilters(actions: Long, areAdaptive: Boolean = AreAdaptive): Map[String, String] =
     PathColumns.flatMap { column =>
@@ -169,13 +169,13 @@ private[upkeep] object CheckpointFooter extends Logging {
         s"parquet.bloom.filter.enabled#$column" -> "true",
         s"parquet.bloom.filter.candidates.number#$column" -> "10",
         s"parquet.bloom.filter.fpp#$column" -> FalsePositives.toString,
-        // No filter is written for values in a dictionary.
+        // No filter is written for dictionary-encoded values.
         s"parquet.enable.dictionary#$column" -> "false"
       ) ++ Option.unless(areAdaptive) {
         s"parquet.bloom.filter.expected.ndv#$column" -> math.max(1, actions).toString
       }
     }.toMap ++ Map(
-      // Of several filter sizes, the smallest that is sufficient is kept.
+      // Several filter sizes are tried, and the smallest sufficient one is kept.
       "parquet.bloom.filter.adaptive.enabled" -> "true",
       "parquet.bloom.filter.max.bytes" -> maxFilterBytes(actions).toString
     )
@@ -188,7 +188,7 @@ private[upkeep] object CheckpointFooter extends Logging {
     math.min(math.max(actions * 8, 512L << 10), 64L << 20).toInt
 
   /**
-   * Looks at the footer of a file.
+   * Reads the footer of a file.
    *
    * @throws java.io.FileNotFoundException the file is missing
    */
@@ -200,23 +200,23 @@ private[upkeep] object CheckpointFooter extends Logging {
   }
 
   /**
-   * Whether a file is not damaged and has what is needed. A file that the store does not give may be whole:
-   * that is an error.
+   * Whether a file is undamaged and passes a check. If the store fails to return it, it may be whole: that is an
+   * error.
    */
   def isWhole(file: FileStatus, conf: Configuration)(isRight: CheckpointFooter => Boolean): Boolean =
     try read(file, conf)(isRight)
     catch {
       case NonFatal(e) if InputFailures.damageOfLog(e).isDefined =>
-        logWarning(s"${file.getPath} is damaged, and replaced", e)
+        logWarning(s"${file.getPath} is damaged and will be replaced", e)
         false
     }
 
-  /** Looks at the footers of several files, a few at a time. */
+  /** Reads the footers of several files, a few at a time. */
   def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
     SideBySide.map(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
 
   /**
-   * Reads the pages of files, and compares them with their checksums, where they have some.
+   * Reads the pages of files, and verifies the checksums of those that have one.
    *
    * @throws org.apache.parquet.io.ParquetDecodingException a page is not as it was written
    */

@@ -21,8 +21,8 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) extends Loggi
   private val hasChecksum = LastCheckpointInfo.checksumEnabled(handle.session)
 
   /**
-   * What it says; None if it is missing or damaged, which readers treat alike. Throws if the store does not
-   * give it: then it may name any version.
+   * Its contents; None if it is missing or damaged, which readers treat alike. Throws if the store fails to
+   * return it: then it may name any version.
    */
   def info: Option[LastCheckpointInfo] = {
     val lines =
@@ -41,18 +41,18 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) extends Loggi
    * version.
    *
    * A failure is logged and is not an error, as in Delta: the checkpoint exists without it, and concurrent
-   * drivers can get in each other's way. A pointer that cannot be read is left: it may name a newer one.
+   * drivers can get in each other's way. A pointer that cannot be read is left alone: it may name a newer one.
    */
   def write(info: LastCheckpointInfo): Unit =
     try
       if (!version.exists(named => named > info.version && isCheckpointed(named)))
         deltaLog.writeLastCheckpointFile(deltaLog, info, addChecksum = hasChecksum)
-    catch { case NonFatal(e) => logWarning(s"_last_checkpoint of ${handle.name} is left", e) }
+    catch { case NonFatal(e) => logWarning(s"_last_checkpoint of ${handle.name} was not updated", e) }
 
   private def isCheckpointed(version: Long): Boolean =
     deltaLog.findLastCompleteCheckpointBefore(version + 1).exists(_.version == version)
 
-  /** Makes it name the existing checkpoint of the table's version. Reads the footers of its files. */
+  /** Points it to the existing checkpoint of the table's version. Reads the footers of its files. */
   def mend(): Unit =
     for {
       instance <- deltaLog.findLastCompleteCheckpointBefore(snapshot.version + 1)

@@ -35,7 +35,7 @@ private[upkeep] final class CheckpointRows(
 
   private val conf = new Configuration(settings)
 
-  // It adds to the settings what Spark's reader has to know.
+  // This adds the settings that Spark's reader needs.
   private val read = new ParquetFileFormat().buildReaderWithPartitionValues(
     session,
     Action.logSchema,

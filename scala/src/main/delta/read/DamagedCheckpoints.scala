@@ -26,7 +26,7 @@ private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logg
 
   /**
    * Deletes a damaged checkpoint once there is a new one, unless that or another driver's has its name. Its
-   * sidecars are left to CLEANUP LOG, because other checkpoints may name them. A failure leaves it.
+   * sidecars are left to CLEANUP LOG, because other checkpoints may name them. A failure leaves it in place.
    */
   def delete(checkpoint: DamagedCheckpoint, written: LastCheckpointInfo): Unit = {
     val files = checkpoint.files.map(new Path(handle.logPath, _))
@@ -36,6 +36,6 @@ private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logg
           case _: Wholeness.Damaged => files.foreach(fs.delete(_, false))
           case _ =>
         }
-    catch { case NonFatal(e) => logWarning(s"The damaged checkpoint ${files.head} is left", e) }
+    catch { case NonFatal(e) => logWarning(s"The damaged checkpoint ${files.head} was not deleted", e) }
   }
 }

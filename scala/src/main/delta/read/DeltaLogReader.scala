@@ -48,8 +48,8 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
     }
 
   /**
-   * The actions of a commit or of a checkpoint in JSON; null for those that Delta does not know. Lines may be
-   * blank, as for Spark.
+   * The actions of a commit or of a JSON checkpoint; null for those that Delta does not know. Blank lines are
+   * skipped, as in Spark.
    */
   private[upkeep] def actions(path: Path): Seq[Action] =
     Using.resource(deltaLog.store.readAsIterator(path, conf)) { lines =>
@@ -57,7 +57,7 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
     }
 
   /**
-   * The same of a commit that has to be there.
+   * The same for a commit that must exist.
    *
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput it is missing or damaged
    */
@@ -84,14 +84,14 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
         SidecarReferences.Unreadable("it has no checkpointMetadata action")
       case Success((_, sidecars)) =>
         sidecars.find(DeltaLogReader.isElsewhere(handle, _)) match {
-          case Some(elsewhere) => SidecarReferences.Unreadable(s"it names $elsewhere, which is no sidecar")
+          case Some(elsewhere) => SidecarReferences.Unreadable(s"it names $elsewhere, which is not a sidecar")
           case None => SidecarReferences.Named(sidecars.map(_.getName).toSet)
         }
       case Failure(e) => SidecarReferences.Unreadable(e.getMessage)
     }
   }
 
-  /** Why a cleanup cannot stand on a checkpoint, or None. */
+  /** Why a cleanup cannot rely on a checkpoint, or None. */
   def flaw(checkpoint: FoundCheckpoint): Option[String] = {
     def statuses(files: Seq[LogFile]) = files.map(DeltaLogReader.statusOf(handle, _))
     def found = whole.checkPages(
@@ -104,7 +104,7 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
       case Success(Wholeness.Damaged(why, _)) => Some(why)
       case Success(Wholeness.Unproved(why)) => Some(why)
       case Failure(e) =>
-        logWarning(s"A cleanup of ${handle.name} cannot stand on version ${checkpoint.version}", e)
+        logWarning(s"A cleanup of ${handle.name} cannot rely on version ${checkpoint.version}", e)
         Some(Option(e.getMessage).getOrElse(e.getClass.getSimpleName))
     }
   }

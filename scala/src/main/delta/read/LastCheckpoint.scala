@@ -37,9 +37,9 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   /** The fragments of a file. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
 
-  /** Why a checkpoint of some schema cannot reuse its fragments, or None. Reads the footers. */
+  /** Why a checkpoint with this schema cannot reuse its fragments, or None. Reads the footers. */
   def obstacle(checkpointSchema: CheckpointSchema): Option[String] =
-    if (checkpointSchema.hasVariantStatistics) Some("statistics of variants are read by a query")
+    if (checkpointSchema.hasVariantStatistics) Some("variant statistics are read by a query")
     // Statistics stored as a struct are not read back.
     else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
       obstacleOfLayout(checkpointSchema)
@@ -52,7 +52,7 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   /**
    * Its fragments. Those that a new checkpoint cannot keep are marked as touched. Reads the footer of each
-   * file, Bloom filters, and the column of the sizes.
+   * file, Bloom filters, and the size column.
    *
    * @param paths of the files that later commits name
    */
@@ -74,7 +74,7 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
 private[upkeep] object LastCheckpoint {
 
-  /** The last checkpoint if it has a policy, or why there is none. */
+  /** The last checkpoint if it has this policy, or why it cannot be used. */
   def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =
     (of(handle, handle.snapshot.checkpointProvider), policy) match {
       case (Some(v2: LastV2Checkpoint), Policy.V2) => Right(v2)
@@ -102,7 +102,7 @@ private[upkeep] object LastCheckpoint {
       Some(instance.getCheckpointProvider(snapshot.deltaLog, files)),
       snapshot.logSegment.lastCommitFileModificationTimestamp
     )
-    // This finds what kind of checkpoint it is.
+    // This finds out what kind of checkpoint it is.
     new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
       .checkpointProvider
   }
@@ -120,7 +120,7 @@ private[upkeep] object LastCheckpoint {
       case _ => Nil
     }
 
-  /** All files of a checkpoint, and not only those with file actions. Reads a top-level file. */
+  /** All files of a checkpoint, not only those with file actions. Reads a top-level file. */
   def allFilesOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
     (checkpoint.topLevelFiles ++ sidecarsOf(checkpoint)).distinctBy(_.getPath)
 }
@@ -180,7 +180,7 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
   override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
     val schema = checkpointSchema.parquetSchema
     val isSame = eachFooter { footer =>
-      // Dates and times of old versions of Spark would have to be marked as such.
+      // Dates and times that old versions of Spark wrote would have to be marked as such.
       footer.schema == schema && !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
     }
     Option.when(!isSame.forall(identity))("the last checkpoint has other columns")

@@ -14,22 +14,22 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
 
-/** What the log says of a version without the checkpoints of that version. */
+/** What the log says about a version, apart from the checkpoints of that version. */
 private[upkeep] final class LogBelow(handle: DeltaHandle) extends Logging {
 
   private val deltaLog = handle.snapshot.deltaLog
   private val conf = handle.hadoopConf
 
   /**
-   * The applications and domains of a version, among other actions about no file; None if files for that are
-   * missing or damaged, or the commits are too large. Reads the commits since the checkpoint before, which
-   * are few, and no statistics of files.
+   * The applications and domains of a version, among other non-file actions; None if a file needed for that is
+   * missing or damaged, or the commits are too large. Reads the commits since the checkpoint before, which are
+   * few, and no file statistics.
    */
   def nonFileActions(version: Long): Option[Seq[Action]] =
     try read(version)
     catch {
       case NonFatal(e) if InputFailures.damageOfLog(e).isDefined =>
-        logInfo(s"What the log before version $version of ${handle.name} gives is unknown", e)
+        logInfo(s"The log of ${handle.name} before version $version cannot be read", e)
         None
     }
 

@@ -30,7 +30,7 @@ private[upkeep] object NonFileActions {
     NonFileActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
   }
 
-  /** Those of rows in Spark's own form. */
+  /** The actions of rows in Spark's internal form. */
   def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
     if (rows.isEmpty) Nil
     else {
@@ -38,7 +38,7 @@ private[upkeep] object NonFileActions {
       rows.map(read(_).action)
     }
 
-  /** Those of row groups of a checkpoint, read on the driver. Reads the footers. */
+  /** The actions in files of a checkpoint, read on the driver. Reads the footers first. */
   def in(files: Seq[FileStatus], session: ClassicSession, conf: Configuration): Seq[Action] = {
     val reader = new CheckpointRows(Columns, session, conf)
     val rows = Seq.newBuilder[InternalRow]

@@ -20,24 +20,24 @@ private[upkeep] object Wholeness {
   case object Whole extends Wholeness
 
   /**
-   * Something is missing, or a file cannot be read whoever tries.
+   * Something is missing, or nobody can read one of its files.
    *
-   * @param isReadable whether its files are as they were written: its writer has left something out, and
-   *                   readers do not notice
+   * @param isReadable whether its files are as they were written: its writer left something out, which readers do
+   *                   not notice
    */
   final case class Damaged(why: String, isReadable: Boolean = false) extends Wholeness
 
-  /** Nothing shows that all is there. */
+  /** Nothing proves that it is complete. */
   final case class Unproved(why: String) extends Wholeness
 }
 
 /**
- * The one test of whether a checkpoint is whole, for everything that builds on one: CHECKPOINT, whether its
- * version has one or it starts from the last one, and CLEANUP LOG, before it deletes what came before.
+ * The one test of whether a checkpoint is whole, for everything that relies on one: CHECKPOINT, for an existing
+ * checkpoint of its version and for the last one that it builds on, and CLEANUP LOG, before it deletes older files.
  *
- * Files are counted by the footers. A Parquet file ends with its footer, so it is all there. A file in JSON
- * may be cut off at the end of a line: `_last_checkpoint`, the version's checksum, the table of today or the log
- * before it has to show that it is not.
+ * Files are counted from the footers. A Parquet file ends with its footer, so one that has it is complete. A JSON
+ * file may be cut off at the end of a line: `_last_checkpoint`, the version's checksum, the current table or the
+ * earlier log has to prove that it is not.
  */
 private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging {
   import WholeCheckpoint._
@@ -57,7 +57,7 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   def check(version: Long, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): Wholeness =
     judged(version)(judge(version, topLevel, sidecars))
 
-  /** The same, and looks at the pages of its Parquet files, which have checksums: before others are deleted for it. */
+  /** The same, and verifies the page checksums of its Parquet files: for use before older files are deleted. */
   def checkPages(version: Long, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): Wholeness =
     check(version, topLevel, sidecars) match {
       case Whole =>
@@ -95,8 +95,8 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   }
 
   /**
-   * Whether `_last_checkpoint` is about this file and counts what it holds. Of classic checkpoints some writers
-   * say other numbers: delta-rs said the bytes until June 2023 (its issue 1468), Delta Kernel says the files.
+   * Whether `_last_checkpoint` is about this file and counts what it holds. For classic checkpoints some writers
+   * give other numbers: delta-rs gave the bytes until June 2023 (its issue 1468), Delta Kernel gives the files.
    */
   private def isOf(info: LastCheckpointInfo, version: Long, topLevel: Seq[FileStatus]): Boolean =
     info.version == version &&
@@ -108,7 +108,7 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
       .orElse(Option.unless(of.hasSidecarSchema)("the schema of its sidecars cannot be read"))
       .orElse(of.addsByItself.filter(_ != of.adds).map(lacksFiles(of, _)))
       .orElse(of.sidecarActionsByItself.filter(_ != of.sidecarActions).map { expected =>
-        s"its sidecars hold ${CountText.of(of.sidecarActions, "action")}, where it counts $expected"
+        s"its sidecars hold ${CountText.of(of.sidecarActions, "action")}, but it counts $expected"
       })
 
   private def inFiles(of: CheckpointContent, checksum: VersionChecksum): Option[String] =
@@ -124,20 +124,20 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
       topLevel: Seq[FileStatus]
   ): Option[String] =
     info.v2Checkpoint.map(_.sizeInBytes).filter(_ != topLevel.map(_.getLen).sum).map { bytes =>
-      s"it takes ${topLevel.map(_.getLen).sum} bytes, where _last_checkpoint says $bytes"
+      s"it takes ${topLevel.map(_.getLen).sum} bytes, but _last_checkpoint says $bytes"
     }.orElse(Option.when(of.actions < info.size) {
-      s"it holds ${CountText.of(of.actions, "action")}, where _last_checkpoint says ${info.size}"
+      s"it holds ${CountText.of(of.actions, "action")}, but _last_checkpoint says ${info.size}"
     })
 
   private def lacksFiles(of: CheckpointContent, expected: Long): String =
-    s"it holds ${CountText.of(of.adds, "file")}, where the table has $expected"
+    s"it holds ${CountText.of(of.adds, "file")}, but the table has $expected"
 
   private def lacks(found: Long, expected: Option[Int], what: String): Option[String] =
     expected.filter(_ > found).map(count =>
-      s"it holds ${CountText.of(found, what)}, where the table has $count"
+      s"it holds ${CountText.of(found, what)}, but the table has $count"
     )
 
-  /** Applications that a checkpoint holds: it leaves out those that have expired. */
+  /** The number of applications in a checkpoint, which leaves out expired ones. */
   private def transactions(checksum: VersionChecksum): Option[Int] = checksum.setTransactions.map { all =>
     snapshot.minSetTransactionRetentionTimestamp.fold(all.size) { oldest =>
       all.count(_.lastUpdated.exists(_ > oldest))
@@ -162,7 +162,7 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
     }
   }
 
-  /** Whether nothing shows that the last lines of a file in JSON are there. */
+  /** Why the last lines of a JSON file may be missing, or None. */
   private def unprovedEnd(
       of: CheckpointContent,
       version: Long,
@@ -177,8 +177,8 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   }
 
   /**
-   * Whether it holds each application and domain that the table has today, or that the log before it gives: then
-   * nothing is lost if readers start from it.
+   * Whether it holds each application and domain that the table has now, or that the earlier log has: then readers
+   * that start from it lose nothing.
    */
   private def holdsWhatTheTableHas(of: CheckpointContent, version: Long): Boolean = {
     lazy val applications = of.nonFileActions.collect { case txn: SetTransaction => txn.appId }.toSet

@@ -13,7 +13,7 @@ private[upkeep] sealed trait BinOutcome
 
 private[upkeep] object BinOutcome {
 
-  /** Of the splice job: the rows tier has to do it. */
+  /** Of the splice job only: the rows tier has to rewrite it. */
   final case class NeedsRows(bin: Bin) extends BinOutcome
 
   /** Nothing else will be tried. */
@@ -21,10 +21,10 @@ private[upkeep] object BinOutcome {
 
   final case class Written(bin: WrittenBin) extends Final
 
-  /** It turned out not to be worth it, or not to be readable, as the tier's reason says. */
+  /** It turned out to be unreadable or not worth rewriting; the tier's reason says why. */
   final case class Left(bin: Bin) extends Final
 
-  /** Its new file is gone already. */
+  /** Its new file was already removed. */
   final case class Odd(bin: OddBin) extends Final
 }
 

@@ -20,7 +20,7 @@ import org.apache.spark.sql.delta.upkeep.table.PhysicalSchema
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.SerializableConfiguration
 
-/** Which columns of a table its data files lack, as their footers say. */
+/** Which columns of a table its data files lack, according to their footers. */
 private[upkeep] final class LackedColumns(snapshot: Snapshot, session: SparkSession) {
   import LackedColumns._
 
@@ -31,7 +31,7 @@ private[upkeep] final class LackedColumns(snapshot: Snapshot, session: SparkSess
     byId = metadata.columnMappingMode == IdMapping
   )
 
-  /** The files by the positions of the columns that they lack. It is one Spark job. */
+  /** The files by the positions of the columns that they lack. Runs one Spark job. */
   def of(files: Seq[AddFile]): Map[BitSet, Seq[AddFile]] = {
     val context = session.sparkContext
     val root = snapshot.deltaLog.dataPath.toString

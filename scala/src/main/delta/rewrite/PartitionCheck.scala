@@ -6,7 +6,7 @@ import org.apache.spark.sql.delta.upkeep.table.Partitions
 import org.apache.spark.sql.types.{DataType, StructType}
 
 /**
- * Checks again before a commit that the inputs are of one partition: a new file has one value of each
+ * Checks again before a commit that the inputs belong to one partition: a new file has one value of each
  * partition column for all its rows.
  *
  * @param partitions physical names and types of the partition columns
@@ -17,7 +17,7 @@ private[upkeep] final class PartitionCheck(partitions: StructType, timeZone: Str
   def difference(files: Seq[AddFile]): Option[String] = partitions.fields.iterator.flatMap { field =>
     val texts = files.map(_.partitionValues.getOrElse(field.name, null)).distinct
     texts.find(text => !isSame(texts.head, text, field.dataType)).map { other =>
-      s"Its inputs are of several partitions: ${field.name} is ${shown(texts.head)} and ${shown(other)}."
+      s"Its inputs belong to several partitions: ${field.name} is ${shown(texts.head)} and ${shown(other)}."
     }
   }.nextOption()
 

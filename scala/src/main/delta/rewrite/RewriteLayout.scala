@@ -6,13 +6,13 @@ import org.apache.spark.sql.delta.actions.AddFile
 /** How new files of bins are made for a layout. */
 private[upkeep] trait RewriteLayout {
 
-  /** The rows of a bin in the order that its new files have, in as many partitions as these are. */
+  /** The rows of a bin in the order of its new files, with one partition for each. */
   def arranged(rows: DataFrame, outputs: Int): DataFrame
 
-  /** Marks the new files of a bin that were written row by row: asked for once a bin. */
+  /** Tags the new files of a bin that were written row by row. Called once per bin. */
   def marked(targetFileSize: Long): AddFile => AddFile
 
-  /** A new file that was made of others, one of which is given. */
+  /** A new file that was made from others, one of which is `input`. */
   def inPlaceOf(input: AddFile, add: AddFile): AddFile = add
 
   /** Whether files that Spark cannot read may stay as they are. */

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types._
 
 /**
  * Compares the rows of new files with those of their inputs. Delta on Spark reads both; the splice engine is
- * not involved. It is one Spark job, which reads every column of all files and shuffles one row per task.
+ * not involved. Runs one Spark job, which reads every column of all files and shuffles one row per task.
  */
 private[upkeep] final class RowComparison(handle: DeltaHandle) {
   import RowComparison._
@@ -36,7 +36,7 @@ private[upkeep] final class RowComparison(handle: DeltaHandle) {
    *
    * For each column the hashes of its values are added up over the inputs and subtracted over the outputs. A
    * hash of each whole row finds values that were swapped between rows. A difference is missed once in 2^64
-   * times.
+   * cases.
    */
   def differences(inputs: Seq[AddFile], outputs: Seq[AddFile]): Seq[String] = session.withActive {
     val (before, names) = hashed(inputs, sign = 1)

@@ -31,8 +31,8 @@ private[upkeep] final class RowRewriter(handle: DeltaHandle, layout: RewriteLayo
   }
 
   /**
-   * Delta's writer takes partition values from the names of directories, where one text stands for null, and some of the
-   * bounds that it gives do not hold all values.
+   * Delta's writer takes partition values from directory names, where one text stands for null, and some of the bounds
+   * that it gives do not cover all values.
    */
   private def corrected(input: AddFile, add: AddFile): AddFile =
     NewFile.changed(add)(

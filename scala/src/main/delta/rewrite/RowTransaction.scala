@@ -18,7 +18,7 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /**
- * Writes files as Delta does, and removes those of a job that fails, which Delta leaves to VACUUM. It commits
+ * Writes files as Delta does, and removes those of a failed job, which Delta leaves to VACUUM. It commits
  * nothing: the transaction of an OPTIMIZE does that.
  */
 private[upkeep] final class RowTransaction(handle: DeltaHandle)
@@ -32,11 +32,11 @@ private[upkeep] final class RowTransaction(handle: DeltaHandle)
     )
 }
 
-/** Delta's protocol, with the two steps that it leaves empty. */
+/** Delta's commit protocol, with the two steps that it leaves empty. */
 private final class RemovingCommitProtocol(path: String, prefix: Option[Int], below: Option[String])
     extends DelayedCommitProtocol("delta", path, prefix, below) {
 
-  /** Of the tasks that have ended well; the driver's. */
+  /** The files of tasks that succeeded. Only the driver has them. */
   @transient private lazy val written = mutable.ArrayBuffer.empty[String]
 
   override def onTaskCommit(message: TaskCommitMessage): Unit = written.synchronized {

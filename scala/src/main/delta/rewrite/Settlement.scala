@@ -18,13 +18,13 @@ private[rewrite] final class Settlement(handle: DeltaHandle, actionOf: DataFile 
     handle.session.sessionState.conf.sessionLocalTimeZone
   )
 
-  /** Where no numbers disagree. */
+  /** For a bin whose numbers agree. */
   def accepted(written: WrittenBin): BinOutcome.Final =
     partitions.difference(written.inputs.map(actionOf)).fold[BinOutcome.Final](BinOutcome.Written(written))(
       isOdd(written, _)
     )
 
-  /** Reads all rows where numbers disagree. If the rows are the same, the numbers were wrong. */
+  /** For a bin whose numbers disagree: reads all rows. If the rows are the same, the numbers were wrong. */
   def settled(written: WrittenBin, difference: String): BinOutcome.Final =
     comparison.differences(written.inputs.map(actionOf), written.adds) match {
       case Nil => accepted(written.copy(bin = written.bin.copy(doubt = Some(difference))))

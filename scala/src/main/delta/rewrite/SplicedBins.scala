@@ -45,7 +45,7 @@ private[rewrite] final class SplicedBins(
       }
       spliced.toSeq ++ parts.byRows.map(BinOutcome.NeedsRows(_)) ++ parts.left.map(BinOutcome.Left(_))
     } catch {
-      // An interrupt too. Nobody else knows of the new file yet.
+      // Including interrupts. Nothing else knows of the new file yet.
       case failure: Throwable =>
         val directory = splicer.tasks(result.index).directory
         NewFiles.remove(result.file.map(file => new Path(directory, file.name)).toSeq, handle.hadoopConf)
@@ -73,7 +73,7 @@ private[rewrite] final class SplicedBins(
     )
   }
 
-  /** Compares a spliced bin with what the log says about its inputs, and asks what a spot check found. */
+  /** Compares a spliced bin with what the log says about its inputs, and weighs what a spot check found. */
   private def checked(
       written: WrittenBin,
       done: SpliceOutcome.Done,
@@ -87,7 +87,7 @@ private[rewrite] final class SplicedBins(
     (verdict, finding) match {
       case (RewriteCheck.InputsDisagree(reason), _) => byRows(written, reason)
       case (RewriteCheck.Differs(difference), _) =>
-        // What the log or a footer says of the inputs is wrong, so the new file needs numbers that are made of its rows.
+        // The log or a footer is wrong about the inputs, so the new file needs numbers computed from its rows.
         settlement.settled(written, difference) match {
           case BinOutcome.Written(same) =>
             byRows(same, s"the log and the footers of its files disagree: $difference")

@@ -16,8 +16,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
 
 /**
- * The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. A session
- * of its own makes Spark read what the files hold, and lose nothing of it when it writes.
+ * The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. A
+ * separate session makes Spark read exactly what the files hold, and write it without loss.
  */
 private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession) {
   import StoredRows._
@@ -37,7 +37,7 @@ private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession
     }
   }
 
-  /** As rows that are given: Spark would put them in order along a curve for each of the frames by itself. */
+  /** As an RDD: otherwise Spark would order the rows of each frame along a curve separately. */
   private def united(frames: Seq[DataFrame]): DataFrame = {
     val rows = Plans.run(own, Union(frames.map(_.queryExecution.analyzed)))
     own.internalCreateDataFrame(rows.queryExecution.toRdd, rows.schema)
@@ -45,7 +45,7 @@ private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession
 
   private def read(files: Seq[AddFile], action: Option[String], lacked: BitSet): DataFrame = {
     val stored = snapshot.deltaLog.createDataFrame(snapshot, files, actionTypeOpt = action)
-    // Of Spark's readers, one asks the session of the relation, and the other the one that runs the plan.
+    // One of Spark's readers uses the session of the relation, the other the one that runs the plan.
     val plan = SparkApi.mapFiles(stored.queryExecution.logical) { files =>
       files.copy(options = files.options ++ Options)(own)
     }
@@ -53,8 +53,8 @@ private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession
   }
 
   /**
-   * Has Spark read only what the files have. Where a file lacks a column, its reader of single rows takes the last columns
-   * of the table for those that it lacks (`ParquetRowConverter`), and supplies their defaults in place of what it has.
+   * Makes Spark read only what the files have. If a file lacks columns, Spark's row-based reader mistakes the last
+   * columns of the table for them (`ParquetRowConverter`), and supplies their defaults in place of stored values.
    */
   private def supplying(plan: LogicalPlan, lacked: BitSet): LogicalPlan =
     if (lacked.isEmpty) plan
@@ -76,8 +76,8 @@ private object StoredRows {
    * Turns vectored reads off. Spark 4.2 misreads uncompressed DELTA_BYTE_ARRAY pages if a vectored read
    * returns them as slices of a larger array, as local file systems do: VectorizedDeltaByteArrayReader
    * ignores the array offset. A rewrite would store the wrong values for good. Every column is read, in one
-   * range per row group, so a vectored read would save little. And a file that is damaged or not there is an
-   * error, although a session may leave out its rows.
+   * range per row group, so a vectored read would save little. Damaged and missing files are errors, although
+   * a session may leave out their rows.
    */
   private val Options = Map(
     "parquet.hadoop.vectored.io.enabled" -> "false",
@@ -86,11 +86,11 @@ private object StoredRows {
   )
 
   private val Settings = Map(
-    // Delta resolves names without case, so a file may spell a column in another way than the table does.
+    // Delta resolves names case-insensitively, so a file may spell a column differently than the table does.
     SQLConf.CASE_SENSITIVE.key -> "false",
     // A CHAR column keeps the blanks that it has, and no others.
     SQLConf.READ_SIDE_CHAR_PADDING.key -> "false",
-    // Other forms of timestamps lose digits or old years, or have no bounds.
+    // Other types of timestamps lose digits or old years, or have no bounds.
     SQLConf.PARQUET_OUTPUT_TIMESTAMP_TYPE.key -> ParquetOutputTimestampType.TIMESTAMP_MICROS.toString,
     SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key -> "CORRECTED"
   )

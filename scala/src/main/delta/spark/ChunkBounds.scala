@@ -4,7 +4,7 @@ import org.apache.parquet.column.statistics._
 import org.apache.parquet.io.api.Binary
 
 /**
- * The bounds of a column chunk, and of some of its pages but those of nulls alone.
+ * The bounds of a column chunk, and of some of its pages, except those with nulls only.
  *
  * @param ofPages None if the chunk has no page index
  */

@@ -42,7 +42,7 @@ private[upkeep] final case class FirstOfRun(hash: Expression, first: Expression,
     if (!isSame) {
       started = true
       lastHash = rowHash
-      // The row is used again for the next one.
+      // The row object is reused for the next one.
       lastFirst = Option(rowFirst).map(_.copy()).orNull
       lastSecond = Option(rowSecond).map(_.copy()).orNull
     }

@@ -4,7 +4,7 @@ import org.apache.spark.{JobExecutionStatus, TaskContext}
 import org.apache.spark.sql.SparkSession
 
 /**
- * The progress of a Spark job, by Spark's own status.
+ * The progress of a Spark job, from Spark's status store.
  *
  * @param description of the job
  * @param bytesRead   by finished tasks
@@ -13,7 +13,7 @@ final case class JobProgress(description: String, tasks: Int, tasksDone: Int, by
 
 object JobProgress {
 
-  /** The newest of the running jobs with a tag. */
+  /** The newest running job with a tag. */
   def of(session: SparkSession, tag: String): Option[JobProgress] = {
     val context = session.sparkContext
     val store = context.statusStore

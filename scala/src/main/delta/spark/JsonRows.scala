@@ -32,7 +32,7 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
 
   private val root = new ObjectReader(schema)
 
-  /** Reads the object at whose start the parser is. Throws what Spark's parser would. */
+  /** Reads the object that begins at the parser's position. Throws what Spark's parser would. */
   def read(json: JsonParser): InternalRow = root.read(json)
 
   private final class ObjectReader(of: StructType) {
@@ -97,7 +97,7 @@ private[upkeep] object JsonRows {
 
   private val Unknown = -1
 
-  /** Those of Delta's queries. */
+  /** The options that Delta's queries use. */
   def optionsOf(sqlConf: SQLConf): JSONOptions =
     new JSONOptions(
       Map.empty[String, String],

@@ -29,12 +29,12 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{MetadataBuilder, StructType}
 
 /**
- * How Spark reads Parquet files of a table: names without case, as Delta has them.
+ * How Spark reads Parquet files of a table: with case-insensitive names, as in Delta.
  *
  * @param schema   of the rows, by physical names
  * @param settings for the reader, as Spark gives them to tasks
- * @param defaults of the columns, or null: what stands for each that a file lacks
- * @param timeZone of INT96 timestamps that other writers than parquet-java stored, if they are shifted
+ * @param defaults of the columns, or null: the value of each that a file lacks
+ * @param timeZone of INT96 timestamps from writers other than parquet-java, if they are shifted
  */
 private[upkeep] final case class ParquetReading(
     schema: StructType,
@@ -52,14 +52,14 @@ private[upkeep] final case class ParquetReading(
     own
   }
 
-  /** Spark's reader of single rows gives some files other defaults than those of the columns that they lack. */
+  /** For columns that a file lacks, Spark's row-based reader may supply the defaults of other columns. */
   private def withoutDefaults: StructType = StructType(schema.map { field =>
     val metadata =
       new MetadataBuilder().withMetadata(field.metadata).remove(EXISTS_DEFAULT_COLUMN_METADATA_KEY)
     field.copy(metadata = metadata.build())
   })
 
-  /** The positions of columns that a file lacks. Of one that has no ids and needs them it says nothing: Spark refuses it. */
+  /** The positions of columns that a file lacks. Empty if it lacks the ids that it needs: Spark refuses it. */
   def lackedBy(file: MessageType): BitSet =
     if (byId && ParquetUtils.hasFieldIds(schema) && !ParquetReadSupport.containsFieldIds(file)) BitSet.empty
     else BitSet(heldBy(file).zipWithIndex.collect { case (false, column) => column }: _*)
@@ -78,7 +78,7 @@ private[upkeep] final case class ParquetReading(
     }.toIndexedSeq
   }
 
-  /** Runs code of Spark's reader that asks for settings of the session. */
+  /** Runs code of Spark's reader that looks up session settings. */
   def withSettings[T](body: => T): T = {
     val own = new SQLConf
     settings.foreach { case (key, value) => own.setConfString(key, value) }
@@ -88,7 +88,7 @@ private[upkeep] final case class ParquetReading(
 
 private[upkeep] object ParquetReading {
 
-  /** @param byId whether columns are found by the ids of their fields */
+  /** @param byId whether columns are found by their field ids */
   def of(schema: StructType, conf: SQLConf, byId: Boolean): ParquetReading = {
     val ofReader = for {
       key <- Settings if ConfigEntry.findEntry(key) != null
@@ -109,7 +109,7 @@ private[upkeep] object ParquetReading {
     )
   }
 
-  /** What Spark's file format passes on to its reader; the last three are of newer versions. */
+  /** What Spark's file format passes on to its reader; the last three exist in newer versions only. */
   private val Settings = Seq(
     SQLConf.NESTED_SCHEMA_PRUNING_ENABLED.key,
     SQLConf.PARQUET_BINARY_AS_STRING.key,
@@ -123,7 +123,7 @@ private[upkeep] object ParquetReading {
   )
 }
 
-/** Rows of a Parquet file by their positions, as Spark's reader makes them. Of pages, it reads those that hold them. */
+/** Rows of a Parquet file by their positions, as Spark's reader makes them. Reads only the pages that hold them. */
 private[upkeep] final class ParquetRows(
     file: InputFile,
     reading: ParquetReading,
@@ -148,7 +148,7 @@ private[upkeep] final class ParquetRows(
     reading.withSettings(support.init(new InitContext(conf, sets.asJava, meta.getSchema)))
   }
 
-  /** What is read of the file. */
+  /** The columns that are read. */
   val requested: MessageType = context.getRequestedSchema
   reader.setRequestedSchema(requested)
 
@@ -171,13 +171,13 @@ private[upkeep] final class ParquetRows(
   /** Whether pages of a row group are found by rows. */
   def hasPageIndex(group: Int): Boolean = columns(group).forall(_.getOffsetIndexReference != null)
 
-  /** Bytes of the row group's columns, as they are stored. */
+  /** Stored size of the row group's columns, in bytes. */
   def bytesOf(group: Int): Long = columns(group).map(_.getTotalSize).sum
 
   /**
-   * The values of each of some rows of a row group.
+   * The values of some rows of a row group, row by row.
    *
-   * @param watchOf is shown the values of a column as Parquet has them
+   * @param watchOf is shown the values of a column as Parquet stores them
    */
   def read(
       group: Int,
@@ -217,7 +217,7 @@ private[upkeep] final class ParquetRows(
       else InternalRow.copyValue(row.get(i, fields(i).dataType))
     }
 
-  /** The bounds of the columns in a row group and in those of its pages that hold some rows. */
+  /** The bounds of the columns in a row group, and in its pages that hold the rows. */
   def boundsOf(group: Int, from: Long, count: Int): Map[Seq[String], ChunkBounds] =
     columns(group).map { chunk =>
       val ofPages = for {

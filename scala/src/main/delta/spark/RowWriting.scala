@@ -29,7 +29,7 @@ private[upkeep] final class RowWriting(
 
   def keyValues: Map[String, String] = context.getExtraMetaData.asScala.toMap
 
-  /** A writer of rows to `to`. */
+  /** A writer that passes rows to `to`. */
   def support(to: RecordConsumer): ParquetWriteSupport = {
     val support = new ParquetWriteSupport
     support.init(conf)

@@ -14,11 +14,11 @@ final case class TaskAttempt(index: Int, id: Long)
 
 object TaskAttempts {
 
-  /** Ends an attempt that was told to stop: nobody takes its result. */
+  /** Ends an attempt that was killed: nobody uses its result. */
   def stopIfKilled(task: TaskContext): Unit = task.killTaskIfInterrupted()
 
   /**
-   * All attempts at the tasks of a job that has failed or is being cancelled, by Spark's own status.
+   * All attempts at the tasks of a job that has failed or is being cancelled, from Spark's status store.
    *
    * @param waitMs how long to wait for those that still run, in milliseconds
    */

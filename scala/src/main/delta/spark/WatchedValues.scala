@@ -4,15 +4,15 @@ import org.apache.parquet.column.Dictionary
 import org.apache.parquet.io.api.{Binary, Converter, GroupConverter, PrimitiveConverter, RecordMaterializer}
 import org.apache.parquet.schema.GroupType
 
-/** Is told the values of a column as they are read. */
+/** Receives the values of a column as they are read. */
 private[upkeep] trait ValueWatch {
   def see(value: Any): Unit
 }
 
 /**
- * Makes the rows that another materializer makes, and shows each value of Parquet on its way.
+ * Makes the rows of another materializer, and shows each Parquet value to a watch on the way.
  *
- * @param watchOf a column, by its path
+ * @param watchOf the watch of a column, by its path
  */
 private[upkeep] final class WatchedValues[T](
     rows: RecordMaterializer[T],

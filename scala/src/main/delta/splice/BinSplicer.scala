@@ -37,7 +37,7 @@ private[upkeep] final class BinSplicer(
     val parts = tasks(result.index).split.parts(result.refused)
     def part(positions: Seq[Int], tier: => Tier) =
       Option.when(positions.nonEmpty)(Bin(positions.map(bin.files), tier))
-    // Of those that are not dragged along.
+    // The reason of a refused file: others may only come along.
     def rows(positions: Seq[Int]) = Tier.Rows(positions.flatMap(result.refused.get(_)).head.reason)
     BinParts(
       result.done.flatMap(done => part(parts.spliced, BinSplicer.tierOf(done)).map(_ -> done)),
@@ -66,10 +66,10 @@ private[upkeep] final class BinSplicer(
 }
 
 /**
- * A bin by what becomes of its files.
+ * A bin, split by what becomes of its files.
  *
- * @param spliced the files that become one without their rows being read
- * @param byRows  those that do it row by row
+ * @param spliced the files that are merged without reading their rows
+ * @param byRows  those that are merged row by row
  * @param left    those that stay as they are, although they may be small
  */
 private[upkeep] final case class BinParts(

@@ -25,7 +25,7 @@ private[upkeep] final case class DeletionVector(
     rows: Option[Long]
 ) extends DeletedRows {
 
-  /** As it is stored, and a bit for each row. */
+  /** Its stored size, and a bit for each row. */
   override def bytes: Long = descriptor.sizeInBytes + rows.getOrElse(0L) / 8
 
   /** @throws io.deltaupkeep.parquet.bytes.UnreadableInput names the file of the vector, if it has its own */

@@ -43,14 +43,14 @@ private[upkeep] final class FileWriting(
   private def newSupport: WriteSupport[InternalRow] =
     new ParquetOutputFormat[InternalRow]().getWriteSupport(conf).asInstanceOf[WriteSupport[InternalRow]]
 
-  /** With the ids of fields that readers of Iceberg need. */
+  /** With the field ids that Iceberg readers need. */
   lazy val schema: MessageType = SparkApi.schemaOf(newSupport, conf)
 
   private lazy val row = new RowShredder(schema)
 
   private lazy val rows: WriteSupport[InternalRow] = {
     val settings = session.sessionState.conf.clone()
-    // As all files of today's versions of Spark, which name their version in the footer.
+    // As in all files of current Spark versions, which name their version in the footer.
     settings.setConfString(SQLConf.PARQUET_REBASE_MODE_IN_WRITE.key, "CORRECTED")
     SQLConf.withExistingConf(settings) {
       val support = newSupport

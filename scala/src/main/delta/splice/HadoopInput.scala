@@ -27,7 +27,7 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
 
   override def getLength: Long = input.size
 
-  /** Opens it, unless its task was told to stop. */
+  /** Opens it, unless its task was killed. */
   override def newStream(): SeekableInputStream = {
     task.foreach(TaskAttempts.stopIfKilled)
     val status = new FileStatus(input.size, false, 1, BlockSize, input.modificationTime, path)
@@ -39,7 +39,7 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
     HadoopStreams.wrap(FutureIO.awaitFuture(unbuffered(builder).build()))
   }
 
-  /** Reads are large ranges, and a buffer would only be one more copy of them. */
+  /** Reads are large ranges, which a buffer would only copy once more. */
   private def unbuffered(builder: FutureDataInputStreamBuilder): FutureDataInputStreamBuilder =
     builder match {
       case known: FutureDataInputStreamBuilderImpl => known.bufferSize(SmallBuffer)
@@ -51,7 +51,7 @@ final class HadoopInput(input: SpliceInput, readPolicy: String, conf: Configurat
 
 object HadoopInput {
 
-  /** For few ranges of a file. */
+  /** For a few ranges of a file. */
   val RandomAccess = "random"
 
   /** For all of a file. */

@@ -22,11 +22,11 @@ import org.apache.spark.sql.delta.upkeep.spark.{
 }
 
 /**
- * Reads some rows of a new file and of its inputs with Spark's reader of Parquet, and compares them: a few in a row of
- * one input of each kind, and of some more at random. The values of the new file must lie within the bounds of its row
- * groups and pages.
+ * Reads some rows of a new file and of its inputs with Spark's Parquet reader, and compares them: a few consecutive
+ * rows of one input of each kind, and of some more inputs at random. The values of the new file must lie within the
+ * bounds of its row groups and pages.
  *
- * @param more        inputs that are looked at besides one of each kind
+ * @param more        inputs to check besides one of each kind
  * @param mostBytes   of a row group without page index, which has to be read whole
  */
 private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, mostBytes: Long)
@@ -41,7 +41,7 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
   ): Option[Finding] = {
     val own = reading.configured(conf)
     def open(input: SpliceInput): ParquetRows = {
-      // Its codecs are for one thread.
+      // Its codecs are not thread-safe.
       val options = HadoopReadOptions.builder(own).build()
       new ParquetRows(new HadoopInput(input, HadoopInput.RandomAccess, own), reading, own, options)
     }
@@ -57,7 +57,7 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
       task.foreach(TaskAttempts.stopIfKilled)
       try sample(i)
       catch {
-        // Chunks of a codec that Spark lacks are copied as bytes, and nobody here can read them.
+        // Chunks with a codec that Spark lacks are copied as bytes, and cannot be read here.
         case _: BadConfigurationException => None
         // Reading all rows tells whose fault it is.
         case NonFatal(problem) => Some(Finding.OfRows(s"A spot check of ${file.uri} failed: $problem"))
@@ -112,7 +112,7 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
   private def isCheap(rows: ParquetRows, group: Int): Boolean =
     rows.hasPageIndex(group) || rows.bytesOf(group) <= mostBytes
 
-  /** A row of the run that stays; near the start of its row group where all rows before it have to be read. */
+  /** A row of the run that is kept, near the start of its row group if all rows before it have to be read. */
   private def firstRow(rows: ParquetRows, selection: RowSelection, run: PlacedRows): Long = {
     val drawn = run.firstRow + (Random.nextDouble() * run.stored).toLong
     val (group, offset) = rows.placeOf(drawn)
@@ -125,16 +125,16 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
 
 private[upkeep] object SparkSpotCheck {
 
-  /** Rows in a row that are compared of one input. */
+  /** Consecutive rows that are compared per input. */
   private val MostRows = 8
 
-  /** Samples that are compared at the same time. */
+  /** Samples that are compared in parallel. */
   private val Threads = 2
 
   /** More kinds than that in one bin are sampled at random. */
   private val MostKinds = 8
 
-  /** A row without a page index is looked for among this many. */
+  /** Without a page index, a row is chosen among this many. */
   private val FewRows = 1000
 
   private final class BoundsWatch(bounds: Map[Seq[String], ChunkBounds]) {
@@ -148,7 +148,7 @@ private[upkeep] object SparkSpotCheck {
         if (found.isEmpty && !column.forall(_.allow(value)))
           found = Some(
             Finding.OfBounds(
-              s"column ${path.mkString(".")} of the new file would have a value beyond its own bounds"
+              s"column ${path.mkString(".")} of the new file would have a value outside its own bounds"
             )
           )
     }

@@ -15,7 +15,7 @@ private[upkeep] object SpliceEligibility {
     val conf = session.sessionState.conf
     Seq(
       (conf.getConf(UpkeepConf.OptimizeEngine) == "rows") -> "spark.deltaUpkeep.optimize.engine is rows",
-      TrackedRows.isIncomplete(snapshot) -> "the table tracks rows and names no columns for their ids",
+      TrackedRows.isIncomplete(snapshot) -> "the table tracks rows but names no columns for their ids",
       IcebergCompat.getEnabledVersion(snapshot.metadata).exists(_ > 3) ->
         "only Delta writes files for Iceberg compatibility above version 3"
     ).collectFirst { case (true, reason) => reason }.orElse(foreignType(snapshot.dataSchema))
@@ -30,6 +30,6 @@ private[upkeep] object SpliceEligibility {
     case _: StringType | _: NumericType | BooleanType | BinaryType => None
     case DateType | TimestampType | TimestampNTZType => None
     case variant if SparkApi.isVariant(variant) => None
-    case other => Some(s"a column is of type ${other.simpleString}")
+    case other => Some(s"a column has type ${other.simpleString}")
   }
 }

@@ -27,10 +27,10 @@ import org.apache.spark.util.SerializableConfiguration
  * What a task splices.
  *
  * @param index     of the bin in the job
- * @param inputs    in the order that their rows keep
+ * @param inputs    in the order of their rows
  * @param directory where the new file goes
- * @param split     tells what is worth being spliced without inputs that are refused
- * @param constants columns that have one value in all rows, whatever the files have: PLAIN, or None for null
+ * @param split     tells what is worth splicing without the inputs that are refused
+ * @param constants columns with one value in all rows, whatever the files hold: PLAIN, or None for null
  */
 final case class SpliceTask(
     index: Int,
@@ -43,7 +43,7 @@ final case class SpliceTask(
 /**
  * An input by its absolute URI; size in bytes, time in milliseconds since the epoch.
  *
- * @param fills by column, what stands where the file has no value
+ * @param fills by column, what to fill in where the file has no value
  */
 final case class SpliceInput(
     uri: String,
@@ -56,7 +56,7 @@ final case class SpliceInput(
 /** Which rows of a file are deleted; a task reads it. */
 trait DeletedRows extends Serializable {
 
-  /** The most memory that it takes. */
+  /** Largest amount of memory that it takes. */
   def bytes: Long
 
   def read(conf: Configuration): RowSelection
@@ -65,7 +65,7 @@ trait DeletedRows extends Serializable {
 /**
  * The file that a task wrote.
  *
- * @param stats of its footer, as JSON for the log, if they are collected
+ * @param stats from its footer, as JSON for the log, if they are collected
  */
 final case class SplicedFile(name: String, size: Long, modificationTime: Long, stats: Option[String])
 
@@ -73,7 +73,7 @@ final case class SplicedFile(name: String, size: Long, modificationTime: Long, s
  * The result of a task. There is no file if nothing is spliced, if the bin has no rows, and in a preview.
  *
  * @param refused inputs that cannot be spliced, by their positions
- * @param done    what became of the others, if they are worth being spliced without those
+ * @param done    what became of the others, if they are worth splicing without those
  * @param finding what is wrong with the file
  */
 final case class SpliceTaskResult(
@@ -85,7 +85,7 @@ final case class SpliceTaskResult(
 )
 
 /**
- * One Spark job that splices all bins of an OPTIMIZE, in one task each, in the given order.
+ * One Spark job that splices all bins of an OPTIMIZE, one task per bin, in the given order.
  *
  * @param description shown for the job on the console and in the UI
  * @param conf       settings to access the files
@@ -94,7 +94,7 @@ final case class SpliceTaskResult(
  * @param isReadable whether the footer of a file allows its pages to be used unchanged; otherwise the
  *                   reason
  * @param statsOf    makes the statistics of a new file from its footer, if they are collected
- * @param spotCheck  looks at each new file
+ * @param spotCheck  checks each new file
  */
 final class SpliceJob(
     context: SparkContext,
@@ -112,7 +112,7 @@ final class SpliceJob(
   def preview(tasks: Seq[SpliceTask]): Seq[SpliceTaskResult] = run(tasks, write = false).toSeq
 
   /**
-   * Runs the job and returns results as they arrive. Throws if a task has failed in all its attempts. If it is
+   * Runs the job and returns results as they arrive. Throws if all attempts at a task have failed. If it is
    * closed early, it removes the files of all results that were not taken.
    */
   def run(tasks: Seq[SpliceTask]): ClosableIterator[SpliceTaskResult] = run(tasks, write = true)
@@ -172,7 +172,7 @@ final class SpliceJob(
 private object SpliceJob {
   private val Description = "spark.job.description"
 
-  /** How long the end of an aborted job waits for its tasks: they remove their files themselves if they are told. */
+  /** How long an aborted job waits for its tasks to end: tasks that are killed remove their files themselves. */
   private val WaitMs = 10000L
   private val sameThread: ExecutionContext = ExecutionContext.fromExecutor(_.run())
 }
@@ -196,7 +196,7 @@ private final case class SpliceWork(
 
   def run(task: SpliceTask): SpliceTaskResult =
     if (write) {
-      // Inputs on which the others depend are looked at first. Otherwise each run would write a file for nothing.
+      // Inputs on which the others depend are checked first. Otherwise each run would write a file for nothing.
       val known = task.split.pivots.flatMap(input => preview(task, Seq(input)).refused)
       splice(task, known.toMap)
     } else preview(task, task.inputs.indices)
@@ -228,8 +228,8 @@ private final case class SpliceWork(
   }
 
   /**
-   * Splices the inputs that are not refused. If the pages of one cannot be spliced, starts again without it. After a few
-   * starts it refuses the rest, because they are probably alike.
+   * Splices the inputs that are not refused. If the pages of one cannot be spliced, starts again without it. After a
+   * few starts it refuses the rest, because they are probably alike.
    */
   @tailrec
   private def splice(task: SpliceTask, refused: Map[Int, Refusal], starts: Int = 1): SpliceTaskResult = {
@@ -315,6 +315,6 @@ private final case class SpliceWork(
 
 private object SpliceWork {
 
-  /** How often a bin is begun: each time but the last costs what it has read and written. */
+  /** How often a bin is started: each start but the last wastes what it has read and written. */
   val MostStarts = 4
 }

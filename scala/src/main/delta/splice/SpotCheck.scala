@@ -5,8 +5,8 @@ import io.deltaupkeep.parquet.file.SpliceOutcome
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Looks at some rows of a new file and of its inputs, in the task that wrote it. It must share no code with the engine
- * that did: a mistake that both make is never seen.
+ * Checks some rows of a new file against its inputs, in the task that wrote it. It must share no code with the engine
+ * that wrote the file: a mistake common to both would go unnoticed.
  */
 trait SpotCheck extends Serializable {
 
@@ -14,7 +14,7 @@ trait SpotCheck extends Serializable {
    * What is wrong with the new file, or None.
    *
    * @param file   as it was written
-   * @param inputs those that are in it, by the positions that `done` has of them
+   * @param inputs those that are in it, at the positions that `done` refers to
    */
   def findingIn(
       file: SpliceInput,
@@ -31,9 +31,9 @@ sealed trait Finding {
 
 object Finding {
 
-  /** Rows that are not those of the input, or that could not be read. Reading all rows decides. */
+  /** Rows that differ from the input's, or could not be read. Reading all rows decides. */
   final case class OfRows(text: String) extends Finding
 
-  /** A value beyond the bounds that the new file gives. Queries that skip by them would lose rows. */
+  /** A value outside the bounds that the new file gives. Queries that skip by them would lose rows. */
   final case class OfBounds(text: String) extends Finding
 }

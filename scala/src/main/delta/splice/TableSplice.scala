@@ -43,7 +43,7 @@ private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapsho
   private val tracked = new TrackedRows(snapshot)
   private val partitions = new Partitions(metadata)
 
-  /** Partition columns that the table wants in its files, where Delta's writer puts them last. */
+  /** Partition columns that the table stores in its files; Delta's writer puts them last. */
   private val storedPartitions: Seq[StructField] =
     if (storesPartitions) physicalSchema(metadata.schema).filter(f => isPartition(f.name)) else Nil
   private val fileSchema: StructType = StructType(dataSchema ++ storedPartitions ++ tracked.columns)
@@ -85,7 +85,7 @@ private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapsho
     spotCheck
   )
 
-  /** Partition columns that are stored have the value that the log has, whatever the inputs have. */
+  /** Stored partition columns get their value from the log, whatever the inputs hold. */
   private def spotCheck: Option[SpotCheck] = {
     val inputs = sqlConf.getConf(UpkeepConf.OptimizeSpotCheck)
     Option.when(inputs >= 0) {
@@ -146,7 +146,7 @@ private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapsho
     NewFile.changed(add)(stats = stats.json(file.stats.map(FooterStats(_, written))).orNull)
   }
 
-  /** Tells since version 2 that a file need not be rewritten for readers of Iceberg. */
+  /** From version 2 on it says that a file need not be rewritten for Iceberg readers. */
   private def icebergTag: Option[(String, String)] =
     IcebergCompat.getEnabledVersion(metadata).filter(_ >= 2).map { version =>
       AddFile.Tags.ICEBERG_COMPAT_VERSION.name -> version.toString
@@ -217,7 +217,7 @@ private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapsho
     )
   }
 
-  /** Spark always did before 4.1, which has a setting for it. */
+  /** Before 4.1 Spark always did; since then there is a setting for it. */
   private def readsNullStructs: Boolean = {
     val key = "spark.sql.legacy.parquet.returnNullStructIfAllFieldsMissing"
     !session.conf.isModifiable(key) || sqlConf.getConfString(key).toBoolean

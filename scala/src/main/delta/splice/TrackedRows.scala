@@ -14,8 +14,8 @@ import org.apache.spark.sql.types.{LongType, MetadataBuilder, StructField}
 
 /**
  * The columns in which a new file keeps what its rows had before: their ids, and the versions that last changed them
- * (protocol, 'Row Tracking'). A file that was never rewritten has no such columns; its rows have numbers by their
- * positions, and the version of the file.
+ * (protocol, 'Row Tracking'). A file that was never rewritten has no such columns; its rows get their ids from their
+ * positions, and their version from the file.
  */
 private[upkeep] final class TrackedRows(snapshot: Snapshot) {
   import TrackedRows._
@@ -32,7 +32,7 @@ private[upkeep] final class TrackedRows(snapshot: Snapshot) {
       StructField(name, LongType, metadata = new MetadataBuilder().putLong(FieldId, icebergId).build())
     else StructField(name, LongType)
 
-  /** What stands where the file has no value in these columns. */
+  /** What to fill in where the file has no value in these columns. */
   def fills(add: AddFile): Map[String, Fill] = {
     val ofIds = for (name <- ids; base <- add.baseRowId) yield name -> Fill.RowNumber(base)
     val ofVersions =
@@ -43,12 +43,12 @@ private[upkeep] final class TrackedRows(snapshot: Snapshot) {
 
 private[upkeep] object TrackedRows {
 
-  /** By which readers of Iceberg find these columns (Iceberg specification, 'Reserved Field IDs'). */
+  /** Ids by which Iceberg readers find these columns (Iceberg specification, 'Reserved Field IDs'). */
   private val IcebergRowId = 2147483540L
   private val IcebergSequenceNumber = 2147483539L
   private val FieldId = "parquet.field.id"
 
-  /** Whether rows have ids, and the table does not say in which columns they are to be kept. */
+  /** Whether rows have ids, but the table does not say in which columns to keep them. */
   def isIncomplete(snapshot: Snapshot): Boolean =
     RowTracking.isEnabled(snapshot.protocol, snapshot.metadata) && new TrackedRows(snapshot).columns.size < 2
 }

@@ -17,7 +17,7 @@ private[upkeep] object ActiveFiles {
   /**
    * The files that the predicate on partition columns selects.
    *
-   * @param ofAll is given all files of the table, if they are read
+   * @param ofAll receives all files of the table, if they are read
    */
   def of(
       handle: DeltaHandle,
@@ -37,7 +37,7 @@ private[upkeep] object ActiveFiles {
     if (!isForDriver(handle)) queried
     else {
       val files = new FileReplay(handle).files()
-      // If a checksum counts other files, Delta's own replay decides.
+      // If the checksum counts a different number of files, Delta's own replay decides.
       if (!snapshot.checksumOpt.forall(_.numFiles == files.size)) queried
       else {
         ofAll(files)

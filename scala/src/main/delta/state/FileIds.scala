@@ -21,7 +21,7 @@ private[upkeep] final class FileIds(snapshot: Snapshot) {
   )
 
   /**
-   * The file by each path that a removal may use, because Delta's conflict check compares texts. Delta
+   * The file by each path that a removal may use, because Delta's conflict check compares text. Delta
    * removes a file by its canonical path, such as `file:///a`; other writers by the path in the log, such as
    * `/a`.
    */

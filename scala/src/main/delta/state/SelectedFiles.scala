@@ -31,7 +31,7 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
     selected.iterator.map(add => ids.idOf(add) -> add).toMap
   }
 
-  /** The highest id of a row in any file of the table; -1 without any. None if only some of the files were read. */
+  /** The highest row id in any file of the table; -1 if there is none. None if only some of the files were read. */
   private[upkeep] def highestRowId: Option[Long] = {
     byId
     highest

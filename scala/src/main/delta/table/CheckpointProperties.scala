@@ -24,7 +24,7 @@ private[upkeep] object CheckpointProperties extends Logging {
       try entry.valueConverter(text)
       catch {
         case e: IllegalArgumentException =>
-          logWarning(s"The table property $name of ${snapshot.path} cannot be read; the session's applies", e)
+          logWarning(s"Property $name of ${snapshot.path} cannot be read; the session's setting applies", e)
           ofSession
       }
     }

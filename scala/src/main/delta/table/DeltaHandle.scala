@@ -70,17 +70,17 @@ final class DeltaHandle private (
 
   /**
    * Asks the file system for permission before the work, so that a denial costs nothing and leaves nothing
-   * behind. Not every file system can answer: then the writes show it.
+   * behind. Not every file system can answer: then the writes will tell.
    */
   def requireWritableLog(statement: String): Unit =
     try logPath.getFileSystem(hadoopConf).access(logPath, FsAction.WRITE)
     catch {
       case e @ (_: AccessControlException | _: AccessDeniedException) =>
         throw UpkeepErrors.logNotWritable(statement, name, logPath.toString, e)
-      case NonFatal(e) => logInfo(s"Whether $logPath may be written is unknown: $e")
+      case NonFatal(e) => logInfo(s"Cannot tell whether $logPath is writable: $e")
     }
 
-  /** How many files of the log are deleted at the same time. */
+  /** How many files of the log are deleted in parallel. */
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
 
   /** The same table at its current newest version. */

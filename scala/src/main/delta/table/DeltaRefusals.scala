@@ -8,7 +8,8 @@ import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
- * Errors of ours with what Delta throws for the same mistake as their cause, for code that looks for Delta's conditions.
+ * Attaches what Delta throws for the same mistake to our errors as their cause, for code that checks for Delta's
+ * conditions.
  *
  * @param where    predicates of the statement
  * @param zOrderBy columns, each by the parts of its name

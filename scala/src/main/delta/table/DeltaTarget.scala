@@ -29,7 +29,7 @@ import org.apache.spark.sql.delta.sources.DeltaSourceUtils
 /** Finds the Delta table that a statement names, or says why there is none. */
 object DeltaTarget {
 
-  /** A name of one to three parts, delta.`/path` among them. An unknown name stays unresolved. */
+  /** A name of one to three parts, including delta.`/path`. An unknown name stays unresolved. */
   def byName(session: SparkSession, statement: String, nameParts: Seq[String]): LogicalPlan = {
     nameParts.foreach(requireText(statement, _))
     val unresolved = UnresolvedTableOrView(nameParts, statement, allowTempView = true)
@@ -72,7 +72,7 @@ object DeltaTarget {
     }
   }
 
-  /** Spark and Hadoop fail in other ways for each kind of empty name. */
+  /** Spark and Hadoop fail differently for each kind of empty name. */
   private[table] def requireText(statement: String, name: String): Unit =
     if (name.trim.isEmpty) throw UpkeepErrors.emptyName(statement)
 

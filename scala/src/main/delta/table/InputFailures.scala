@@ -74,13 +74,13 @@ object InputFailures {
           if Option(e.getMessage).exists(_.contains(LogDirectory)) => e.getMessage
     }
     def ofFile = causesOf(failure).collectFirst(fault).filter(isOfLog).flatMap { fault =>
-      val what = if (isMissing(fault.cause)) Some("it is not there") else damage(fault.cause)
+      val what = if (isMissing(fault.cause)) Some("it does not exist") else damage(fault.cause)
       what.map(problem => s"${fault.file}: $problem")
     }
     named.orElse(ofFile).map(UpkeepErrors.logDamaged(statement, table, _, failure))
   }
 
-  /** The same where nothing but the log was read: Delta does not expect an action that lacks a field. */
+  /** The same if only the log was read: Delta does not expect an action that lacks a field. */
   def ofLogAlone(statement: String, table: String, failure: Throwable): Option[Throwable] = {
     def damaged = Option.when(lacksField(failure))(s"an action lacks a field (${failure.getMessage})")
     ofLog(statement, table, failure)
@@ -94,12 +94,12 @@ object InputFailures {
     case _ => false
   }
 
-  /** Why Spark cannot read a data file that is whole, whoever tries. */
+  /** Why Spark can never read a data file, although it is undamaged. */
   private[upkeep] object Unreadable {
     def unapply(failure: Throwable): Option[String] =
       causesOf(failure).collectFirst(fault).filterNot(isOfLog).flatMap { fault =>
         val causes = causesOf(fault.cause)
-        // Another run may read it, or nobody.
+        // Either another run may read it, or nobody can.
         if (causes.exists(_.isInstanceOf[Error]) || isMissing(fault.cause) || damage(fault.cause).isDefined)
           None
         else causes.collectFirst(Function.unlift(reason(fault.file, _)))
@@ -169,7 +169,7 @@ object InputFailures {
     condition.startsWith("FAILED_READ_FILE") || Before40.contains(condition)
   }
 
-  /** The same in Spark 3.5: for a column of another type, and for all else. */
+  /** The same in Spark 3.5: for a column of another type, and for all other failures. */
   private val Before40 = Set("_LEGACY_ERROR_TEMP_2063", "_LEGACY_ERROR_TEMP_2064")
 
   private def causesOf(e: Throwable): Seq[Throwable] =
@@ -183,7 +183,7 @@ object InputFailures {
   /** What is wrong with the bytes of a file; none if the store, the engine or a setting may be at fault. */
   private def damage(e: Throwable): Option[String] = causesOf(e).last match {
     case end: EOFException if !isOfNetwork(end) => Some("it ends too early")
-    // Of a codec that Spark lacks, for one.
+    // For example for a codec that Spark lacks.
     case _: ReflectiveOperationException | _: LinkageError => None
     case thrown
         if thrown.isInstanceOf[ChecksumException] || thrown.isInstanceOf[DeltaChecksumException] ||
@@ -192,15 +192,15 @@ object InputFailures {
     case _ => None
   }
 
-  /** Whether a connection to HDFS has ended, and not a file. */
+  /** Whether it was a connection to HDFS that ended, not a file. */
   private def isOfNetwork(end: EOFException): Boolean =
     end.getStackTrace.map(_.getClassName).find(!isOfJava(_)).exists { name =>
       name.startsWith("org.apache.hadoop.ipc.") || name.startsWith("org.apache.hadoop.hdfs.protocolPB.")
     }
 
   /**
-   * Whether code that does nothing but read the bytes of a file has thrown it: a format, or a codec. The keys
-   * of an encrypted file come from a service, which may fail.
+   * Whether it was thrown by code that only reads the bytes of a file: a format, or a codec. The keys of an
+   * encrypted file come from a service, which may fail.
    */
   private def isOfReaders(thrown: Throwable): Boolean =
     thrown.getClass.getName.startsWith("io.deltaupkeep.parquet.") ||

@@ -52,7 +52,7 @@ private[upkeep] object Partitions {
   def valueOf(text: String, dataType: DataType, timeZone: String): Any =
     Option(text).filter(_.nonEmpty).map(stored => cast(Literal(stored), dataType, timeZone)).orNull
 
-  /** Length of the random directory that Delta's writer uses in place of the partition's, if it does. */
+  /** Length of the random directory name that Delta's writer uses in place of the partition's, if it does. */
   def randomPrefixLength(metadata: Metadata): Option[Int] = {
     val isRandom =
       DeltaConfigs.RANDOMIZE_FILE_PREFIXES.fromMetaData(metadata) || metadata.columnMappingMode != NoMapping
@@ -60,8 +60,8 @@ private[upkeep] object Partitions {
   }
 
   /**
-   * A timestamp without a zone is in the time zone of the session that reads it. Its value in one zone may be
-   * that of a timestamp with a zone; its values in two zones are not.
+   * A timestamp without a zone is in the time zone of the session that reads it. Its value in one zone may
+   * equal that of a timestamp with a zone; its values in two zones do not.
    */
   private val Zones = Seq("+00:00", "+18:00")
 
@@ -72,7 +72,7 @@ private[upkeep] object Partitions {
   }
 
   /**
-   * The value as Delta's file index reads it, in a text that distinguishes all values, such as -0.0 and 0.0.
+   * The value as Delta's file index reads it, as a text that distinguishes all values, such as -0.0 and 0.0.
    */
   private def read(spelled: String, dataType: DataType, zone: String): Option[String] = {
     val value = cast(Literal(spelled), dataType, zone)

@@ -61,7 +61,10 @@ private[upkeep] object TableFeatures {
         .map(_.toLong).filter(_ > 0)
     else None
 
-  /** @throws io.deltaupkeep.UpkeepException `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE`, `CATALOG_MANAGED_TABLE` */
+  /**
+   * @throws io.deltaupkeep.UpkeepException `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE`,
+   *                                        `CATALOG_MANAGED_TABLE`
+   */
   def check(statement: String, table: String, snapshot: Snapshot, intent: Intent): Unit = {
     val names = snapshot.protocol.readerAndWriterFeatureNames
     if (names.exists(isAdaptiveMetadata)) throw UpkeepErrors.adaptiveMetadata(statement, table)

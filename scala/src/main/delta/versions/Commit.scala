@@ -21,7 +21,7 @@ private[upkeep] final case class Commit(
 /** A transaction that hides from Delta that a checkpoint is due. */
 private[upkeep] trait CheckpointsHidden
 
-/** What runs after commits. */
+/** Runs after commits. */
 private[upkeep] trait CommitHook {
 
   /** For logs and errors. */

@@ -23,8 +23,8 @@ import org.apache.spark.sql.delta.hooks.{AutoCompactRequest, PostCommitHook}
 import org.apache.spark.sql.delta.stats.StatsCollector
 
 /**
- * What versions of Delta do in different ways. Each implementation is compiled against the oldest version that
- * it is for, and is chosen by what is on the class path, because platforms change Delta under its own version.
+ * Where versions of Delta differ. Each implementation is compiled against the oldest version that it is for, and
+ * is chosen by what is on the class path, because platforms patch Delta without changing its version.
  */
 private[upkeep] trait DeltaApi {
 
@@ -43,7 +43,7 @@ private[upkeep] trait DeltaApi {
 
   protected def checkpoint(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
 
-  /** An observer that tells events. */
+  /** An observer that reports events. */
   def observer(of: TransactionEvents): TransactionExecutionObserver
 
   /** The observer of this thread's transactions. */
@@ -77,20 +77,20 @@ private[upkeep] trait DeltaApi {
    */
   def checkpointActions(session: SparkSession, snapshot: Snapshot): Option[DataFrame]
 
-  /** The version of a commit, which its post-commit snapshot may be later than. */
+  /** The snapshot at a commit's version; its post-commit snapshot may be later. */
   def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot
 
   /** The newest version of a table. */
   def newest(table: DeltaTableV2): Snapshot
 
-  /** Has the coordinator of a table's commits put them where all readers look. */
+  /** Has a table's commit coordinator put its commits where all readers look. */
   def publishCommits(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
 
   /** Whether VACUUM leaves a file or a directory alone because of its name. */
   def isHidden(partitionColumns: Seq[String], name: String): Boolean
 
   /**
-   * What Delta's strategies of OPTIMIZE ask for besides columns.
+   * What Delta's OPTIMIZE strategies need besides columns.
    *
    * @throws io.deltaupkeep.UpkeepException `UNSUPPORTED_DELTA` for FULL where Delta has no such OPTIMIZE
    */
@@ -135,13 +135,13 @@ private[upkeep] trait DeltaApi {
   /** Delta's reconciliation of actions that are given commit by commit. */
   def replay(snapshot: Snapshot): InMemoryLogReplay
 
-  /** Whether the table's properties have Delta's writer store partition columns in files. That is their default since 4.4. */
+  /** Whether the table's properties make Delta's writer store partition columns in files: the default since 4.4. */
   def storesPartitions(metadata: Metadata): Boolean = false
 
   /**
-   * What makes the statistics of a file from its footer, also in a task.
+   * Makes the statistics of a file from its footer, also in a task.
    *
-   * @param rebaseMode of dates in files that do not tell their calendar
+   * @param rebaseMode of dates in files that do not name their calendar
    * @param longest    text in characters
    */
   def statsCollector(snapshot: Snapshot, rebaseMode: String, longest: Int): StatsCollector
@@ -170,7 +170,7 @@ object DeltaApi {
   /** For the Delta on the class path. */
   private[upkeep] def current: DeltaApi = found.fold(why => throw new IllegalStateException(why), identity)
 
-  /** Why this artifact does not serve the Delta on the class path, or None. Nothing else of the adapter may run then. */
+  /** Why this artifact does not support the Delta on the class path, or None. Then no other adapter code may run. */
   def problem: Option[String] = found.left.toOption
 
   /** @throws io.deltaupkeep.UpkeepException `UNSUPPORTED_DELTA` */

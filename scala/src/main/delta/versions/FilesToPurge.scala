@@ -12,7 +12,7 @@ import org.apache.spark.sql.delta.commands.DeltaPurgeOperation
 
 /**
  * The files that REORG TABLE ... APPLY (PURGE) rewrites: with deleted rows, or with columns that the table has dropped.
- * Delta asks for a session since 3.3, and takes any descriptor of a snapshot since 4.3, so its method is found by name.
+ * Delta's method takes a session since 3.3 and any snapshot descriptor since 4.3, so it is found by name.
  */
 private[upkeep] object FilesToPurge {
 
@@ -20,7 +20,7 @@ private[upkeep] object FilesToPurge {
     .filter(method => method.getName == "filterFilesToReorg" && !method.isBridge)
     .maxBy(_.getParameterCount)
 
-  /** Delta 4.0.0 looks for dropped columns by a constructor of Spark 4.0.0 that later ones do not have. */
+  /** Delta 4.0.0 finds dropped columns by a constructor of Spark 4.0.0 that later versions lack. */
   private val canFindColumns = VERSION != "4.0.0" || SPARK_VERSION_SHORT == "4.0.0"
 
   /** Reads the footers of all files, in a Spark job, if Delta can find dropped columns. */

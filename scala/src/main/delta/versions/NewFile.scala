@@ -6,7 +6,7 @@ import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescri
 
 /**
  * Makes files of the log. Versions of Delta add fields to [[AddFile]], which changes its constructor, so code that was
- * compiled with one of them cannot call that of another. The first eleven fields have been the same since 3.2.
+ * compiled with one version cannot call another's. The first eleven fields have been the same since 3.2.
  */
 private[upkeep] object NewFile {
 

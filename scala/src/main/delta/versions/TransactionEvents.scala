@@ -11,14 +11,14 @@ private[upkeep] trait TransactionEvents {
   /** Begins a transaction. */
   def starting(begin: => OptimisticTransaction): OptimisticTransaction = next.startingTransaction(begin)
 
-  /** Before a transaction makes its commit. */
+  /** Before a transaction commits. */
   def preparing(): Unit = ()
 
   /** After the commit and its hooks. */
   def committed(): Unit = ()
 }
 
-/** An observer of Delta that tells events. */
+/** An observer of Delta that reports events. */
 private[upkeep] trait TransactionObserved extends TransactionExecutionObserver {
 
   protected[upkeep] def events: TransactionEvents

@@ -3,7 +3,7 @@ package io.deltaupkeep.plan.checkpoint
 import io.deltaupkeep.{ByteText, CheckpointLimits, CountText}
 
 /**
- * What has come to a table since its last checkpoint.
+ * What was added to a table since its last checkpoint.
  *
  * @param commits since that version. A table without a checkpoint counts from version 0, as in Delta, so that
  *                version 10 has 10.
@@ -35,9 +35,9 @@ object CheckpointDue {
     else None
 
   /**
-   * Why MAINTAIN writes a checkpoint, or None: also where the log needs one before the next is due.
+   * Why MAINTAIN writes a checkpoint, or None: also if the log needs one before the next is due.
    *
-   * @param cleanupNeedsOne whether expired commits cannot go without a newer checkpoint
+   * @param cleanupNeedsOne whether expired commits cannot be deleted without a newer checkpoint
    * @param isNamed         whether `_last_checkpoint` names the newest checkpoint, if there is one
    */
   def reasonToMaintain(

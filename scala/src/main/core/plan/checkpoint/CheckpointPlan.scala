@@ -116,14 +116,14 @@ object Build {
     override def fileActions: Option[Long] = None
     override def parts: Int = existing.parts
     override def reason: String =
-      s"a complete ${existing.policy.name} checkpoint of this version is there" +
+      s"a complete ${existing.policy.name} checkpoint of this version exists" +
         (if (isNamed) "" else "; _last_checkpoint did not name it, and is rewritten")
   }
 
   /**
    * From the whole state of the table.
    *
-   * @param actions      about: nothing is replayed for the plan
+   * @param actions      approximate: nothing is replayed for the plan
    * @param newFragments to write
    */
   final case class Full(actions: Long, parts: Int, newFragments: Int, replay: Replay, why: String)

@@ -4,7 +4,7 @@ import io.deltaupkeep.{TableFacts, UpkeepErrors}
 import io.deltaupkeep.log.{CheckpointSet, LogFile, LogFileKind}
 
 /**
- * The layout of a checkpoint: as the request says, otherwise as the table's properties say.
+ * The layout of a checkpoint, from the request, otherwise from the table's properties.
  *
  * @param partSize   largest number of file actions in a part or a sidecar
  * @param isPolicyAsked whether the request names the policy

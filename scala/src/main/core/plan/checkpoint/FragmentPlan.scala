@@ -8,7 +8,7 @@ package io.deltaupkeep.plan.checkpoint
  * @param sizeInBytes compressed
  * @param adds        file actions of active files
  * @param removes     tombstones
- * @param isTouched   whether it holds an action that must not stay: one that a later commit replaces, say
+ * @param isTouched   whether it holds an action that must not stay, such as one that a later commit replaces
  * @param addBytes    total size of the active files; 0 if the fragment is not kept
  */
 final case class Fragment(
@@ -24,7 +24,7 @@ final case class Fragment(
 }
 
 /**
- * The last checkpoint, as far as a new one can build on it.
+ * The part of the last checkpoint that a new one can build on.
  *
  * @param changes file actions of the commits since
  */

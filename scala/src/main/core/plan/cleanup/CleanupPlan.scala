@@ -69,7 +69,7 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
 }
 
 /**
- * What is known of a log when its cleanup is planned. Times in milliseconds since the epoch.
+ * What is known about a log when its cleanup is planned. Times in milliseconds since the epoch.
  *
  * @param cutoff            older files may be deleted
  * @param cutoffCommit      the newest version not newer than the cutoff
@@ -117,7 +117,7 @@ final case class CleanupInput(
   def checkpointFiles(upTo: Long): Seq[LogFile] =
     files.filter(file => file.kind.version.exists(version => version <= upTo && file.isCheckpointOf(version)))
 
-  /** The newest checkpoint up to a version that is not stood on, and why. */
+  /** The newest checkpoint up to a version that cannot be relied on, and why. */
   private[deltaupkeep] def passedOver(from: Long, to: Long): Option[PassedOver] = {
     val unreadable = for {
       file <- files.iterator
@@ -136,7 +136,7 @@ private[deltaupkeep] final case class PassedOver(version: Long, why: String)
  *
  * @param cutoffCheckpoint the newest complete checkpoint at or before `cutoffCommit`; everything before it is
  *                         deleted
- * @param oldestReadableVersion whose state the log holds, once the plan was carried out
+ * @param oldestReadableVersion whose state the log holds, once the plan is carried out
  * @param oldestTimeTravelVersion whose data files VACUUM keeps too
  * @param passedOver the newest checkpoint after the cutoff checkpoint that expired versions would allow
  */

@@ -87,13 +87,13 @@ object CleanupPlanner {
         .maxOption
     }
 
-  /** Midnight UTC of yesterday: a younger file may belong to a write in progress. */
+  /** Whether it was modified since yesterday began (UTC), and so may belong to a write in progress. */
   private def isYoung(file: LogFile, now: Long): Boolean = {
     val midnight = Instant.ofEpochMilli(now).truncatedTo(ChronoUnit.DAYS)
     file.modificationTime >= midnight.minus(1, ChronoUnit.DAYS).toEpochMilli
   }
 
-  /** The verdict on all files but sidecars, which follow from their own name and the cutoff checkpoint. */
+  /** The verdict on all files except sidecars, which follows from the file's name and the cutoff checkpoint. */
   private final class OtherFiles(
       input: CleanupInput,
       checkpoints: Seq[CheckpointSet],
@@ -108,7 +108,7 @@ object CleanupPlanner {
 
     /**
      * checkpointProtection allows two kinds of cleanup: one that deletes all history before a version P at
-     * once, and one that neither creates nor deletes checkpoints from the version on up to which it cleans.
+     * once, and one that neither creates nor deletes checkpoints at or after the version that it cleans up to.
      * This cleanup ends at an existing checkpoint. If that is before P, no checkpoint after it may be
      * deleted, not even an incomplete one.
      */

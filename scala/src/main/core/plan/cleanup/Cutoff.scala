@@ -30,8 +30,8 @@ object Cutoff {
    * The newest commit that is not newer than the cutoff: the version that a reader sees at that time.
    *
    * @param inCommitTimestamp the time that a commit itself carries; None if the commit is older than the
-   *                          feature. Each call reads a commit, so it is called for a logarithm of the
-   *                          commits only
+   *                          feature. Each call reads a commit, so it is called for O(log n) commits
+   *                          only
    */
   def commit(
       commits: CommitTimes,
@@ -73,7 +73,7 @@ object Cutoff {
     if (candidate >= 0 && timeOf(candidate).isEmpty) math.min(candidate, byFileTime) else candidate
   }
 
-  /** The first index below `size` that passes a test which all after it pass too, or `size`. */
+  /** The first index below `size` that passes a test, or `size`. All indexes after it must pass too. */
   private def firstIndex(size: Int)(test: Int => Boolean): Int = {
     var low = 0
     var high = size

@@ -7,13 +7,13 @@ sealed trait RewriteNeed
 
 object RewriteNeed {
 
-  /** Alone: it has deleted rows, or a user asked for it. */
+  /** Even alone: it has deleted rows, or a user asked for it. */
   case object Alone extends RewriteNeed
 
   /** With any other file. */
   case object Together extends RewriteNeed
 
-  /** Not with others of its kind alone: an earlier run with the same target size wrote it. */
+  /** Only with files of another kind: an earlier run with the same target size wrote it. */
   case object Kept extends RewriteNeed
 
   def of(file: DataFile, plan: OptimizePlan): RewriteNeed =
@@ -23,22 +23,22 @@ object RewriteNeed {
 }
 
 /**
- * Splits a bin of which some files cannot be spliced: the others are spliced, these go by rows, and a file that is
- * not worth it any more is left as it is. A second run would do the same with what is left, so it makes no
- * commit. Pure.
+ * Splits a bin if some of its files cannot be spliced: the others are spliced, these are rewritten row by row, and
+ * a file that is no longer worth rewriting stays as it is. A second run would decide the same about what is left, so
+ * it makes no commit. Pure.
  *
- * Example: of a, b, c and d the last has dates of the legacy calendar. The first three become one file, and d stays.
- * If c is like d, c and d become a file of their own.
+ * Example: of a, b, c and d, the last has dates of the legacy calendar. The first three become one file, and d
+ * stays. If c is like d, c and d become a file of their own.
  *
  * @param needs of the files of the bin, in its order
  */
 final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
   import BinSplit._
 
-  /** Whether these files of the bin, by their positions, are worth being rewritten without the others. */
+  /** Whether these files of the bin, by their positions, are worth rewriting without the others. */
   def isWorthIt(files: Seq[Int]): Boolean = Counts.of(files.map(needs)).areWorthIt
 
-  /** Files without which the others are not worth being rewritten. */
+  /** Files without which the others are not worth rewriting. */
   def pivots: Seq[Int] = {
     val all = Counts.of(needs)
     needs.indices.filterNot(file => all.without(needs(file)).areWorthIt)
@@ -59,7 +59,7 @@ final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
 
 object BinSplit {
 
-  /** How many files there are, and how many of them have a need. */
+  /** How many files there are, and how many of them have each need. */
   private final case class Counts(files: Int, alone: Int, together: Int) {
 
     def areWorthIt: Boolean = alone > 0 || files > 1 && together > 0
@@ -76,6 +76,6 @@ object BinSplit {
       Counts(needs.size, needs.count(_ == RewriteNeed.Alone), needs.count(_ == RewriteNeed.Together))
   }
 
-  /** Positions of the files of a bin; others, which could be spliced, are not rewritten either. */
+  /** Positions of the files of a bin. Those in none of the three could be spliced, but are not rewritten. */
   final case class Parts(spliced: Seq[Int], byRows: Seq[Int], left: Seq[Int])
 }

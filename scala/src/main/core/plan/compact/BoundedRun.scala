@@ -8,7 +8,7 @@ private[deltaupkeep] final case class Budget(files: Long, bytes: Long) {
 
 /**
  * Keeps a plan within `maxFiles` and `maxBytes`: bins are taken in order, and a bin that no longer fits is
- * left to a later run. Of a bin that exceeds the limits of any run, a part is rewritten, so that every run
+ * left to a later run. If a bin exceeds the limits of any run, a part of it is rewritten, so that every run
  * makes progress.
  */
 private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
@@ -63,7 +63,7 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
     case BinOrder.Newest => bins.sortBy(-_.files.iterator.map(_.modificationTime).max)
   }
 
-  /** How many files and deletion vectors fewer a reader opens, for each byte that is rewritten. */
+  /** Files and deletion vectors that a reader no longer opens, per byte rewritten. */
   private def gainOf(bin: Bin): Double = {
     val gone = bin.files.size - 1 + bin.files.count(_.deletionVector.nonEmpty)
     gone.toDouble / math.max(1L, bin.sizeInBytes)

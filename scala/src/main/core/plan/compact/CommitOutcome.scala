@@ -9,7 +9,7 @@ import io.deltaupkeep.CountText
  * @param rowGroups  counted where footers were read
  * @param work       by tier: one bin may hold chunks that are copied and others that are spliced
  * @param lateRows   of the new file that other writers deleted meanwhile: a deletion vector hides them
- * @param doubt      why all rows of inputs and new file were read and compared, although nobody asked for it
+ * @param doubt      why all rows of inputs and new file were read and compared without being asked for
  */
 final case class RewrittenBin(
     bin: Bin,
@@ -42,7 +42,7 @@ final case class OddBin(bin: Bin, difference: String) {
 /**
  * What the commits of an OPTIMIZE did.
  *
- * @param versions  of the commits, none where no bin was left to commit
+ * @param versions  of the commits, none if no bin was left to commit
  * @param committed bins that are in the table now
  * @param lost      bins whose files another writer changed first in a way that cannot be carried over; their new files
  *                  were deleted

@@ -4,7 +4,7 @@ package io.deltaupkeep.plan.compact
  * A data file of the table, as the planner sees it (protocol, 'Add File and Remove File').
  *
  * @param path             as Delta's replay of the log spells it: relative to the table, or absolute
- * @param deletionVector   id of its deletion vector; with `path` it names the file once
+ * @param deletionVector   id of its deletion vector; together with `path` it identifies the file
  * @param sizeInBytes      of the Parquet file
  * @param modificationTime milliseconds since the epoch
  * @param physicalRows     rows in the file, deleted ones included, if the log has the number
@@ -24,7 +24,7 @@ final case class DataFile(
 
   def id: DataFile.Id = DataFile.Id(path, deletionVector)
 
-  /** Share of deleted rows; 1 if rows are deleted and the log does not have the number of rows. */
+  /** Share of deleted rows; 1 if rows are deleted but the log does not have the number of rows. */
   def deletedRowsRatio: Double =
     if (deletionVector.isEmpty) 0d
     else physicalRows.filter(_ > 0).fold(1d)(deletedRows.toDouble / _)

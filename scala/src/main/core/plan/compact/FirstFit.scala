@@ -7,7 +7,7 @@ import scala.collection.mutable.ArrayBuffer
  *
  * Example, capacity 10: sizes 6, 5, 4, 3, 2 pack into (6, 4) and (5, 3, 2). An item over the capacity gets
  * a bin of its own. Time is O(n log n): the first bin with room is found in a tree of maxima, so a million
- * files of a partition take about a second. No bin can take in another one whole: first fit would have.
+ * files of a partition take about a second. No bin has room for all of another: first fit would have used it.
  */
 private[deltaupkeep] object FirstFit {
 

@@ -49,7 +49,7 @@ final case class ClusteringStats(
     numOutputZCubes: Long
 )
 
-/** Delta's auto compaction alone has these numbers. */
+/** Only Delta's auto compaction has these numbers. */
 final case class ParallelismMetrics(
     maxClusterActiveParallelism: Option[Long],
     minClusterActiveParallelism: Option[Long],

@@ -23,7 +23,7 @@ object Tier {
     override def name: String = "splice"
   }
 
-  /** As splice, but values of some column are decoded or converted, one by one. */
+  /** Like splice, but values of some column are decoded or converted, one by one. */
   final case class Transcode(reason: String) extends Tier {
     override def name: String = "transcode"
   }
@@ -48,7 +48,7 @@ final case class Bin(files: Seq[DataFile], tier: Tier) {
  * @param considered files that the predicate selects; those in no bin are not changed
  * @param bins       largest first
  * @param deferred   bins, or parts of them, that exceed the limits of this run
- * @param left       files that cannot be spliced, and need not be rewritten, by bins; known once footers were read
+ * @param left       files that cannot be spliced and need not be rewritten, by bin; known once footers were read
  */
 final case class OptimizePlan(
     layout: Layout,
@@ -70,7 +70,7 @@ final case class OptimizePlan(
         s"(${bin.tier.name}: ${bin.tier.reason})"
     }
     val footers = Option.when(bins.exists(!_.tier.isInstanceOf[Tier.Rows])) {
-      "the tiers follow from the log alone; DRY RUN reads the files' footers too, and may name others"
+      "the tiers are based on the log alone; DRY RUN also reads the files' footers, and may name others"
     }
     (s"bins: ${bins.size}, files: ${files.size} of ${considered.size}" +: each) ++ footers
   }

@@ -11,7 +11,7 @@ object OptimizePlanner {
   /**
    * Compaction: packs small files, and files with too many deleted rows, by partition up to the target size.
    *
-   * @param needsRows why no file of the table can be spliced, if so
+   * @param needsRows why no file of the table can be spliced, or None
    */
   def compact(
       files: Seq[DataFile],
@@ -29,7 +29,7 @@ object OptimizePlanner {
   /**
    * Rewrites the chosen files, packed by partition up to the target size.
    *
-   * @param needsRows why no file of the table can be spliced, if so
+   * @param needsRows why no file of the table can be spliced, or None
    */
   def purge(
       files: Seq[DataFile],
@@ -44,7 +44,7 @@ object OptimizePlanner {
     planOf(layout, files, bins.map(bin => Bin(bin.sortBy(insertionOrder), tierOf(needsRows))), settings)
   }
 
-  /** By what the log says. The footers may require a more expensive tier, or allow a cheaper one. */
+  /** The tier according to the log. The footers may require a more expensive one, or allow a cheaper one. */
   private def tierOf(needsRows: Option[String]): Tier =
     needsRows.fold[Tier](Tier.Splice("small row groups are merged"))(Tier.Rows(_))
 

@@ -9,7 +9,7 @@ import io.deltaupkeep.CountText
  * @param tier      how it is rewritten, and `reason` says why; it also says how many rows were deleted meanwhile
  * @param status    `planned` (dry run), `committed`, `deferred` to a later run by maxFiles or maxBytes, or
  *                  `lost`: another writer replaced one of its files first, so it stays as that writer left it,
- *                  or `left`: it cannot be spliced, and no other file would go by rows with it
+ *                  or `left`: it cannot be spliced, and no other file would be rewritten row by row with it
  */
 final case class BinResult(
     partition: String,
@@ -41,7 +41,7 @@ final case class OptimizeResult(
 
 object OptimizeResult {
 
-  /** A dry run; `rowGroups` by bin, as far as footers were read. */
+  /** A dry run; `rowGroups` by bin, where footers were read. */
   def planned(
       scope: OptimizeScope,
       plan: OptimizePlan,

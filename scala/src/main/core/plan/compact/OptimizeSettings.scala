@@ -23,7 +23,7 @@ object BinOrder {
  * How OPTIMIZE chooses and packs files, and how much one run rewrites.
  *
  * @param targetFileSize      bytes that a bin may hold, and so about the size of a new file
- * @param minFileSize         a smaller file is rewritten, in bytes
+ * @param minFileSize         in bytes; smaller files are rewritten
  * @param maxDeletedRowsRatio a file with a larger share of deleted rows is rewritten
  * @param minInputFiles       a bin of fewer files is left until there are more
  * @param maxFiles            largest number of files that one run rewrites
@@ -46,7 +46,7 @@ final case class OptimizeSettings(
 
 object OptimizeSettings {
 
-  /** A driver that is lost loses the work of at most this many bytes. */
+  /** A lost driver loses the work on at most this many bytes. */
   val DefaultMaxBytesPerCommit: Long = 64L << 30
 
   val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(

@@ -14,7 +14,7 @@ object Partition {
   /** The only partition of a table that is not partitioned. */
   val whole: Partition = Partition(Nil)("")
 
-  /** `p=1, q=null`; quotes tell the string 'null' from a null, and a string with a comma from two pairs. */
+  /** `p=1, q=null`; quotes distinguish the string 'null' from a null, and a string with a comma from two pairs. */
   def textOf(values: Seq[(String, Option[String])]): String =
     values.map { case (column, value) => s"$column=${value.fold("null")(quoted)}" }.mkString(", ")
 

@@ -4,8 +4,8 @@ import org.antlr.v4.runtime.{CharStream, CharStreams, IntStream}
 import org.antlr.v4.runtime.misc.Interval
 
 /**
- * A text whose letters the lexer sees as capitals, so that keywords have no case. Tokens keep their text. ANTLR has an
- * option for this since 4.10, and Spark 3.5 brings 4.9.
+ * A text whose letters the lexer sees as capitals, so that keywords are case-insensitive. Tokens keep their text.
+ * ANTLR has an option for this since 4.10, but Spark 3.5 ships 4.9.
  */
 private[deltaupkeep] final class CapitalStream(text: String) extends CharStream {
 

@@ -55,7 +55,7 @@ final class UpkeepSqlParser(override protected val delegate: ParserInterface) ex
 
 private[deltaupkeep] object UpkeepSqlParser {
 
-  /** An OPTIMIZE by what follows its table. */
+  /** An OPTIMIZE, from what follows its table. */
   def parseOptimize(delegate: ParserInterface, clauses: String): Statement =
     parse(clauses) { parser =>
       new UpkeepAstBuilder(delegate).optimize(parser.singleOptimizeClauses().optimizeClauses())
@@ -88,7 +88,7 @@ private[deltaupkeep] object UpkeepSqlParser {
     val parser = new UpkeepSqlBaseParser(new CommonTokenStream(lexerOf(text)))
     parser.removeErrorListeners()
     parser.addErrorListener(ParseErrorListener)
-    // Without it, Spark 3.5 gives a syntax error no condition.
+    // Without it, syntax errors have no condition in Spark 3.5.
     parser.setErrorHandler(new SparkParserErrorStrategy)
     try read(parser)
     catch { case e: ParseException if e.command.isEmpty => throw e.withCommand(text) }
