@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, DeltaApi}
 
 /** A checkpoint that is due, for the version of a commit. */
@@ -24,6 +24,8 @@ private[upkeep] case class PendingCheckpoint(
     version: Long,
     reason: String
 ) {
+  import PendingCheckpoint._
+
   private val user = UserGroupInformation.getCurrentUser
 
   val key: TableKey = TableKey.of(snapshot)
@@ -55,14 +57,22 @@ private[upkeep] case class PendingCheckpoint(
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
   def cleanUp(): Option[CleanupResult] = {
     val table = DeltaHandle.of(session, snapshot, catalogTable)
-    CleanupStep.plan(table, StepOptions("CLEANUP LOG"), table.now) match {
-      case due: StepPlan.Due => due.execute().cleanup
+    def plan(of: DeltaHandle) = CleanupStep.plan(of, StepOptions(Statement), of.now)
+    plan(table) match {
+      // Another commit may have changed the properties while the checkpoint was written.
+      case _: StepPlan.Due =>
+        plan(table.updated(Statement, Intent.Checkpoint)) match {
+          case due: StepPlan.Due => due.execute().cleanup
+          case _ => None
+        }
       case _ => None
     }
   }
 }
 
 private[upkeep] object PendingCheckpoint {
+  private val Statement = "CLEANUP LOG"
+
   def of(session: SparkSession, commit: Commit, reason: String): PendingCheckpoint =
     PendingCheckpoint(session, commit.snapshot, commit.catalogTable, commit.version, reason)
 }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.{IdMapping, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.spark.ParquetReading
-import org.apache.spark.sql.delta.upkeep.table.PhysicalSchema
+import org.apache.spark.sql.delta.upkeep.table.{NoSharedField, PhysicalSchema}
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.SerializableConfiguration
 
@@ -42,7 +42,13 @@ private[upkeep] final class LackedColumns(snapshot: Snapshot, session: SparkSess
     val ofTask = reading
     val lacked = context
       .parallelize(paths, math.min(paths.size, context.defaultParallelism))
-      .map(path => ofTask.lackedBy(schemaOf(path, conf)))
+      .map { path =>
+        val schema = schemaOf(path, conf)
+        ofTask.droppedBy(schema).foreach { column =>
+          throw new UnreadableInput(path.toString, new NoSharedField(column), ofSplice = false)
+        }
+        ofTask.lackedBy(schema)
+      }
       .collect()
     files.zip(lacked).groupMap(_._2)(_._1)
   }

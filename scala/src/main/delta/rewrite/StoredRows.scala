@@ -8,7 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.{Alias, Literal, NamedExpressio
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, Project, Union}
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumns
 import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFAULT_COLUMN_METADATA_KEY
-import org.apache.spark.sql.delta.{RowTracking, Snapshot}
+import org.apache.spark.sql.delta.{IdMapping, RowTracking, Snapshot}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.delta.upkeep.table.{Plans, SessionCopy}
@@ -22,9 +22,12 @@ import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
 private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession) {
   import StoredRows._
 
-  private lazy val own = SessionCopy.of(session)(conf =>
+  private lazy val own = SessionCopy.of(session) { conf =>
     Settings.foreach { case (key, value) => conf.setConfString(key, value) }
-  )
+    // Otherwise every value of a file without ids would be read as null.
+    if (snapshot.metadata.columnMappingMode == IdMapping)
+      conf.setConf(SQLConf.IGNORE_MISSING_PARQUET_FIELD_ID, false)
+  }
   private lazy val lacked = new LackedColumns(snapshot, session)
   private val columns = snapshot.metadata.dataSchema
   private val haveDefaults = columns.exists(_.metadata.contains(EXISTS_DEFAULT_COLUMN_METADATA_KEY))

@@ -17,7 +17,7 @@ import org.apache.parquet.internal.column.columnindex.OffsetIndex
 import org.apache.parquet.internal.filter2.columnindex.RowRanges
 import org.apache.parquet.io.{ColumnIOFactory, InputFile}
 import org.apache.parquet.io.api.RecordMaterializer
-import org.apache.parquet.schema.{GroupType, MessageType}
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
 
 import org.apache.spark.internal.config.ConfigEntry
 import org.apache.spark.sql.catalyst.InternalRow
@@ -26,7 +26,7 @@ import org.apache.spark.sql.catalyst.util.ResolveDefaultColumnsUtils.EXISTS_DEFA
 import org.apache.spark.sql.execution.datasources.DataSourceUtils
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetReadSupport, ParquetUtils}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{MetadataBuilder, StructType}
+import org.apache.spark.sql.types.{ArrayType, DataType, MapType, MetadataBuilder, StructField, StructType}
 
 /**
  * How Spark reads Parquet files of a table: with case-insensitive names, as in Delta.
@@ -63,6 +63,36 @@ private[upkeep] final case class ParquetReading(
   def lackedBy(file: MessageType): BitSet =
     if (byId && ParquetUtils.hasFieldIds(schema) && !ParquetReadSupport.containsFieldIds(file)) BitSet.empty
     else BitSet(heldBy(file).zipWithIndex.collect { case (false, column) => column }: _*)
+
+  /**
+   * A column that a file has, but none of its fields. Spark's row-based reader drops such a column, and then supplies
+   * the defaults of other columns in place of stored values.
+   */
+  def droppedBy(file: MessageType): Option[String] = {
+    def lowered(name: String) = name.toLowerCase(Locale.ROOT)
+    def find(field: StructField, in: GroupType): Option[Type] = in.getFields.asScala.find { stored =>
+      if (byId && ParquetUtils.hasFieldId(field))
+        stored.getId != null && stored.getId.intValue == ParquetUtils.getFieldId(field)
+      else lowered(stored.getName) == lowered(field.name)
+    }
+    // The groups of lists and maps have other names in files of other writers.
+    def within(stored: Type): Seq[Type] =
+      if (stored.isPrimitive) Nil
+      else stored.asGroupType.getFields.asScala.flatMap(inner => inner +: within(inner)).toSeq
+    def shares(dataType: DataType, stored: Type): Boolean = dataType match {
+      case struct: StructType =>
+        !stored.isPrimitive &&
+        struct.exists(field => find(field, stored.asGroupType).exists(shares(field.dataType, _)))
+      case ArrayType(element, _) => isWhole(element) || (stored +: within(stored)).exists(shares(element, _))
+      case MapType(key, _, _) => isWhole(key) || within(stored).exists(shares(key, _))
+      case _ => true
+    }
+    def isWhole(dataType: DataType): Boolean = dataType match {
+      case _: StructType | _: ArrayType | _: MapType => false
+      case _ => true
+    }
+    schema.find(column => find(column, file).exists(!shares(column.dataType, _))).map(_.name)
+  }
 
   private def byId: Boolean = settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean
 
@@ -101,8 +131,8 @@ private[upkeep] object ParquetReading {
         SQLConf.CASE_SENSITIVE.key -> "false",
         SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key -> byId.toString
       ) ++
-        // A file may be older than the column mapping of its table.
-        (if (byId) None else Some(SQLConf.IGNORE_MISSING_PARQUET_FIELD_ID.key -> "true")),
+        // A file may be older than the column mapping of its table. By id, its values would be nulls.
+        Map(SQLConf.IGNORE_MISSING_PARQUET_FIELD_ID.key -> (!byId).toString),
       conf.getConf(SQLConf.PARQUET_REBASE_MODE_IN_READ).toString,
       conf.getConf(SQLConf.PARQUET_INT96_REBASE_MODE_IN_READ).toString,
       Option.when(conf.isParquetINT96TimestampConversion)(conf.sessionLocalTimeZone)

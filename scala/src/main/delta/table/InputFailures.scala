@@ -20,6 +20,9 @@ import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
 import org.apache.spark.sql.execution.datasources.SchemaColumnConvertNotSupportedException
 
+/** A file has a column, but none of the fields that the table has in it. */
+private[upkeep] final class NoSharedField(val column: String) extends RuntimeException(column)
+
 /** Tells a user which file of a table a statement could not read, in place of a task's failure. */
 object InputFailures {
 
@@ -106,6 +109,10 @@ object InputFailures {
       }
 
     private def reason(file: String, cause: Throwable): Option[String] = cause match {
+      case lacking: NoSharedField =>
+        Some(
+          s"Spark may confuse the columns of $file: it has ${lacking.column} without any of the fields of the table"
+        )
       case e: SchemaColumnConvertNotSupportedException =>
         val types = s"${e.getLogicalType}: it is stored as ${e.getPhysicalType}"
         Some(s"Spark cannot read column ${e.getColumn} of $file as $types")

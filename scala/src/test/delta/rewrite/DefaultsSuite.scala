@@ -157,12 +157,41 @@ class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val parquet = MessageTypeParser.parseMessageType("message m { optional int32 p1; optional int32 p2; }")
     val files = (1 to 2).map(i => fileOf(parquet) { row => row.append("p1", i).append("p2", i); () })
     val path = tableOf("defaultsWithoutIds", schema, "delta.columnMapping.mode" -> "id")(files: _*)
-    val bins = withConf("spark.deltaUpkeep.optimize.engine" -> "rows") {
-      spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect()
+    for (engine <- Seq("rows", "auto"); isIgnored <- Seq("false", "true")) {
+      val bins = withConf(
+        "spark.deltaUpkeep.optimize.engine" -> engine,
+        "spark.deltaUpkeep.optimize.spotCheck" -> "-1",
+        "spark.sql.parquet.fieldId.read.ignoreMissing" -> isIgnored
+      )(spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect())
+      assert(bins.map(_.getAs[String]("status")).toSeq == Seq("left"), bins.mkString)
+      assert(bins.head.getAs[String]("reason").toLowerCase.contains("field ids"), bins.mkString)
+      assert(DeltaLog.forTable(spark, path).update().version == 0)
     }
-    assert(bins.map(_.getAs[String]("status")).toSeq == Seq("left"), bins.mkString)
-    assert(bins.head.getAs[String]("reason").contains("field Ids"), bins.mkString)
-    assert(DeltaLog.forTable(spark, path).update().version == 0)
+  }
+
+  test("a file with a struct that has none of the table's fields is left alone, beside a default") {
+    val inner = new StructType().add("b", IntegerType)
+    val parquet = Seq(
+      inner -> "optional group s { optional int32 a; }",
+      ArrayType(
+        inner
+      ) -> "optional group s (LIST) { repeated group list { optional group element { optional int32 a; } } }",
+      new StructType().add("b", inner) -> "optional group s { optional group b { optional int32 a; } }"
+    )
+    for (((dataType, column), i) <- parquet.zipWithIndex) {
+      val schema =
+        new StructType().add("s", dataType).add("x", IntegerType, nullable = true, sevenByDefault)
+      val stored = MessageTypeParser.parseMessageType(s"message m { $column optional int32 x; }")
+      val files = (1 to 2).map(x => fileOf(stored)(row => { row.append("x", x); () }))
+      val path = tableOf(s"defaultsBesideStruct$i", schema)(files: _*)
+      val bins = withConf(
+        "spark.sql.parquet.enableVectorizedReader" -> "false",
+        "spark.deltaUpkeep.optimize.engine" -> "rows"
+      )(spark.sql(s"OPTIMIZE delta.`$path`").selectExpr("inline(bins)").collect())
+      assert(bins.map(_.getAs[String]("status")).toSeq == Seq("left"), bins.mkString)
+      assert(bins.head.getAs[String]("reason").contains("has s without any"), bins.mkString)
+      assert(DeltaLog.forTable(spark, path).update().version == 0)
+    }
   }
 
   test("rows of files that lack different columns are put in one order") {

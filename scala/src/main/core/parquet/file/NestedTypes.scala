@@ -1,11 +1,18 @@
 package io.deltaupkeep.parquet.file
 
+import scala.jdk.CollectionConverters._
+
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.schema.{GroupType, LogicalTypeAnnotation, MessageType, Type}
 import org.apache.parquet.schema.Type.Repetition
 
 /** How lists and maps are stored (Parquet format, 'Nested Types'). */
 private[parquet] object NestedTypes {
+
+  /** Whether any field has a field id, at any depth. */
+  def hasIds(group: GroupType): Boolean = group.getFields.asScala.exists { field =>
+    field.getId != null || (!field.isPrimitive && hasIds(field.asGroupType))
+  }
 
   def isCollection(field: Type): Boolean = isList(field) || isMap(field)
 

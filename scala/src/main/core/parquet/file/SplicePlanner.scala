@@ -66,8 +66,14 @@ private[parquet] final class SplicePlanner(
       schema = Some(
         if (settings.keepsForms) OutputSchema.adopt(table, file.schema, matching, constants.keySet) else table
       )
-    sources(file).left.toOption
+    lacksIds(file).orElse(sources(file).left.toOption)
   }
+
+  /** Readers that look for ids refuse such a file, or read nulls. */
+  private def lacksIds(file: OpenFile): Option[String] =
+    Option.when(settings.matchById && !NestedTypes.hasIds(file.schema)) {
+      "its columns have no field ids, by which the table finds them"
+    }
 
   /**
    * parquet-java's writer keys Bloom filters by the dotted name of the column, so a filter could go to the

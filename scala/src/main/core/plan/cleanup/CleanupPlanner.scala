@@ -20,12 +20,14 @@ object CleanupPlanner {
     val commits = CommitTimes.of(input.files.iterator)
     val ofCheckpoints = input.files.iterator.filter(isOfCheckpoint).toVector
     val checkpoints = CheckpointSet.allOf(ofCheckpoints, input.sidecarReferences)
-    val newest = newestToStandOn(input.cutoffCommit, commits, checkpoints)
+    val unreadable = checkpoints.filter(_.files.exists(input.isUnreadable)).map(_.version).toSet
+    val newest = newestToStandOn(input.cutoffCommit, commits, checkpoints, unreadable)
     val cutoffCheckpoint =
       newestToStandOn(
         input.cutoffCommit.map(commit => (input.pointed ++ Seq(commit)).min),
         commits,
-        checkpoints
+        checkpoints,
+        unreadable
       )
     val others = new OtherFiles(input, checkpoints, cutoffCheckpoint)
     val keptCheckpoints = ofCheckpoints.filter { file =>
@@ -73,17 +75,22 @@ object CleanupPlanner {
 
   /**
    * Its commit has to exist too: the protocol keeps it, because a checkpoint does not hold the commit's
-   * provenance.
+   * provenance. Of several checkpoints of a version Delta chooses one by its name. If it fails on that one, it looks
+   * for an older version, not for the others.
+   *
+   * @param unreadable versions with a checkpoint that cannot be read
    */
   private def newestToStandOn(
       upTo: Option[Long],
       commits: CommitTimes,
-      checkpoints: Seq[CheckpointSet]
+      checkpoints: Seq[CheckpointSet],
+      unreadable: Set[Long]
   ): Option[Long] =
     upTo.flatMap { last =>
       checkpoints
         .filter(set => set.isComplete && set.version <= last && commits.contains(set.version))
         .map(_.version)
+        .filterNot(unreadable)
         .maxOption
     }
 

@@ -501,4 +501,23 @@ class CheckpointHookSuite extends AnyFunSuite {
       assert(isGone == cleanUp)
     }
   }
+
+  test("no file of the log goes if the table no longer asks for it when the checkpoint is written") {
+    val path = newTable("hookCleanupLater", 4)
+    spark.sql(s"CHECKPOINT delta.`$path`")
+    val old = System.currentTimeMillis() - 40L * 24 * 3600 * 1000
+    new File(path, "_delta_log").listFiles().foreach(_.setLastModified(old))
+    DeltaLog.clearCache()
+    withMode("delta")(append(path, 100))
+    val pending = pendingOf(path)
+    spark.sql(
+      s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.enableExpiredLogCleanup' = 'false')"
+    )
+    assert(pending.cleanUp().isEmpty)
+    assert(new File(path, "_delta_log/00000000000000000000.json").exists())
+    spark.sql(
+      s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.enableExpiredLogCleanup' = 'true')"
+    )
+    assert(pending.cleanUp().flatMap(_.filesDeleted).exists(_ > 0))
+  }
 }

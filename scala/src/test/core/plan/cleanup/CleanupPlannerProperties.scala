@@ -78,12 +78,14 @@ class CleanupPlannerProperties extends AnyFunSuite with ScalaCheckPropertyChecks
     }
   }
 
-  test("the cutoff checkpoint is the newest that a reader can use, with its commit") {
+  test("the cutoff checkpoint is the newest that every reader can use, with its commit") {
     forAll(histories) { history =>
       val expected = history
         .usable(paths(history.files))
         .map(_.version)
         .filter(version => history.versions.contains(version) && history.cutoffCommit.exists(version <= _))
+        // Delta may choose the one that cannot be read, and looks for an older version then.
+        .filterNot(version => history.unreadable.exists(_.name.startsWith(f"$version%020d.")))
         .maxOption
       assert(planned(history).cutoffCheckpoint == expected)
     }

@@ -186,9 +186,15 @@ class CleanupPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         false
       ),
       (
-        "unreadable v2 beside a classic one",
+        "unreadable v2, which Delta prefers, beside a classic one",
         Seq(v2At8, classic(8)),
         refers(v2At8, Unreadable("truncated")),
+        false
+      ),
+      (
+        "v2 of no bytes beside a classic one",
+        Seq(v2At8.copy(sizeInBytes = 0), classic(8)),
+        refers(v2At8, Unreadable("no bytes")),
         true
       )
     )) { (_, checkpoint, references, complete) =>

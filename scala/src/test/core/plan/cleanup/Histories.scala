@@ -42,6 +42,11 @@ object Histories {
       checkpoints.filter(checkpoint => checkpoint.intact && checkpoint.needs.subsetOf(whole))
     }
 
+    /** Files of checkpoints. */
+    def unreadable: Seq[LogFile] = files.filter { file =>
+      file.sizeInBytes > 0 && references.get(file.name).exists(_.isInstanceOf[Unreadable])
+    }
+
     /** By trying every base for every version that has a commit. */
     def readable(present: Set[String]): Set[Long] = {
       def hasCommits(from: Long, to: Long): Boolean =
