@@ -335,6 +335,16 @@ def test_files_that_begin_with_an_empty_page(spark: SparkSession, root: Path):
     assert read_by_pyarrow(merged).num_rows == 3
 
 
+def test_uncompressed_pages_of_a_compressed_chunk_are_not_copied(spark: SparkSession, root: Path):
+    """Spark misreads them in DELTA_BYTE_ARRAY where its vectored reads return slices."""
+    schema = t.StructType([t.StructField("text", t.StringType())])
+    options = {"data_page_version": "2.0", "compression": "gzip", "data_page_size": 64}
+    writer = PyArrow(options, encodings=("DELTA_BYTE_ARRAY",))
+    files = [ForeignFile(writer, seed=seed, shapes={"text": Shape(0.0, "many")}) for seed in (1, 2)]
+    table = ForeignTable.of(spark, root, schema, files)
+    assert optimize_and_check(table, WHOLE_ROW_GROUPS).tiers == {"transcode": 1}
+
+
 def test_partition_column_in_some_of_the_files(spark: SparkSession, root: Path):
     """Delta 4.4 stores it in the files too, older versions and others do not."""
     files = [ForeignFile(PyArrow(), seed=seed, shapes=MANY, partition="7") for seed in range(2)]

@@ -4,7 +4,6 @@ import io.deltaupkeep.parquet.file.ColumnSource.Form
 import io.deltaupkeep.parquet.footer.{ChunkMeta, Fill, RowGroup}
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
-import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.parquet.schema.PrimitiveType
 
 /**
@@ -58,11 +57,11 @@ private[parquet] final case class ChunkPart(
   }
 
   /**
-   * Whether readers may misread such pages, depending on the file system. Spark 4.2 does if a vectored read
-   * returns slices of a larger array. The input's file system may be safe where the output's is not.
+   * Whether readers may misread such pages, depending on the file system. Spark 4.2 misreads uncompressed ones if a
+   * vectored read returns slices of a larger array. The input's file system, or the ranges that are read of it, may be
+   * safe where the output's are not. A page of version 2 may be uncompressed whatever the codec of its chunk.
    */
-  def isMisread: Boolean =
-    chunk.exists(c => c.codec == CompressionCodecName.UNCOMPRESSED && c.encodings(Encoding.DELTA_BYTE_ARRAY))
+  def isMisread: Boolean = chunk.exists(_.encodings(Encoding.DELTA_BYTE_ARRAY))
 
   /** Encodings of the chunk's values that have to be decoded. */
   def foreignEncodings: Seq[Encoding] = chunk.fold[Seq[Encoding]](Nil)(c => Foreign.filter(c.encodings))
@@ -108,7 +107,7 @@ private[parquet] final case class PlannedChunk(
       "is required in the file"
     case Form.Moved => "has another path in the file"
     case Form.Equal if part.isMisread =>
-      "is encoded as DELTA_BYTE_ARRAY and not compressed, which Spark misreads"
+      "is encoded as DELTA_BYTE_ARRAY, which Spark misreads in uncompressed pages"
     case Form.Equal if part.fill.nonEmpty => "has row ids to be filled in"
     case Form.Equal => "has no page index"
   }
