@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Context, Decimal
@@ -176,7 +176,7 @@ def _leaves(kind: t.DataType, count: int, shape: Shape, rng: random.Random) -> l
     return found
 
 
-_ARROW: dict[type[t.DataType], pa.DataType] = {
+ARROW: dict[type[t.DataType], pa.DataType] = {
     t.BooleanType: pa.bool_(),
     t.ByteType: pa.int8(),
     t.ShortType: pa.int16(),
@@ -192,17 +192,19 @@ _ARROW: dict[type[t.DataType], pa.DataType] = {
 }
 
 
-def arrow_type(kind: t.DataType) -> pa.DataType:
-    """Give the Arrow type of a Spark type."""
+def arrow_type(
+    kind: t.DataType, leaves: Mapping[type[t.DataType], pa.DataType] = ARROW
+) -> pa.DataType:
+    """Give the Arrow type of a Spark type, with these types of leaves."""
     if isinstance(kind, t.StructType):
-        return pa.struct([pa.field(f.name, arrow_type(f.dataType)) for f in kind.fields])
+        return pa.struct([pa.field(f.name, arrow_type(f.dataType, leaves)) for f in kind.fields])
     if isinstance(kind, t.ArrayType):
-        return pa.list_(pa.field("element", arrow_type(kind.elementType)))
+        return pa.list_(pa.field("element", arrow_type(kind.elementType, leaves)))
     if isinstance(kind, t.MapType):
-        return pa.map_(arrow_type(kind.keyType), arrow_type(kind.valueType))
+        return pa.map_(arrow_type(kind.keyType, leaves), arrow_type(kind.valueType, leaves))
     if isinstance(kind, t.DecimalType):
         return pa.decimal128(kind.precision, kind.scale)
-    return _ARROW[type(kind)]
+    return leaves[type(kind)]
 
 
 def arrow_table(schema: t.StructType, shapes: dict[str, Shape], rows: int, seed: int) -> pa.Table:

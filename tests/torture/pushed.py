@@ -13,8 +13,9 @@ import pyarrow.dataset as pads
 from deltalake import QueryBuilder
 from pyspark.sql import types as t
 
+from support.foreign_data import arrow_type
 from torture.filters import Filter
-from torture.values import arrow_type
+from torture.values import STORED
 
 _ARROW = pads.ParquetFileFormat(coerce_int96_timestamp_unit="us")
 _SQL_NAMES: dict[type[t.DataType], str] = {
@@ -34,7 +35,7 @@ _SQL_NAMES: dict[type[t.DataType], str] = {
 
 
 def _scalar(f: Filter) -> pa.Scalar:
-    return pa.scalar(f.value, arrow_type(f.kind, True)).cast(arrow_type(f.kind))
+    return pa.scalar(f.value, arrow_type(f.kind, STORED)).cast(arrow_type(f.kind))
 
 
 def _compared(column: Any, f: Filter, value: Any) -> Any:

@@ -9,10 +9,11 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as t
 
+from support.foreign_data import ARROW, arrow_type
 from torture.extremes import WIDE
 from torture.raw_texts import to_python, utf8
 from torture.recased import spelled_as
-from torture.values import arrow_type
+from torture.values import STORED
 
 Rows = Counter[str]
 
@@ -31,7 +32,7 @@ def python_columns(rows: pa.Table, schema: t.StructType) -> list[list[Any]]:
         if spelled != column.type:
             column = pa.chunked_array([column.combine_chunks().view(spelled)])
         for stored in (False, True):
-            column = column.cast(arrow_type(f.dataType, stored), safe=stored)
+            column = column.cast(arrow_type(f.dataType, STORED if stored else ARROW), safe=stored)
         columns.append(to_python(column, f.dataType))
     return columns
 

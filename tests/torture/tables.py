@@ -19,13 +19,14 @@ from deltalake import WriterProperties, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
+from support.foreign_data import arrow_type
 from support.sessions import session_conf
 from torture.defaults import FEATURE
 from torture.drawn import Draft, Part
 from torture.partitions import column_of, hive_folder, text_of
 from torture.sql_text import ddl, quoted
 from torture.stats import stats_of
-from torture.values import arrow_type
+from torture.values import STORED
 
 NTZ = '"timestamp_ntz"'
 
@@ -323,7 +324,7 @@ def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> Table:
     for part in draft.parts():
         rows = part.rows
         for f, value in zip(draft.partitions.fields, part.partition, strict=True):
-            stored = pa.array([value] * rows.num_rows, arrow_type(f.dataType, True))
+            stored = pa.array([value] * rows.num_rows, arrow_type(f.dataType, STORED))
             rows = rows.append_column(f.name, stored.cast(arrow_type(f.dataType)))
         write_deltalake(
             path,

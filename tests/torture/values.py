@@ -12,11 +12,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as t
 
+from support.foreign_data import ARROW, LONG_PREFIX, arrow_type
 from torture.extremes import DAY, WIDE, WIDTHS, draw_extreme
 from torture.raw_texts import draw_raw, to_arrow
 
-# More bytes than a column index keeps (64) and more characters than Delta's statistics (32).
-LONG_PREFIX = "the same first characters, more of them than any index keeps of a value: "
 STYLES = ("one", "few", "few", "many", "many", "sorted", "runs", "special", "huge")
 MOST_HUGE = 120  # values of up to 900 kB: more would need gigabytes to be read
 STRINGS = (
@@ -171,38 +170,12 @@ def as_float(value: float, kind: t.DataType) -> float:
         return math.copysign(3e38, value)
 
 
-_STORED: dict[type[t.DataType], pa.DataType] = {
-    t.BooleanType: pa.bool_(),
-    t.ByteType: pa.int8(),
-    t.ShortType: pa.int16(),
-    t.IntegerType: pa.int32(),
-    t.LongType: pa.int64(),
-    t.FloatType: pa.float32(),
-    t.DoubleType: pa.float64(),
-    t.StringType: pa.string(),
-    t.BinaryType: pa.binary(),
+# Dates and times as they are stored: numbers.
+STORED = ARROW | {
     t.DateType: pa.int32(),
     t.TimestampType: pa.int64(),
     t.TimestampNTZType: pa.int64(),
 }
-_LOGICAL = _STORED | {
-    t.DateType: pa.date32(),
-    t.TimestampType: pa.timestamp("us", "UTC"),
-    t.TimestampNTZType: pa.timestamp("us"),
-}
-
-
-def arrow_type(kind: t.DataType, stored: bool = False) -> pa.DataType:
-    """Give the Arrow type of a Spark type, dates and times as they are `stored`: numbers."""
-    if isinstance(kind, t.StructType):
-        return pa.struct([pa.field(f.name, arrow_type(f.dataType, stored)) for f in kind.fields])
-    if isinstance(kind, t.ArrayType):
-        return pa.list_(pa.field("element", arrow_type(kind.elementType, stored)))
-    if isinstance(kind, t.MapType):
-        return pa.map_(arrow_type(kind.keyType, stored), arrow_type(kind.valueType, stored))
-    if isinstance(kind, t.DecimalType):
-        return pa.decimal128(kind.precision, kind.scale)
-    return (_STORED if stored else _LOGICAL)[type(kind)]
 
 
 def arrow_table(
@@ -213,7 +186,7 @@ def arrow_table(
         to_arrow(
             draw_values(f.dataType, count, styles[f.name], rng),
             f.dataType,
-            arrow_type(f.dataType, True),
+            arrow_type(f.dataType, STORED),
         ).cast(arrow_type(f.dataType), safe=False)
         for f in schema.fields
     ]
