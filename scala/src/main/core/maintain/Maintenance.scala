@@ -38,12 +38,7 @@ object Maintenance {
   /** What the steps would do to a version of a table. */
   def planned(table: DeltaHandle, options: StepOptions): Seq[MaintainResult] = {
     val now = table.now
-    steps.map { step =>
-      step.plan(table, options, now) match {
-        case due: StepPlan.Due => row(table, step, due, "planned", due.planned(), dryRun = true)
-        case other => rowOfNone(table, step, other, dryRun = true)
-      }
-    }
+    steps.map(row(_, table, options, now, dryRun = true))
   }
 
   /**
@@ -57,8 +52,10 @@ object Maintenance {
     val rows =
       try
         steps.flatMap { step =>
-          try Some(runStep(step, tableFor(step), options))
-          catch {
+          try {
+            val table = tableFor(step)
+            Some(row(step, table, options, table.now, dryRun = false))
+          } catch {
             case e: UpkeepException if step.mayGoOnAfter(e) =>
               unfinished = Some(e)
               None
@@ -73,33 +70,31 @@ object Maintenance {
     rows
   }
 
-  private def runStep(step: Step, table: DeltaHandle, options: StepOptions): MaintainResult =
-    step.plan(table, options, table.now) match {
-      case due: StepPlan.Due => row(table, step, due, "done", due.execute(), dryRun = false)
-      case other => rowOfNone(table, step, other, dryRun = false)
-    }
-
-  private def rowOfNone(table: DeltaHandle, step: Step, plan: StepPlan, dryRun: Boolean): MaintainResult = {
-    val status = if (plan.isInstanceOf[StepPlan.Skipped]) "skipped" else "not due"
-    row(table, step, plan, status, StepResult(), dryRun)
-  }
-
+  /** Plans a step, and does what is due. */
   private def row(
-      table: DeltaHandle,
       step: Step,
-      plan: StepPlan,
-      status: String,
-      result: StepResult,
+      table: DeltaHandle,
+      options: StepOptions,
+      now: Long,
       dryRun: Boolean
-  ): MaintainResult = MaintainResult(
-    table.path,
-    step.name,
-    plan.isInstanceOf[StepPlan.Due],
-    dryRun,
-    status,
-    plan.reason,
-    result.optimize,
-    result.checkpoint,
-    result.cleanup
-  )
+  ): MaintainResult = {
+    val plan = step.plan(table, options, now)
+    val (due, status, result) = plan match {
+      case due: StepPlan.Due if dryRun => (true, "planned", due.planned())
+      case due: StepPlan.Due => (true, "done", due.execute())
+      case _: StepPlan.NotDue => (false, "not due", StepResult())
+      case _: StepPlan.Skipped => (false, "skipped", StepResult())
+    }
+    MaintainResult(
+      table.path,
+      step.name,
+      due,
+      dryRun,
+      status,
+      plan.reason,
+      result.optimize,
+      result.checkpoint,
+      result.cleanup
+    )
+  }
 }

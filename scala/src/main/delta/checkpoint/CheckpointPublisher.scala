@@ -16,7 +16,13 @@ import org.apache.parquet.hadoop.util.HadoopInputFile
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SnapshotCopy}
-import org.apache.spark.sql.delta.{Checkpoints, LastCheckpointInfo, SerializableFileStatus, Snapshot}
+import org.apache.spark.sql.delta.{
+  Checkpoints,
+  LastCheckpointInfo,
+  SerializableFileStatus,
+  Snapshot,
+  V2Checkpoint
+}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.util.FileNames
 
@@ -87,7 +93,7 @@ private[upkeep] final class CheckpointPublisher(
     unlessReplaced(contents) {
       val sidecarBytes = contents.fragments.map(_._1.sizeInBytes).sum
       val (topLevel, nonFileActions, pointer, topLevelSchema) = Checkpoints.writeTopLevelV2Checkpoint(
-        CheckpointWriter.deltaFormat(format),
+        CheckpointPublisher.deltaFormat(format),
         contents.fragments.map { case (_, file) => SerializableFileStatus.fromStatus(file) }.toArray,
         session,
         checkpointSchema.sidecarSchema,
@@ -206,6 +212,11 @@ private[upkeep] final class CheckpointPublisher(
 
 private object CheckpointPublisher {
   val Threads = 8
+
+  def deltaFormat(format: TopLevelFormat): V2Checkpoint.Format = format match {
+    case TopLevelFormat.Json => V2Checkpoint.Format.JSON
+    case TopLevelFormat.Parquet => V2Checkpoint.Format.PARQUET
+  }
 }
 
 /** The same version of the table, with its state taken from the checkpoint. Nothing is replayed. */

@@ -3,9 +3,9 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{Uninterrupted, UpkeepErrors}
-import io.deltaupkeep.plan.checkpoint.{CheckpointPlan, Policy, TopLevelFormat, WrittenCheckpoint}
+import io.deltaupkeep.plan.checkpoint.{CheckpointPlan, Policy, WrittenCheckpoint}
 
-import org.apache.spark.sql.delta.{LastCheckpointInfo, V2Checkpoint}
+import org.apache.spark.sql.delta.LastCheckpointInfo
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** Writes a planned checkpoint, verifies its contents, and publishes it. */
@@ -71,13 +71,5 @@ private[checkpoint] final class CheckpointWriter(inputs: CheckpointInputs) {
       case Policy.Classic if plan.build.parts > 1 => publisher.multiPart(contents, temporary)
       case Policy.Classic => publisher.classic(contents, temporary)
     }
-  }
-}
-
-private[upkeep] object CheckpointWriter {
-
-  def deltaFormat(format: TopLevelFormat): V2Checkpoint.Format = format match {
-    case TopLevelFormat.Json => V2Checkpoint.Format.JSON
-    case TopLevelFormat.Parquet => V2Checkpoint.Format.PARQUET
   }
 }

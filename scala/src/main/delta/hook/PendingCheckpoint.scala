@@ -57,16 +57,12 @@ private[upkeep] case class PendingCheckpoint(
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
   def cleanUp(): Option[CleanupResult] = {
     val table = DeltaHandle.of(session, snapshot, catalogTable)
-    def plan(of: DeltaHandle) = CleanupStep.plan(of, StepOptions(Statement), of.now)
-    plan(table) match {
-      // Another commit may have changed the properties while the checkpoint was written.
-      case _: StepPlan.Due =>
-        plan(table.updated(Statement, Intent.Checkpoint)) match {
-          case due: StepPlan.Due => due.execute().cleanup
-          case _ => None
-        }
+    def due(of: DeltaHandle) = CleanupStep.plan(of, StepOptions(Statement), of.now) match {
+      case due: StepPlan.Due => Some(due)
       case _ => None
     }
+    // Another commit may have changed the properties while the checkpoint was written.
+    due(table).flatMap(_ => due(table.updated(Statement, Intent.Checkpoint))).flatMap(_.execute().cleanup)
   }
 }
 

@@ -69,21 +69,17 @@ private[upkeep] final case class ParquetReading(
    * the defaults of other columns in place of stored values.
    */
   def droppedBy(file: MessageType): Option[String] = {
-    def lowered(name: String) = name.toLowerCase(Locale.ROOT)
-    def find(field: StructField, in: GroupType): Option[Type] = in.getFields.asScala.find { stored =>
-      if (byId && ParquetUtils.hasFieldId(field))
-        stored.getId != null && stored.getId.intValue == ParquetUtils.getFieldId(field)
-      else lowered(stored.getName) == lowered(field.name)
-    }
     // The groups of lists and maps have other names in files of other writers.
     def within(stored: Type): Seq[Type] =
       if (stored.isPrimitive) Nil
       else stored.asGroupType.getFields.asScala.flatMap(inner => inner +: within(inner)).toSeq
     def shares(dataType: DataType, stored: Type): Boolean = dataType match {
       case struct: StructType =>
-        !stored.isPrimitive &&
-        struct.exists(field => find(field, stored.asGroupType).exists(shares(field.dataType, _)))
-      case ArrayType(element, _) => isWhole(element) || (stored +: within(stored)).exists(shares(element, _))
+        !stored.isPrimitive && {
+          val find = finderIn(stored.asGroupType)
+          struct.exists(field => find(field).exists(shares(field.dataType, _)))
+        }
+      case ArrayType(element, _) => (stored +: within(stored)).exists(shares(element, _))
       case MapType(key, _, _) => isWhole(key) || within(stored).exists(shares(key, _))
       case _ => true
     }
@@ -91,21 +87,28 @@ private[upkeep] final case class ParquetReading(
       case _: StructType | _: ArrayType | _: MapType => false
       case _ => true
     }
-    schema.find(column => find(column, file).exists(!shares(column.dataType, _))).map(_.name)
+    val find = finderIn(file)
+    schema.find(column => find(column).exists(!shares(column.dataType, _))).map(_.name)
   }
 
   private def byId: Boolean = settings(SQLConf.PARQUET_FIELD_ID_READ_ENABLED.key).toBoolean
 
   /** Whether a file has each of the columns. */
   private[spark] def heldBy(file: GroupType): IndexedSeq[Boolean] = {
+    val find = finderIn(file)
+    schema.map(find(_).isDefined).toIndexedSeq
+  }
+
+  /** Finds fields of the table in a group of a file, whose names are looked at once. */
+  private def finderIn(group: GroupType): StructField => Option[Type] = {
     def lowered(name: String) = name.toLowerCase(Locale.ROOT)
-    val fields = file.getFields.asScala
-    val ids = fields.flatMap(field => Option(field.getId)).map(_.intValue).toSet
-    val names = fields.map(field => lowered(field.getName)).toSet
-    schema.map { column =>
-      if (byId && ParquetUtils.hasFieldId(column)) ids(ParquetUtils.getFieldId(column))
-      else names(lowered(column.name))
-    }.toIndexedSeq
+    // The first one of a name or an id counts.
+    val fields = group.getFields.asScala.reverse
+    val byIds = fields.filter(_.getId != null).map(field => field.getId.intValue -> field).toMap
+    val byNames = fields.map(field => lowered(field.getName) -> field).toMap
+    field =>
+      if (byId && ParquetUtils.hasFieldId(field)) byIds.get(ParquetUtils.getFieldId(field))
+      else byNames.get(lowered(field.name))
   }
 
   /** Runs code of Spark's reader that looks up session settings. */

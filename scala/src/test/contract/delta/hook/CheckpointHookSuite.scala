@@ -487,13 +487,18 @@ class CheckpointHookSuite extends AnyFunSuite {
     }
   }
 
+  /** Makes all files of the log older than the retention. */
+  private def ageLog(path: String): Unit = {
+    val old = System.currentTimeMillis() - 40L * 24 * 3600 * 1000
+    new File(path, "_delta_log").listFiles().foreach(_.setLastModified(old))
+  }
+
   test("expired files of the log go after the checkpoint, where the table asks for it") {
     for (cleanUp <- Seq(true, false)) {
       val path =
         newTable(s"hookCleanup-$cleanUp", 4, "delta.enableExpiredLogCleanup" -> cleanUp.toString)
       spark.sql(s"CHECKPOINT delta.`$path`")
-      val old = System.currentTimeMillis() - 40L * 24 * 3600 * 1000
-      new File(path, "_delta_log").listFiles().foreach(_.setLastModified(old))
+      ageLog(path)
       spark.sql(s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpointInterval' = '2')")
       DeltaLog.clearCache()
       withMode("sync")(append(path, 100))
@@ -505,8 +510,7 @@ class CheckpointHookSuite extends AnyFunSuite {
   test("no file of the log goes if the table no longer asks for it when the checkpoint is written") {
     val path = newTable("hookCleanupLater", 4)
     spark.sql(s"CHECKPOINT delta.`$path`")
-    val old = System.currentTimeMillis() - 40L * 24 * 3600 * 1000
-    new File(path, "_delta_log").listFiles().foreach(_.setLastModified(old))
+    ageLog(path)
     DeltaLog.clearCache()
     withMode("delta")(append(path, 100))
     val pending = pendingOf(path)
