@@ -37,7 +37,7 @@ def session(master: str, jars: str) -> SparkSession:
         "spark.speculation": True,
         "spark.speculation.task.duration.threshold": "5s",
         "spark.deltaUpkeep.checkpoint.mode": "delta",
-        "spark.deltaUpkeep.checkpoint.driverBytes": 0,
+        "spark.deltaUpkeep.driverBytes": 0,
     }
     builder = small_session("1g").master(master)
     for key, value in settings.items():

@@ -29,7 +29,7 @@ SECONDS_TO_CHECKPOINT = 30
 SETTINGS: dict[str, tuple[float, list[str]]] = {
     "spark.deltaUpkeep.optimize.verify": (1.0, ["true", "false"]),
     "spark.deltaUpkeep.optimize.engine": (0.15, ["rows"]),
-    "spark.deltaUpkeep.checkpoint.driverBytes": (0.15, ["1k"]),
+    "spark.deltaUpkeep.driverBytes": (0.15, ["1k"]),
     f"{DELTA}.checkpoint.partSize": (0.15, ["2"]),
     f"{DELTA}.checkpointV2.topLevelFileFormat": (0.2, ["parquet"]),
     f"{DELTA}.autoCompact.minNumFiles": (1.0, ["3"]),

@@ -106,17 +106,16 @@ object UpkeepConf {
     .checkValue(_ >= 0, "must not be negative")
     .createWithDefaultString("10s")
 
-  val CheckpointDriverBytes = SQLConf
-    .buildConf("spark.deltaUpkeep.checkpoint.driverBytes")
+  val DriverBytes = SQLConf
+    .buildConf("spark.deltaUpkeep.driverBytes")
     .doc(
-      "CHECKPOINT replays up to this many bytes of commits on the driver, and runs a Spark job for more. The " +
-        "driver needs a few times as much memory if the commits change an existing checkpoint, and about a " +
-        "third of it if there is no checkpoint yet."
+      "Statements replay up to this many bytes of a table's log on the driver, and run a Spark job for more. " +
+        "TODO"
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .checkValue(_ >= 0, "must not be negative")
-    .createWithDefaultString("128m")
+    .createWithDefaultString("256m")
 
   val CleanupThreads = SQLConf
     .buildConf("spark.deltaUpkeep.cleanup.threads")

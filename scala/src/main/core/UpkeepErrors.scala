@@ -311,16 +311,6 @@ object UpkeepErrors {
     Map("table" -> table, "version" -> version.toString)
   )
 
-  def commitDamaged(file: String, cause: Throwable): UpkeepException = error(
-    "COMMIT_DAMAGED",
-    SqlState.ObjectState,
-    s"CHECKPOINT cannot read $file.",
-    s"One of its lines is not an action: ${cause.getMessage}.",
-    "Restore the file, for example from a copy of the table. No checkpoint was written, because it would lack " +
-      "what that line says.",
-    Map("file" -> file)
-  )
-
   def formatNeedsV2(table: String, format: String): UpkeepException = error(
     "FORMAT_NEEDS_V2",
     SqlState.InvalidParameter,

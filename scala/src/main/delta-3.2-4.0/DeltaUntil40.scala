@@ -9,7 +9,7 @@ import org.apache.spark.sql.delta.{
   OptimisticTransaction,
   Snapshot
 }
-import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
 import org.apache.spark.sql.delta.stats.StatsCollector
 import org.apache.spark.sql.functions.{col, lit}
@@ -60,9 +60,6 @@ private[upkeep] abstract class DeltaUntil40 extends DeltaApi {
       from: Long,
       catalogTable: Option[CatalogTable]
   ): Iterator[(Long, Seq[Action])] = log.getChanges(from, failOnDataLoss = true)
-
-  override def replay(snapshot: Snapshot): InMemoryLogReplay =
-    new InMemoryLogReplay(snapshot.minFileRetentionTimestamp, snapshot.minSetTransactionRetentionTimestamp)
 
   override def statsCollector(snapshot: Snapshot, rebaseMode: String, longest: Int): StatsCollector =
     StatsCollector(

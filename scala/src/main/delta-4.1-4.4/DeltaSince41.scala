@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.versions
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.{CommittedTransaction, DeltaLog, OptimisticTransaction, Snapshot}
-import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay}
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
 
 /** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a catalog table. */
@@ -45,11 +45,6 @@ private[upkeep] abstract class DeltaSince41 extends DeltaSince33 {
       catalogTable: Option[CatalogTable]
   ): Iterator[(Long, Seq[Action])] = log.getChanges(from, catalogTable, failOnDataLoss = true)
 
-  override def replay(snapshot: Snapshot): InMemoryLogReplay =
-    new InMemoryLogReplay(
-      Some(snapshot.minFileRetentionTimestamp),
-      snapshot.minSetTransactionRetentionTimestamp
-    )
 }
 
 private object DeltaSince41 {

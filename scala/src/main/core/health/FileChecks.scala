@@ -1,45 +1,47 @@
 package io.deltaupkeep.health
 
 import io.deltaupkeep.{ByteText, CountText}
-import io.deltaupkeep.plan.compact.{DataFile, OptimizePlan}
+import io.deltaupkeep.plan.compact.OptimizePlan
 
-/** Checks of the data files. Pure. Takes a few hundred bytes of memory for each file. */
+/** Checks of the data files. Pure. */
 private[health] object FileChecks {
 
   def of(facts: HealthFacts): Seq[HealthResult] =
     Seq(files _, smallFiles _, rowGroups _, deletedRows _, orphans _).map(check => check(facts))
 
   private def files(facts: HealthFacts): HealthResult = {
-    val files = facts.optimize.considered
-    val sizes = files.map(_.sizeInBytes)
-    val average = if (sizes.isEmpty) 0L else sizes.sum / sizes.size
+    val FileTotal(files, bytes) = facts.files.total
+    val average = if (files == 0) 0L else bytes / files
+    val histograms =
+      SizeHistogram.details(
+        "size" -> facts.files.sizes,
+        "sizeAfter" -> sizesAfter(facts.files, facts.optimize)
+      )
     new Checks(facts.table).result(
       "files",
       Severity.Ok,
-      Some(sizes.size.toDouble),
+      Some(files.toDouble),
       "files",
-      s"The table has ${CountText.of(sizes.size, "data file")} of ${ByteText.of(sizes.sum)} in all, " +
+      s"The table has ${CountText.of(files, "data file")} of ${ByteText.of(bytes)} in all, " +
         s"${ByteText.of(average)} on average.",
       "A scan sends requests to the store for each file that it cannot skip.",
-      details =
-        SizeHistogram.of("size" -> sizes, "sizeAfter" -> sizesAfter(facts.optimize)) ++ partitions(files)
+      details = histograms ++ partitions(facts.files)
     )
   }
 
   /** Sizes after OPTIMIZE, on the assumption that a new file is as large as its inputs together. */
-  private def sizesAfter(plan: OptimizePlan): Seq[Long] = {
-    val rewritten = plan.files.map(_.id).toSet
-    val outputs = plan.bins.flatMap { bin =>
+  private def sizesAfter(files: FileSummary, plan: OptimizePlan): SizeHistogram = {
+    val outputs = plan.bins.iterator.flatMap { bin =>
       val count = plan.outputsOf(bin)
-      Seq.fill(count.toInt)(bin.sizeInBytes / count)
+      Iterator.fill(count.toInt)(bin.sizeInBytes / count)
     }
-    plan.considered.filterNot(file => rewritten(file.id)).map(_.sizeInBytes) ++ outputs
+    outputs.foldLeft(plan.files.foldLeft(files.sizes)(_ - _.sizeInBytes))(_ + _)
   }
 
   /** Partitions by name. If there are too many to show, those with the most files. */
-  private def partitions(files: Seq[DataFile]): Seq[HealthDetail] = {
-    val details = files.groupBy(_.partition).map { case (partition, some) =>
-      HealthDetail("partition", partition.text, some.size.toLong, some.map(_.sizeInBytes).sum)
+  private def partitions(files: FileSummary): Seq[HealthDetail] = {
+    val details = files.partitions.map { case (partition, some) =>
+      HealthDetail("partition", partition.text, some.files, some.bytes)
     }.toSeq
     val (shown, others) = details.sortBy(detail => (-detail.count, detail.label)).splitAt(MostPartitions)
     shown.sortBy(_.label) ++ Option.when(others.nonEmpty) {
@@ -55,7 +57,7 @@ private[health] object FileChecks {
   private def smallFiles(facts: HealthFacts): HealthResult = {
     val plan = facts.optimize
     val saved = savedFiles(plan)
-    val share = if (plan.considered.isEmpty) 0d else saved.toDouble / plan.considered.size
+    val share = if (plan.considered == 0) 0d else saved.toDouble / plan.considered
     val severity =
       if (plan.isEmpty) Severity.Ok
       else if (share < 0.1) Severity.Info
@@ -116,14 +118,13 @@ private[health] object FileChecks {
       "bytes",
       message,
       "A row group is what one task reads at a time, and what statistics skip.",
-      details = SizeHistogram.of("rowGroup" -> sizes)
+      details = SizeHistogram.details("rowGroup" -> SizeHistogram.of(sizes))
     )
   }
 
   private def deletedRows(facts: HealthFacts): HealthResult = {
-    val files = facts.optimize.considered
-    val deleted = files.map(_.deletedRows).sum
-    val physical = files.flatMap(_.physicalRows).sum
+    val deleted = facts.files.deletedRows
+    val physical = facts.files.physicalRows
     val percent = if (physical == 0) 0d else 100d * deleted / physical
     val severity = if (percent > 5) Severity.Warning else if (deleted > 0) Severity.Info else Severity.Ok
     val message =

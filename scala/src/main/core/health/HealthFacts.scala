@@ -6,9 +6,14 @@ import io.deltaupkeep.plan.cleanup.CleanupPlan
 import io.deltaupkeep.plan.compact.OptimizePlan
 
 /** A number of files and their bytes. */
-final case class FileTotal(files: Long, bytes: Long)
+final case class FileTotal(files: Long, bytes: Long) {
+  private[health] def +(size: Long): FileTotal = FileTotal(files + 1, bytes + size)
+  private[health] def -(size: Long): FileTotal = FileTotal(files - 1, bytes - size)
+}
 
 object FileTotal {
+
+  val none: FileTotal = FileTotal(0, 0)
 
   /** Makes a count from the sizes of files in bytes. */
   def of(sizes: Seq[Long]): FileTotal = FileTotal(sizes.size.toLong, sizes.sum)
@@ -47,11 +52,12 @@ object Orphans {
 }
 
 /**
- * All input of the checks: the table's state, what OPTIMIZE and CLEANUP LOG would do, and the log. `now` in
+ * All input of the checks: the table and its files, what OPTIMIZE and CLEANUP LOG would do, and the log. `now` in
  * milliseconds since the epoch.
  */
 final case class HealthFacts(
     table: TableFacts,
+    files: FileSummary,
     optimize: OptimizePlan,
     footers: FooterSample,
     orphans: Orphans,

@@ -3,7 +3,23 @@ package io.deltaupkeep.health
 import io.deltaupkeep.ByteText
 
 /** Sizes in classes, each four times as large as the one before: under 64 KiB, to 256 KiB, ..., 1 GiB and more. */
-private[health] object SizeHistogram {
+final class SizeHistogram private (private val classes: IndexedSeq[FileTotal]) {
+  import SizeHistogram._
+
+  def total: FileTotal = FileTotal(classes.map(_.files).sum, classes.map(_.bytes).sum)
+
+  def +(size: Long): SizeHistogram = changed(size)(_ + size)
+
+  /** Without a size that it has. */
+  def -(size: Long): SizeHistogram = changed(size)(_ - size)
+
+  private def changed(size: Long)(change: FileTotal => FileTotal): SizeHistogram = {
+    val i = Bounds.count(_ <= size)
+    new SizeHistogram(classes.updated(i, change(classes(i))))
+  }
+}
+
+object SizeHistogram {
 
   private val Bounds: IndexedSeq[Long] =
     Iterator.iterate(64L << 10)(_ * 4).takeWhile(_ <= (1L << 30)).toIndexedSeq
@@ -13,18 +29,19 @@ private[health] object SizeHistogram {
     s"under ${text(Bounds.head)}" +: inner :+ s"${text(Bounds.last)} and more"
   }
 
-  /** Histograms with the same classes. Classes at both ends that are empty in all of them are left out. */
-  def of(sizes: (String, Seq[Long])*): Seq[HealthDetail] = {
-    val classes = sizes.map { case (series, some) => series -> some.groupBy(classOf) }
-    val used = classes.flatMap(_._2.keys)
-    for {
-      (series, byClass) <- classes
-      i <- if (used.isEmpty) Range(0, 0) else Range.inclusive(used.min, used.max)
-      some = byClass.getOrElse(i, Nil)
-    } yield HealthDetail(series, Labels(i), some.size.toLong, some.sum)
-  }
+  val empty: SizeHistogram = new SizeHistogram(Labels.map(_ => FileTotal.none))
 
-  private def classOf(size: Long): Int = Bounds.count(_ <= size)
+  def of(sizes: Iterable[Long]): SizeHistogram = sizes.foldLeft(empty)(_ + _)
+
+  /** Histograms with the same classes. Classes at both ends that are empty in all of them are left out. */
+  private[health] def details(histograms: (String, SizeHistogram)*): Seq[HealthDetail] = {
+    val used = Labels.indices.filter(i => histograms.exists(_._2.classes(i).files > 0))
+    for {
+      (series, histogram) <- histograms
+      i <- if (used.isEmpty) Range(0, 0) else Range.inclusive(used.min, used.max)
+      some = histogram.classes(i)
+    } yield HealthDetail(series, Labels(i), some.files, some.bytes)
+  }
 
   private def text(bytes: Long): String = ByteText.of(bytes).replace(".0 ", " ")
 }

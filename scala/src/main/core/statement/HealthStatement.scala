@@ -1,6 +1,6 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
+import io.deltaupkeep.health.{FileSummary, HealthCheck, HealthFacts, HealthResult}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
@@ -33,6 +33,7 @@ private[deltaupkeep] object HealthStatement
     val optimize = TableOptimize.ofAll(table, none)
     HealthFacts(
       table.facts,
+      FileSummary.of(optimize.selected.files),
       optimize.plan,
       new FooterSampler(table).sample(optimize.selected.files),
       new OrphanSearch(table).run(optimize.selected),

@@ -56,7 +56,7 @@ private[deltaupkeep] object ReorgStatement
 }
 
 private final class OptimizeWork(optimize: TableOptimize) extends Work[OptimizeResult] {
-  override def described: Seq[String] = optimize.plan.describe
+  override def described: Seq[String] = optimize.describe
   override def planned(): Seq[OptimizeResult] = Seq(optimize.planned())
   override def execute(): Seq[OptimizeResult] = Seq(optimize.execute())
 }

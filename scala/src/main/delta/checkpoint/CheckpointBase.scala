@@ -4,15 +4,9 @@ import io.deltaupkeep.plan.checkpoint.{Fragment, Policy}
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.read.{
-  CheckpointFooter,
-  CheckpointRows,
-  CheckpointSchema,
-  FileKey,
-  LastCheckpoint
-}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointRows, CheckpointSchema, FilePaths}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
-import org.apache.spark.sql.delta.upkeep.state.{ActionRows, FileActions, FileColumns, LogTail}
+import org.apache.spark.sql.delta.upkeep.state.{CommitParser, FileActions, FileColumns, LogTail}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 
@@ -44,7 +38,6 @@ private[upkeep] final class CheckpointBase private (
     val sqlConf = session.sessionState.conf
     val conf = handle.hadoopConf
     val reader = new CheckpointRows(Columns, session, conf)
-    val touched = tail.touched.map(FileActions.key)
     val actions = new FileActions(Columns)
     val unexpired = handle.snapshot.minFileRetentionTimestamp
     val canonical = handle.snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
@@ -53,13 +46,14 @@ private[upkeep] final class CheckpointBase private (
       val rowGroups = CheckpointFooter.read(file(fragment), conf)(_.rowGroupsOf(fragment))
       reader.foreach(file(fragment), rowGroups) { row =>
         if (actions.has(row) && !actions.isExpired(row, unexpired)) {
-          val path = FileKey.respelled(actions.path(row), canonical)
-          if (!touched.contains(actions.key(row, path))) use(columns(row, path))
+          val path = FilePaths.respelled(actions.path(row), canonical)
+          if (!tail.names(actions.key(row, path))) use(columns(row, path))
         }
       }
     }
     val changes: RowSource = { use =>
-      ActionRows.ofFiles(tail.fileActions, checkpointSchema.sidecarSchema, sqlConf).foreach(use)
+      val columns = new FileColumns(CommitParser.Schema, checkpointSchema.sidecarSchema, sqlConf)
+      for (action <- tail.fileActions; path <- action.file) use(columns(action.row, path))
     }
     changes +: replaced.filter(_.actions > 0).map(survivors)
   }
@@ -82,7 +76,7 @@ private[upkeep] object CheckpointBase {
       _ <- log.flaw.toLeft(())
       others <- last.nonFileActions
       tail <- LogTail.read(handle, others)
-      fragments = last.fragments(tail.touched.map(_.path))
+      fragments = last.fragments(tail.paths)
     } yield {
       val files = last.files.map(file => file.getPath.getName -> file).toMap
       new CheckpointBase(handle, files, tail, fragments)

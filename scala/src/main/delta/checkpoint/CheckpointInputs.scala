@@ -5,7 +5,7 @@ import scala.util.control.NonFatal
 
 import io.deltaupkeep.plan.checkpoint.Policy
 
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, CheckpointSchema, DamagedCheckpoints}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
 import org.apache.spark.sql.internal.SQLConf

@@ -1,10 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.{ByteText, UpkeepConf}
-import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind}
+import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind, Replay}
 import io.deltaupkeep.plan.checkpoint._
 
-import org.apache.spark.sql.delta.upkeep.read.{ListedLog, Wholeness}
+import org.apache.spark.sql.delta.upkeep.read.{DriverBytes, ListedLog, Wholeness}
 import org.apache.spark.sql.delta.util.FileNames
 
 /** Plans a checkpoint. Writes nothing. */
@@ -74,12 +73,11 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
   /** How a full checkpoint would get the state. */
   private def replay: Replay = {
     val bytes = log.snapshot.logSegment.deltas.map(_.getLen).sum
-    val most = inputs.session.sessionState.conf.getConf(UpkeepConf.CheckpointDriverBytes)
     if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
-    else if (bytes > most)
-      Replay.AsJob(s"the commits take ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
     else if (inputs.schema.hasVariantStatistics)
       Replay.AsJob("variant statistics are read by a query")
-    else Replay.OnDriver
+    else DriverBytes.excess(handle.session, "the commits take", bytes).fold[Replay](Replay.OnDriver)(
+      Replay.AsJob(_)
+    )
   }
 }

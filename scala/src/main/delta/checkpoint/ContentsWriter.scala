@@ -1,8 +1,15 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.plan.checkpoint.{Build, CheckpointPlan, Policy, Replay}
+import java.util.concurrent.ConcurrentLinkedQueue
 
-import org.apache.spark.sql.delta.upkeep.state.LogReplay
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.log.Replay
+import io.deltaupkeep.plan.checkpoint.{Build, CheckpointPlan, Policy}
+
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.delta.upkeep.read.NonFileActions
+import org.apache.spark.sql.delta.upkeep.state.{CommitParser, DriverReplay, FileColumns, JobReplay}
 
 /** Writes the parts of a checkpoint that readers do not see before it is published. */
 private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, temporary: TemporaryFiles) {
@@ -43,13 +50,26 @@ private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, tempora
   }
 
   private def fromCommitsOnDriver(plan: CheckpointPlan, kind: PartKind): CheckpointContents = {
-    val replay = new DriverReplay(handle, session, schema, log.snapshot)
-    val written = replay.write(parts, kind, plan.layout.fragmentSize)
+    val replay = new DriverReplay(handle, session, log.snapshot)
+    val others = new ConcurrentLinkedQueue[InternalRow]
+    lazy val kept =
+      NonFileActions.newest(NonFileActions.of(others.asScala.toSeq, CommitParser.Schema), log.snapshot)
+    val files = parts.onDriver(kind, plan.layout.fragmentSize).fill(replay.pieces) { writer =>
+      val columns = new FileColumns(CommitParser.Schema, schema.sidecarSchema, session.sessionState.conf)
+      piece =>
+        replay.newest(piece).foreach { action =>
+          action.file match {
+            case Some(path) => if (!replay.isExpired(action)) writer.write(columns(action.row, path))
+            case None => others.add(action.row)
+          }
+        }
+    }(kept)
+    val written = parts.written(kind, files, kept)
     CheckpointContents(written.fragments, written.others, isOneFile = plan.policy == Policy.Classic)
   }
 
   private def fromStateAsJob(build: Build.Full, kind: PartKind): CheckpointContents = {
-    val state = new LogReplay(session, log.snapshot).actions(build.newFragments)
+    val state = new JobReplay(session, log.snapshot).actions(build.newFragments)
     val written = parts.write(state, kind, build.actions / build.newFragments)
     // The job leaves non-file actions out of row groups.
     val ofOthers =

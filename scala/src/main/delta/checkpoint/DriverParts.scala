@@ -16,10 +16,9 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema, NonFileActions}
 import org.apache.spark.sql.delta.upkeep.spark.RowWriting
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
-import org.apache.spark.sql.delta.upkeep.state.ActionRows
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
 
@@ -73,7 +72,7 @@ private[upkeep] final class DriverParts(
       sideBySide(together(writers))(_.flush())
       if (!isSidecar) {
         val last = use(new Writer(allActions, target))
-        ActionRows.ofOthers(others, checkpointSchema.schema).foreach(last.write)
+        NonFileActions.rows(others, checkpointSchema.schema).foreach(last.write)
         last.flush()
       }
       target.finish()

@@ -18,7 +18,7 @@ final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest)
     if (plan.isEmpty) {
       if (plan.mendsPointer) {
         table.requireWritableLog("CHECKPOINT")
-        inputs.session.withActive(inputs.pointer.mend())
+        inputs.session.withActive(LastCheckpoint.info(table).foreach(inputs.pointer.write))
       }
       CheckpointResult.exists(facts.path, plan)
     } else {

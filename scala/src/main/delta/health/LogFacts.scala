@@ -5,7 +5,7 @@ import io.deltaupkeep.health.{FileTotal, LoadCost, NewestCheckpoint}
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.delta.CheckpointInstance
-import org.apache.spark.sql.delta.upkeep.read.LastCheckpoint
+import org.apache.spark.sql.delta.upkeep.read.CheckpointFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** What the log of a table says about its newest checkpoint. */
@@ -31,7 +31,7 @@ final class LogFacts(table: DeltaHandle) {
     def total(files: Seq[FileStatus]) = FileTotal.of(files.map(_.getLen))
     val checkpoint = snapshot.checkpointProvider
     val files =
-      if (checkpoint.isEmpty) Nil else checkpoint.topLevelFiles ++ LastCheckpoint.filesOf(checkpoint)
+      if (checkpoint.isEmpty) Nil else checkpoint.topLevelFiles ++ CheckpointFiles.withFileActions(checkpoint)
     LoadCost(total(files.distinct), total(snapshot.logSegment.deltas))
   }
 }

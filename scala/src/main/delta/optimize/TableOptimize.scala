@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.{Options, UpkeepErrors}
+import io.deltaupkeep.log.Replay
 import io.deltaupkeep.plan.compact.{
   CommitOutcome,
   Layout,
@@ -41,6 +42,12 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
    * @throws io.deltaupkeep.UpkeepException if Delta has no statistics or no order for a column of ZORDER BY
    */
   lazy val plan: OptimizePlan = layout.plan(selected, settings)
+
+  /** What it would do, in words. */
+  def describe: Seq[String] = plan.describe ++ (selected.replay match {
+    case Replay.OnDriver => None
+    case job: Replay.AsJob => Some(s"the files are found ${job.reason}")
+  })
 
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {

@@ -90,7 +90,7 @@ private[upkeep] final class CheckpointFooter private (
     PathColumns.exists { column =>
       chunks(blocksOf(fragment), column).filter(values(_) > 0).exists { chunk =>
         mayHold(chunk, paths) && valuesOf(chunk).existsString { path =>
-          paths(path) || FileKey.respelled(path, canonical) != path
+          paths(path) || FilePaths.respelled(path, canonical) != path
         }
       }
     }

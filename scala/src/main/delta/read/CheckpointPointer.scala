@@ -3,12 +3,9 @@ package org.apache.spark.sql.delta.upkeep.read
 import scala.util.Try
 import scala.util.control.NonFatal
 
-import org.apache.hadoop.fs.FileStatus
-
 import org.apache.spark.internal.Logging
-import org.apache.spark.sql.delta.{CheckpointInstance, LastCheckpointInfo, LastCheckpointV2}
+import org.apache.spark.sql.delta.LastCheckpointInfo
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
-import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
 /**
  * `_last_checkpoint`, which tells readers from which checkpoint to start (protocol, 'Last Checkpoint File').
@@ -51,33 +48,4 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) extends Loggi
 
   private def isCheckpointed(version: Long): Boolean =
     deltaLog.findLastCompleteCheckpointBefore(version + 1).exists(_.version == version)
-
-  /** Points it to the existing checkpoint of the table's version. Reads the footers of its files. */
-  def mend(): Unit =
-    for {
-      instance <- deltaLog.findLastCompleteCheckpointBefore(snapshot.version + 1)
-      if instance.version == snapshot.version
-      provider = LastCheckpoint.providerOf(handle, filesOf(instance))
-      checkpoint <- LastCheckpoint.of(handle, provider)
-      files = (provider.topLevelFiles ++ checkpoint.files).distinctBy(_.getPath)
-    } write(
-      LastCheckpointInfo(
-        version = instance.version,
-        size = checkpoint.size,
-        parts = instance.numParts,
-        sizeInBytes = Some(files.map(_.getLen).sum),
-        numOfAddFiles = Some(checkpoint.adds),
-        checkpointSchema = None,
-        v2Checkpoint = Option.when(instance.format == CheckpointInstance.Format.V2) {
-          LastCheckpointV2(provider.topLevelFiles.head)
-        }
-      )
-    )
-
-  private def filesOf(instance: CheckpointInstance): Seq[FileStatus] = {
-    val files = ListedLog
-      .between(deltaLog.store, handle.logPath, conf, instance.version, instance.version)
-      .collect { case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file }
-    files.toSeq
-  }
 }

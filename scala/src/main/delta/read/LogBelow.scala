@@ -2,8 +2,6 @@ package org.apache.spark.sql.delta.upkeep.read
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.UpkeepConf
-
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.internal.Logging
@@ -11,7 +9,6 @@ import org.apache.spark.sql.delta.CheckpointInstance
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
-import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
 
 /** What the log says about a version, apart from the checkpoints of that version. */
@@ -41,18 +38,13 @@ private[upkeep] final class LogBelow(handle: DeltaHandle) extends Logging {
     val commits = files.collect { case DeltaFile(file, number) if number > after => number -> file }
     Option.when(commits.map(_._1) == (after + 1 to version) && areFew(commits.map(_._2))) {
       val reader = new DeltaLogReader(handle)
-      val replay = DeltaApi.current.replay(handle.snapshot)
-      replay.append(after, older.toSeq.flatMap(othersOf(_, files, reader)).iterator)
-      commits.foreach { case (number, file) =>
-        replay.append(number, reader.transactionsAndDomains(file.getPath).iterator)
-      }
-      replay.checkpoint.toSeq
+      val newer = commits.reverse.flatMap { case (_, file) => reader.transactionsAndDomains(file.getPath) }
+      NonFileActions.newest(newer ++ older.toSeq.flatMap(othersOf(_, files, reader)), handle.snapshot)
     }
   }
 
   private def areFew(commits: Seq[FileStatus]): Boolean =
-    commits.map(_.getLen).sum <=
-      handle.session.sessionState.conf.getConf(UpkeepConf.CheckpointDriverBytes)
+    DriverBytes.excess(handle.session, "the commits take", commits.map(_.getLen).sum).isEmpty
 
   private def othersOf(
       checkpoint: CheckpointInstance,

@@ -6,8 +6,10 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.encoders.{encoderFor, ExpressionEncoder}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
 import org.apache.spark.sql.types.StructType
 
@@ -25,7 +27,7 @@ private[upkeep] object NonFileActions {
 
   val encoder: ExpressionEncoder[NonFileActions] = encoderFor(Encoders.product[NonFileActions])
 
-  def of(action: Action): NonFileActions = {
+  private def of(action: Action): NonFileActions = {
     val wrapped = action.wrap
     NonFileActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
   }
@@ -37,6 +39,40 @@ private[upkeep] object NonFileActions {
       val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
       rows.map(read(_).action)
     }
+
+  /**
+   * The newest action for each application and domain, the metadata and the protocol, without what a checkpoint leaves
+   * out: removed domains and expired applications (protocol, 'Action Reconciliation').
+   *
+   * @param newestFirst actions of commits and of the checkpoint before them
+   */
+  def newest(newestFirst: Seq[Action], snapshot: Snapshot): Seq[Action] = {
+    val oldest = snapshot.minSetTransactionRetentionTimestamp
+    newestFirst.distinctBy {
+      case txn: SetTransaction => ("txn", txn.appId)
+      case domain: DomainMetadata => ("domain", domain.domain)
+      case other => (other.getClass.getName, "")
+    }.filter {
+      case txn: SetTransaction => oldest.forall(time => txn.lastUpdated.exists(_ > time))
+      case domain: DomainMetadata => !domain.removed
+      // Not those about a checkpoint itself.
+      case action => action.isInstanceOf[Metadata] || action.isInstanceOf[Protocol]
+    }
+  }
+
+  /** Rows with these actions. Each is valid until the next one. */
+  def rows(actions: Seq[Action], schema: StructType): Iterator[InternalRow] = {
+    val serialize = encoder.createSerializer()
+    val columns = schema.map(column => encoder.schema.getFieldIndex(column.name)).toArray
+    actions.iterator.map { action =>
+      val row = serialize(of(action))
+      val values: Array[Any] = columns.map {
+        case Some(i) if !row.isNullAt(i) => row.get(i, encoder.schema(i).dataType)
+        case _ => null
+      }
+      new GenericInternalRow(values)
+    }
+  }
 
   /** The actions in files of a checkpoint, read on the driver. Reads the footers first. */
   def in(files: Seq[FileStatus], session: ClassicSession, conf: Configuration): Seq[Action] = {

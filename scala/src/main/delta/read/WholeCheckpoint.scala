@@ -50,7 +50,7 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   /** Reads the footers of a checkpoint, and its top-level file. Throws if the store is at fault. */
   def check(version: Long, checkpoint: => CheckpointProvider): Wholeness = judged(version) {
     val found = checkpoint
-    judge(version, found.topLevelFiles, LastCheckpoint.sidecarsOf(found))
+    judge(version, found.topLevelFiles, CheckpointFiles.sidecars(found))
   }
 
   /** The same for the files of a checkpoint. */

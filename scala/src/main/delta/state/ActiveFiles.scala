@@ -1,68 +1,90 @@
 package org.apache.spark.sql.delta.upkeep.state
 
+import io.deltaupkeep.log.Replay
+import io.deltaupkeep.stats.MergedStats
+
 import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog}
+import org.apache.spark.sql.delta.{DeltaLog, RowId}
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, SessionCopy}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, DriverBytes}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * The files of a table with their statistics. Delta on Spark replays the log in queries, which take seconds
- * to plan and compile in a fresh session, so we replay it on the driver. Queries are used for logs that are
- * too large for the driver, and for checkpoints whose statistics are not in JSON.
+ * Files of a table, with their statistics.
+ *
+ * @param selected     by the predicate
+ * @param highestRowId in any file of the table, -1 if there is none; None if the table has no row ids, or only some of the
+ *                     files were read
+ * @param replay       how they were found
+ */
+private[upkeep] final case class ActiveFiles(
+    selected: Seq[AddFile],
+    highestRowId: Option[Long],
+    replay: Replay
+)
+
+/**
+ * Reads the files of a table. A Spark job takes seconds to plan and compile in a fresh session, so the driver replays
+ * the log unless it is too large, or its statistics are not in JSON.
  */
 private[upkeep] object ActiveFiles {
+  import org.apache.spark.sql.delta.implicits._
 
-  /**
-   * The files that the predicate on partition columns selects.
-   *
-   * @param ofAll receives all files of the table, if they are read
-   */
-  def of(
+  /** The files that the predicate on partition columns selects. */
+  def of(handle: DeltaHandle, predicate: Seq[Expression]): ActiveFiles =
+    onDriver(handle, predicate).fold(asJob(handle, predicate, _), identity)
+
+  /** The files, or why a job has to find them. */
+  private def onDriver(handle: DeltaHandle, predicate: Seq[Expression]): Either[String, ActiveFiles] =
+    for {
+      _ <- obstacle(handle).toLeft(())
+      files = replayed(handle)
+      _ <- handle.snapshot.checksumOpt.map(_.numFiles).filter(_ != files.size).map { counted =>
+        s"the driver found ${files.size} files, but the version's checksum counts $counted"
+      }.toLeft(())
+    } yield {
+      val selected =
+        if (predicate.isEmpty) files
+        else filtered(handle, predicate, handle.session.createDataset(files))
+      ActiveFiles(selected, highestRowId(handle, files), Replay.OnDriver)
+    }
+
+  private def replayed(handle: DeltaHandle): Seq[AddFile] = {
+    val files = Vector.newBuilder[AddFile]
+    new FileReplay(handle).foreach(files += _)
+    files.result()
+  }
+
+  private def obstacle(handle: DeltaHandle): Option[String] = {
+    val snapshot = handle.snapshot
+    val hasStatistics =
+      snapshot.checkpointProvider.isEmpty || CheckpointSchema.hasStatisticsAsJson(snapshot)
+    if (!hasStatistics) Some("the checkpoint has no statistics as JSON")
+    else DriverBytes.excess(handle.session, "the log takes", logBytes(handle))
+  }
+
+  /** Each task reads 8 MiB of the log: one costs tens of milliseconds, whatever it reads. */
+  private def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles = {
+    val tasks = math.max(1L, math.min(200L, logBytes(handle) / (8L << 20))).toInt
+    val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
+    val files = filtered(handle, predicate, adds)
+    ActiveFiles(files, if (predicate.isEmpty) highestRowId(handle, files) else None, Replay.AsJob(why))
+  }
+
+  private def filtered(
       handle: DeltaHandle,
       predicate: Seq[Expression],
-      ofAll: Seq[AddFile] => Unit = _ => ()
-  ): Seq[AddFile] = {
-    import org.apache.spark.sql.delta.implicits._
-    val snapshot = handle.snapshot
-    def selected(files: Dataset[AddFile]): Seq[AddFile] =
-      DeltaLog.filterFileList(snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
-        .collect().toSeq
-    def queried = {
-      val files = withFittingTasks(handle)(selected(snapshot.allFiles))
-      if (predicate.isEmpty) ofAll(files)
-      files
-    }
-    if (!isForDriver(handle)) queried
-    else {
-      val files = new FileReplay(handle).files()
-      // If the checksum counts a different number of files, Delta's own replay decides.
-      if (!snapshot.checksumOpt.forall(_.numFiles == files.size)) queried
-      else {
-        ofAll(files)
-        if (predicate.isEmpty) files else selected(handle.session.createDataset(files))
-      }
-    }
-  }
+      files: Dataset[AddFile]
+  ): Seq[AddFile] =
+    DeltaLog.filterFileList(handle.snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
+      .collect().toSeq
 
-  private def isForDriver(handle: DeltaHandle): Boolean = {
-    val snapshot = handle.snapshot
-    val hasStatistics = snapshot.checkpointProvider.isEmpty ||
-      DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata)
-    logBytes(handle) <= MostBytesOnDriver && hasStatistics
-  }
-
-  /**
-   * Delta replays the log in 50 tasks, whatever its size, and each task costs tens of milliseconds before it
-   * reads a line. Here each task reads 8 MiB of the log.
-   */
-  private def withFittingTasks[T](handle: DeltaHandle)(body: => T): T = {
-    val entry = DeltaSQLConf.DELTA_SNAPSHOT_PARTITIONS
-    if (handle.session.sessionState.conf.getConf(entry).nonEmpty) body
-    else {
-      val tasks = math.max(1L, math.min(50L, logBytes(handle) / (8L << 20))).toInt
-      SessionCopy.of(handle.session)(_.setConf(entry, Some(tasks))).withActive(body)
+  private def highestRowId(handle: DeltaHandle, all: Seq[AddFile]): Option[Long] = {
+    def last(add: AddFile) =
+      for (first <- add.baseRowId; rows <- MergedStats.numRecords(add.stats)) yield first + rows - 1
+    Option.when(RowId.isSupported(handle.snapshot.protocol)) {
+      all.foldLeft(-1L)((highest, add) => math.max(highest, last(add).getOrElse(Long.MaxValue)))
     }
   }
 
@@ -70,6 +92,4 @@ private[upkeep] object ActiveFiles {
     val snapshot = handle.snapshot
     snapshot.logSegment.deltas.map(_.getLen).sum + snapshot.checkpointProvider.effectiveCheckpointSizeInBytes()
   }
-
-  private val MostBytesOnDriver = 256L << 20
 }

@@ -4,7 +4,6 @@ import scala.util.Using
 import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.core.{JsonParser, JsonToken}
-import io.deltaupkeep.UpkeepErrors
 
 import org.apache.hadoop.conf.Configuration
 
@@ -12,6 +11,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.spark.JsonRows
+import org.apache.spark.sql.delta.upkeep.table.NotAnAction
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
@@ -21,24 +21,24 @@ private[upkeep] final class CommitParser(conf: Configuration, sqlConf: SQLConf) 
   private val rows = new JsonRows(CommitParser.Schema, sqlConf)
 
   /**
-   * Calls `use` with each line as a row of [[CommitParser.Schema]]. If the line is not an action that a
+   * Calls `use` with each line of a commit, or of a checkpoint in JSON, as a row of [[CommitParser.Schema]]. If the line is not an action that a
    * checkpoint holds, all columns are null.
    *
-   * @throws io.deltaupkeep.UpkeepException `COMMIT_DAMAGED`: a line is not an action
+   * @throws NotAnAction a line is none
    */
   def foreach(split: CommitSplit)(use: InternalRow => Unit): Unit =
     Using.resource(rows.factory.createParser(split.lines(conf))) { json =>
-      Iterator.continually(next(json, split)).takeWhile(_ != null).foreach(use)
+      Iterator.continually(next(json)).takeWhile(_ != null).foreach(use)
     }
 
-  private def next(json: JsonParser, split: CommitSplit): InternalRow =
+  private def next(json: JsonParser): InternalRow =
     try
       json.nextToken() match {
         case null => null
         case JsonToken.START_OBJECT => rows.read(json)
         case other => throw new IllegalArgumentException(s"$other where an object was expected")
       }
-    catch { case NonFatal(e) => throw UpkeepErrors.commitDamaged(split.commit.getPath.toString, e) }
+    catch { case NonFatal(e) => throw new NotAnAction(e) }
 }
 
 private[upkeep] object CommitParser {

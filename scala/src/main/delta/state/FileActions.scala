@@ -1,7 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.state
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.delta.upkeep.read.FileKey
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -12,20 +11,17 @@ import org.apache.spark.unsafe.types.UTF8String
  */
 private[upkeep] final class FileActions(schema: StructType) {
 
-  private val add = new Column("add")
-  private val remove = new Column("remove")
+  private val add = new FileColumn(schema, "add")
+  private val remove = new FileColumn(schema, "remove")
   private val deletionTime = remove.fields.fieldIndex("deletionTimestamp")
 
   /** Whether the row is a file action. */
-  def has(row: InternalRow): Boolean = !row.isNullAt(add.ordinal) || !row.isNullAt(remove.ordinal)
+  def has(row: InternalRow): Boolean = add.has(row) || remove.has(row)
 
   /** The file's path as the action spells it. */
   def path(row: InternalRow): UTF8String = of(row).path(row)
 
-  /**
-   * The key by which reconciliation identifies the file. Its path may be spelled differently from the
-   * action's.
-   */
+  /** The file's key. Its path may be spelled differently from the action's. */
   def key(row: InternalRow, path: UTF8String): UTF8String = of(row).key(row, path)
 
   /**
@@ -33,56 +29,56 @@ private[upkeep] final class FileActions(schema: StructType) {
    *
    * @param unexpired milliseconds since the epoch: older tombstones have expired
    */
-  def isExpired(row: InternalRow, unexpired: Long): Boolean = row.isNullAt(add.ordinal) && {
+  def isExpired(row: InternalRow, unexpired: Long): Boolean = !add.has(row) && {
     val action = remove.action(row)
     action.isNullAt(deletionTime) || action.getLong(deletionTime) <= unexpired
   }
 
-  private def of(row: InternalRow): Column = if (row.isNullAt(add.ordinal)) remove else add
+  private def of(row: InternalRow): FileColumn = if (add.has(row)) add else remove
+}
 
-  private final class Column(name: String) {
-    val ordinal: Int = schema.fieldIndex(name)
-    val fields: StructType = schema(ordinal).dataType.asInstanceOf[StructType]
-    private val pathField = fields.fieldIndex("path")
-    private val vector = fields.fieldIndex("deletionVector")
-    private val vectorFields = fields(vector).dataType.asInstanceOf[StructType]
-    private val storage = vectorFields.fieldIndex("storageType")
-    private val place = vectorFields.fieldIndex("pathOrInlineDv")
-    private val offset = vectorFields.fieldIndex("offset")
+/** The column `add` or `remove` of rows. */
+private[state] final class FileColumn(schema: StructType, name: String) {
+  private val ordinal = schema.fieldIndex(name)
+  val fields: StructType = schema(ordinal).dataType.asInstanceOf[StructType]
+  private val pathField = fields.fieldIndex("path")
+  private val vector = fields.fieldIndex("deletionVector")
+  private val vectorFields = fields(vector).dataType.asInstanceOf[StructType]
+  private val storage = vectorFields.fieldIndex("storageType")
+  private val place = vectorFields.fieldIndex("pathOrInlineDv")
+  private val offset = vectorFields.fieldIndex("offset")
 
-    def action(row: InternalRow): InternalRow = row.getStruct(ordinal, fields.size)
+  def has(row: InternalRow): Boolean = !row.isNullAt(ordinal)
 
-    def path(row: InternalRow): UTF8String = action(row).getUTF8String(pathField)
+  def action(row: InternalRow): InternalRow = row.getStruct(ordinal, fields.size)
 
-    def key(row: InternalRow, path: UTF8String): UTF8String = {
-      val file = action(row)
-      if (file.isNullAt(vector)) path
-      else {
-        val descriptor = file.getStruct(vector, vectorFields.size)
-        val at = if (descriptor.isNullAt(offset)) "" else s"@${descriptor.getInt(offset)}"
-        FileActions.key(
-          path,
-          UTF8String.concat(
-            descriptor.getUTF8String(storage),
-            descriptor.getUTF8String(place),
-            UTF8String.fromString(at)
-          )
-        )
-      }
+  def path(row: InternalRow): UTF8String = action(row).getUTF8String(pathField)
+
+  /**
+   * The key by which reconciliation identifies a file: its path and its deletion vector (protocol, 'Action
+   * Reconciliation').
+   *
+   * @param path in Delta's spelling
+   */
+  def key(row: InternalRow, path: UTF8String): UTF8String = {
+    val file = action(row)
+    if (file.isNullAt(vector)) path
+    else {
+      val descriptor = file.getStruct(vector, vectorFields.size)
+      val at = if (descriptor.isNullAt(offset)) "" else s"@${descriptor.getInt(offset)}"
+      UTF8String.concat(
+        path,
+        FileColumn.Separator,
+        descriptor.getUTF8String(storage),
+        descriptor.getUTF8String(place),
+        UTF8String.fromString(at)
+      )
     }
   }
 }
 
-private[upkeep] object FileActions {
+private[state] object FileColumn {
 
   /** Not part of any path, because it would be encoded there. */
   val Separator: UTF8String = UTF8String.fromString("\n")
-
-  private def key(path: UTF8String, vector: UTF8String): UTF8String =
-    UTF8String.concat(path, Separator, vector)
-
-  def key(of: FileKey): UTF8String = {
-    val path = UTF8String.fromString(of.path)
-    of.deletionVector.fold(path)(vector => key(path, UTF8String.fromString(vector)))
-  }
 }

@@ -25,7 +25,6 @@ import org.apache.spark.unsafe.types.UTF8String
 private[upkeep] final class FileColumns(logged: StructType, schema: StructType, sqlConf: SQLConf) {
   import FileColumns._
 
-  private val actions = new FileActions(logged)
   private val add = new Column("add")
   private val remove = new Column("remove")
 
@@ -36,10 +35,6 @@ private[upkeep] final class FileColumns(logged: StructType, schema: StructType, 
    */
   def apply(action: InternalRow, path: UTF8String): InternalRow =
     InternalRow(add.of(action, path), remove.of(action, path))
-
-  /** The two columns of a file action whose path is canonical. */
-  def apply(action: InternalRow): InternalRow =
-    apply(action, actions.path(action))
 
   private final class Column(name: String) {
     private val ordinal = logged.fieldIndex(name)

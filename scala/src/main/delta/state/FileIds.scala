@@ -6,7 +6,7 @@ import io.deltaupkeep.plan.compact.DataFile
 
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.read.FileKey
+import org.apache.spark.sql.delta.upkeep.read.FilePaths
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 
 /** Identifies the files of a table: the log may name one file by several paths. */
@@ -16,7 +16,7 @@ private[upkeep] final class FileIds(snapshot: Snapshot) {
 
   /** By the canonical path, as Delta's replay identifies files. */
   def idOf(add: AddFile): DataFile.Id = DataFile.Id(
-    if (FileKey.isUnusual(add.path)) canonicalPath(add.path) else add.path,
+    if (FilePaths.isUnusual(add.path)) canonicalPath(add.path) else add.path,
     add.getDeletionVectorUniqueId
   )
 
@@ -26,7 +26,7 @@ private[upkeep] final class FileIds(snapshot: Snapshot) {
    * `/a`.
    */
   def spellings(add: AddFile): Seq[AddFile] =
-    if (!FileKey.isUnusual(add.path)) Seq(add)
+    if (!FilePaths.isUnusual(add.path)) Seq(add)
     else {
       val canonical = canonicalPath(add.path)
       val bare = new URI(canonical).getRawPath

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.state
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.delta.upkeep.read.FileKey
+import org.apache.spark.sql.delta.upkeep.read.FilePaths
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -21,7 +21,7 @@ private[upkeep] object KeyedAction {
   /** None for actions that a checkpoint does not hold, such as `commitInfo`. */
   def of(row: InternalRow, canonical: String => String): Option[KeyedAction] =
     if (Files.has(row)) {
-      val path = FileKey.respelled(Files.path(row), canonical)
+      val path = FilePaths.respelled(Files.path(row), canonical)
       Some(KeyedAction(Files.key(row, path), row, Some(path)))
     } else otherKey(row).map(KeyedAction(_, row, None))
 
@@ -38,7 +38,7 @@ private[upkeep] object KeyedAction {
   /** No path begins with a separator. */
   private def otherKey(row: InternalRow): Option[UTF8String] = {
     def key(kind: String, name: UTF8String) = {
-      val separator = FileActions.Separator
+      val separator = FileColumn.Separator
       Some(UTF8String.concat(separator, UTF8String.fromString(kind), separator, name))
     }
     if (!row.isNullAt(metaData)) key("metaData", UTF8String.EMPTY_UTF8)

@@ -1,10 +1,10 @@
 package org.apache.spark.sql.delta.upkeep.state
 
+import io.deltaupkeep.log.Replay
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.stats.MergedStats
 
 import org.apache.spark.sql.catalyst.expressions.Expression
-import org.apache.spark.sql.delta.RowId
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
 
@@ -20,27 +20,15 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
   private[upkeep] val ids = new FileIds(handle.snapshot)
   private val partitions = new Partitions(handle.snapshot.metadata)
 
-  private var highest = Option.empty[Long]
+  private lazy val found = ActiveFiles.of(handle, predicate)
+  private lazy val byId: Map[DataFile.Id, AddFile] =
+    found.selected.iterator.map(add => ids.idOf(add) -> add).toMap
 
-  private lazy val byId: Map[DataFile.Id, AddFile] = {
-    val selected = ActiveFiles.of(
-      handle,
-      predicate,
-      all => if (RowId.isSupported(handle.snapshot.protocol)) highest = Some(highestOf(all))
-    )
-    selected.iterator.map(add => ids.idOf(add) -> add).toMap
-  }
+  /** How they were found. */
+  def replay: Replay = found.replay
 
   /** The highest row id in any file of the table; -1 if there is none. None if only some of the files were read. */
-  private[upkeep] def highestRowId: Option[Long] = {
-    byId
-    highest
-  }
-
-  private def highestOf(files: Seq[AddFile]): Long = files.foldLeft(-1L) { (highest, add) =>
-    val last = for (first <- add.baseRowId; rows <- MergedStats.numRecords(add.stats)) yield first + rows - 1
-    math.max(highest, last.getOrElse(Long.MaxValue))
-  }
+  private[upkeep] def highestRowId: Option[Long] = found.highestRowId
 
   lazy val files: Seq[DataFile] = byId.values.map(dataFile).toSeq
 

@@ -23,6 +23,10 @@ import org.apache.spark.sql.execution.datasources.SchemaColumnConvertNotSupporte
 /** A file has a column, but none of the fields that the table has in it. */
 private[upkeep] final class NoSharedField(val column: String) extends RuntimeException(column)
 
+/** A line of the log is not an action. */
+private[upkeep] final class NotAnAction(thrown: Throwable)
+    extends RuntimeException(s"one of its lines is not an action: ${thrown.getMessage}", thrown)
+
 /** Tells a user which file of a table a statement could not read, in place of a task's failure. */
 object InputFailures {
 
@@ -77,7 +81,9 @@ object InputFailures {
           if Option(e.getMessage).exists(_.contains(LogDirectory)) => e.getMessage
     }
     def ofFile = causesOf(failure).collectFirst(fault).filter(isOfLog).flatMap { fault =>
-      val what = if (isMissing(fault.cause)) Some("it does not exist") else damage(fault.cause)
+      val what =
+        if (isMissing(fault.cause)) Some("it does not exist")
+        else damage(fault.cause).orElse(lacking(fault.cause))
       what.map(problem => s"${fault.file}: $problem")
     }
     named.orElse(ofFile).map(UpkeepErrors.logDamaged(statement, table, _, failure))
@@ -85,10 +91,12 @@ object InputFailures {
 
   /** The same if only the log was read: Delta does not expect an action that lacks a field. */
   def ofLogAlone(statement: String, table: String, failure: Throwable): Option[Throwable] = {
-    def damaged = Option.when(lacksField(failure))(s"an action lacks a field (${failure.getMessage})")
     ofLog(statement, table, failure)
-      .orElse(damaged.map(UpkeepErrors.logDamaged(statement, table, _, failure)))
+      .orElse(lacking(failure).map(UpkeepErrors.logDamaged(statement, table, _, failure)))
   }
+
+  private def lacking(failure: Throwable): Option[String] =
+    Option.when(lacksField(failure))(s"an action lacks a field (${failure.getMessage})")
 
   private def lacksField(failure: Throwable): Boolean = failure match {
     case _: NullPointerException => true
@@ -135,9 +143,7 @@ object InputFailures {
   /** What is wrong with a file of the log, as `damage`; it may also be missing. */
   private[upkeep] def damageOfLog(failure: Throwable): Option[String] =
     if (isMissing(failure)) Some(s"a file is missing: ${failure.getMessage}")
-    else damage(failure).orElse(
-      Option.when(lacksField(failure))(s"an action lacks a field: ${failure.getMessage}")
-    )
+    else damage(failure).orElse(lacking(failure))
 
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 
@@ -188,7 +194,10 @@ object InputFailures {
   }
 
   /** What is wrong with the bytes of a file; none if the store, the engine or a setting may be at fault. */
-  private def damage(e: Throwable): Option[String] = causesOf(e).last match {
+  private def damage(e: Throwable): Option[String] =
+    causesOf(e).collectFirst { case line: NotAnAction => line.getMessage }.orElse(damage(causesOf(e)))
+
+  private def damage(causes: Seq[Throwable]): Option[String] = causes.last match {
     case end: EOFException if !isOfNetwork(end) => Some("it ends too early")
     // For example for a codec that Spark lacks.
     case _: ReflectiveOperationException | _: LinkageError => None

@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   TransactionExecutionObserver
 }
-import org.apache.spark.sql.delta.actions.{Action, InMemoryLogReplay, Metadata}
+import org.apache.spark.sql.delta.actions.{Action, Metadata}
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 import org.apache.spark.sql.delta.hooks.{AutoCompactRequest, PostCommitHook}
@@ -131,9 +131,6 @@ private[upkeep] trait DeltaApi {
       from: Long,
       catalogTable: Option[CatalogTable]
   ): Iterator[(Long, Seq[Action])]
-
-  /** Delta's reconciliation of actions that are given commit by commit. */
-  def replay(snapshot: Snapshot): InMemoryLogReplay
 
   /** Whether the table's properties make Delta's writer store partition columns in files: the default since 4.4. */
   def storesPartitions(metadata: Metadata): Boolean = false

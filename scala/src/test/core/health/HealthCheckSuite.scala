@@ -55,6 +55,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val table = Tables.facts(version).copy(catalogManaged = catalogManaged)
     val facts = HealthFacts(
       table,
+      FileSummary.of(data),
       planOf(data),
       footers,
       orphans,
@@ -93,6 +94,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ))
     val facts = HealthFacts(
       Tables.facts(1),
+      FileSummary.of(Nil),
       OptimizePlanner.compact(Nil, OptimizeSettings(1000, 1000, 0.05)),
       FooterSample(0, Nil, 0, Nil),
       Orphans.NotLookedFor("so"),

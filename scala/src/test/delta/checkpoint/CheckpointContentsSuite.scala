@@ -140,7 +140,7 @@ class CheckpointContentsSuite extends AnyFunSuite with CheckpointedLogs {
         "spark.sql.parquet.datetimeRebaseModeInWrite" -> mode,
         "spark.sql.parquet.int96RebaseModeInWrite" -> mode,
         "spark.sql.parquet.outputTimestampType" -> form,
-        "spark.deltaUpkeep.checkpoint.driverBytes" -> driverBytes
+        "spark.deltaUpkeep.driverBytes" -> driverBytes
       )(checkpoint(path, "OPTIONS (policy = 'classic')"))
       val parsed = spark.read
         .parquet(FileNames.checkpointFileSingular(new Path(path, "_delta_log"), 1).toString)

@@ -23,9 +23,9 @@ class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
   private lazy val history = new RandomHistory(seed = 4, bothPolicies)
 
   private def withDriverBytes(bytes: Long)(body: => Unit): Unit = {
-    spark.conf.set(UpkeepConf.CheckpointDriverBytes.key, bytes)
+    spark.conf.set(UpkeepConf.DriverBytes.key, bytes)
     try body
-    finally spark.conf.unset(UpkeepConf.CheckpointDriverBytes.key)
+    finally spark.conf.unset(UpkeepConf.DriverBytes.key)
   }
 
   for (policy <- Seq("classic", "v2")) {
@@ -78,7 +78,8 @@ class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
       Files.deleteIfExists(commit.resolveSibling(s".${commit.getFileName}.crc"))
       val e = intercept[UpkeepException](checkpoint(path))
       assert(
-        e.getCondition == "DELTA_UPKEEP.COMMIT_DAMAGED" && e.getMessage.contains(commit.getFileName.toString)
+        e.getCondition == "DELTA_UPKEEP.LOG_DAMAGED" && e.getMessage.contains(commit.getFileName.toString) &&
+          e.getMessage.contains("one of its lines is not an action")
       )
       assert(!new File(path, "_delta_log").list().exists(_.contains("checkpoint")))
     }

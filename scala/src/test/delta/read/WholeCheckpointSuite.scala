@@ -93,7 +93,7 @@ class WholeCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     for (policy <- Seq("classic", "v2"); ours <- Seq("64m", "0")) {
       val path = new File(root, s"changedPage-$policy-$ours").getAbsolutePath
       newTableAt(path, 5, bothPolicies: _*)
-      withConf("spark.deltaUpkeep.checkpoint.driverBytes" -> ours) {
+      withConf("spark.deltaUpkeep.driverBytes" -> ours) {
         checkpoint(path, s"OPTIONS (policy = '$policy')")
       }
       append(path, 6)

@@ -1,6 +1,7 @@
 package io.deltaupkeep.plan.checkpoint
 
 import io.deltaupkeep.{CountText, OptionEntry, Options}
+import io.deltaupkeep.log.Replay
 
 /** The layout of a checkpoint (protocol, 'Checkpoints'). */
 sealed abstract class Policy(val name: String)
@@ -69,24 +70,6 @@ object CheckpointRequest {
     options.get(PartSizeOption),
     options.get(ModeOption).getOrElse(Mode.Auto)
   )
-}
-
-/** How a full checkpoint gets the state of the table. */
-sealed abstract class Replay {
-  def reason: String
-}
-
-object Replay {
-
-  /** On the driver, from the commits. */
-  case object OnDriver extends Replay {
-    override def reason: String = "on the driver"
-  }
-
-  /** By a Spark job that sorts. */
-  final case class AsJob(why: String) extends Replay {
-    override def reason: String = s"by a Spark job: $why"
-  }
 }
 
 /**

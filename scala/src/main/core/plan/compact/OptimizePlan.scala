@@ -45,7 +45,7 @@ final case class Bin(files: Seq[DataFile], tier: Tier) {
 /**
  * What an OPTIMIZE will do.
  *
- * @param considered files that the predicate selects; those in no bin are not changed
+ * @param considered number of files that the predicate selects; those in no bin are not changed
  * @param bins       largest first
  * @param deferred   bins, or parts of them, that exceed the limits of this run
  * @param left       files that cannot be spliced and need not be rewritten, by bin; known once footers were read
@@ -53,7 +53,7 @@ final case class Bin(files: Seq[DataFile], tier: Tier) {
 final case class OptimizePlan(
     layout: Layout,
     targetFileSize: Long,
-    considered: Seq[DataFile],
+    considered: Int,
     bins: Seq[Bin],
     deferred: Seq[Bin] = Nil,
     left: Seq[Bin] = Nil
@@ -72,7 +72,7 @@ final case class OptimizePlan(
     val footers = Option.when(bins.exists(!_.tier.isInstanceOf[Tier.Rows])) {
       "the tiers are based on the log alone; DRY RUN also reads the files' footers, and may name others"
     }
-    (s"bins: ${bins.size}, files: ${files.size} of ${considered.size}" +: each) ++ footers
+    (s"bins: ${bins.size}, files: ${files.size} of $considered" +: each) ++ footers
   }
 
   private[deltaupkeep] def largestFirst(some: Seq[Bin]): Seq[Bin] =

@@ -75,7 +75,7 @@ object OptimizePlanner {
       bins: Iterable[Bin],
       settings: OptimizeSettings
   ): OptimizePlan = {
-    val unbounded = OptimizePlan(layout, settings.targetFileSize, files, Nil)
+    val unbounded = OptimizePlan(layout, settings.targetFileSize, files.size, Nil)
     new BoundedRun(settings).of(unbounded.copy(bins = unbounded.largestFirst(bins.toSeq)))
   }
 }

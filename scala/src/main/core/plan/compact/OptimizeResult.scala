@@ -98,7 +98,6 @@ object OptimizeResult {
     val added = bins.flatMap(_.addedSizes)
     val vectors = removed.filter(_.deletionVector.nonEmpty)
     val counted = bins.flatMap(_.rowGroups)
-    val considered = plan.considered.size.toLong
     val partitions = bins.map(_.bin.partition).distinct.size.toLong
     OptimizeMetrics(
       numFilesAdded = added.size,
@@ -110,8 +109,8 @@ object OptimizeResult {
       clusteringStats = scope.inputCubes.map(clusteringStats(_, removed, bins.size)),
       numBins = bins.size,
       numBatches = batches,
-      totalConsideredFiles = considered,
-      totalFilesSkipped = considered - removed.size,
+      totalConsideredFiles = plan.considered,
+      totalFilesSkipped = plan.considered - removed.size,
       // In the rows tier Spark's file scan reads the largest files first, whatever order the bin has.
       preserveInsertionOrder = bins.nonEmpty && !bins.exists(_.bin.tier.isInstanceOf[Tier.Rows]),
       numFilesSkippedToReduceWriteAmplification = 0,

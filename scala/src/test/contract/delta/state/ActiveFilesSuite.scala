@@ -6,6 +6,8 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.log.Replay
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.ScalaUDF
@@ -25,20 +27,24 @@ class ActiveFilesSuite extends AnyFunSuite {
     DeltaHandle.open(spark, "TEST", target, Intent.Reorganize)
   }
 
-  test("a small log is replayed in one task, and no other thread sees the setting for it") {
-    // Its checkpoint has statistics that only a query reads.
+  /** The files by a job, which must not change any setting of the session. */
+  private def byJob(path: String): Seq[AddFile] = {
+    val handle = open(path)
+    val looks = ScalaUDF(() => { seen.add(spark.conf.getOption(Setting)); true }, BooleanType, Nil)
+    val found = ActiveFiles.of(handle, Seq(looks))
+    assert(found.replay.isInstanceOf[Replay.AsJob], found.replay)
+    found.selected
+  }
+
+  test("statistics that are not in JSON are read by a job, and no other thread sees a setting for it") {
     val noJson = "delta.checkpoint.writeStatsAsJson" -> "false"
     val path = newTable("fewTasks", 1, noJson, "delta.checkpoint.writeStatsAsStruct" -> "true")
     spark.sql(s"CHECKPOINT delta.`$path`")
-    val before = spark.conf.get(Setting)
-    spark.conf.unset(Setting)
-    try {
-      val handle = open(path)
-      val looks = ScalaUDF(() => { seen.add(spark.conf.getOption(Setting)); true }, BooleanType, Nil)
-      assert(ActiveFiles.of(handle, Seq(looks)).size == 1)
-      assert(seen.asScala.toSet == Set(None))
-      assert(handle.snapshot.stateDS.rdd.getNumPartitions == 1)
-    } finally spark.conf.set(Setting, before)
+    val before = spark.conf.getOption(Setting)
+    assert(byJob(path).map(_.stats).forall(_.contains("numRecords")))
+    assert(seen.asScala.toSet == Set(before))
+    val explained = spark.sql(s"EXPLAIN OPTIMIZE delta.`$path`").head().getString(0)
+    assert(explained.contains("by a Spark job: the checkpoint has no statistics as JSON"), explained)
   }
 
   for ((policy, format) <- Seq("classic" -> "parquet", "v2" -> "json", "v2" -> "parquet"))
@@ -65,7 +71,8 @@ class ActiveFilesSuite extends AnyFunSuite {
   private def assertSame(path: String): Unit = {
     val handle = open(path)
     // Itself, since Delta's replay takes its place where a checksum counts other files.
-    val files = new FileReplay(handle).files()
+    val files = Seq.newBuilder[AddFile]
+    new FileReplay(handle).foreach(files += _)
     def asText(add: AddFile) = add.productIterator.map {
       // No tags may be null or empty.
       case tags: Map[_, _] if tags.isEmpty => null
@@ -73,8 +80,13 @@ class ActiveFilesSuite extends AnyFunSuite {
       case vector: DeletionVectorDescriptor => vector.copy(maxRowIndex = None)
       case field => field
     }.mkString(", ")
-    assert(files.map(asText).sorted == handle.snapshot.allFiles.collect().map(asText).toSeq.sorted)
-    assert(files.exists(_.deletionVector != null) && files.forall(_.baseRowId.isDefined))
+    val onDriver = files.result()
+    assert(onDriver.exists(_.deletionVector != null) && onDriver.forall(_.baseRowId.isDefined))
+    val ofDelta = handle.snapshot.allFiles.collect().map(asText).toSeq.sorted
+    assert(onDriver.map(asText).sorted == ofDelta)
+    spark.conf.set(UpkeepConf.DriverBytes.key, 0)
+    try assert(byJob(path).map(asText).sorted == ofDelta)
+    finally spark.conf.unset(UpkeepConf.DriverBytes.key)
   }
 
   test("a file that is removed by another relative path is gone") {
@@ -84,7 +96,7 @@ class ActiveFilesSuite extends AnyFunSuite {
     Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, remove.json)
     DeltaLog.clearCache()
     append(path, 5)
-    val files = ActiveFiles.of(open(path), Nil)
+    val files = ActiveFiles.of(open(path), Nil).selected
     assert(ids(path) == Seq(1, 3, 5) && files.size == 3 && !files.exists(_.path == removed.path))
   }
 }

@@ -1,7 +1,7 @@
 package io.deltaupkeep.plan.checkpoint
 
 import io.deltaupkeep.{TableFacts, Tables, UpkeepException}
-import io.deltaupkeep.log.{LogDirectory, LogFile}
+import io.deltaupkeep.log.{LogDirectory, LogFile, Replay}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks

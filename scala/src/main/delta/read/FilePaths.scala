@@ -3,10 +3,8 @@ package org.apache.spark.sql.delta.upkeep.read
 import org.apache.spark.sql.Column
 import org.apache.spark.unsafe.types.UTF8String
 
-/** A file of the table, as reconciliation identifies files (protocol, 'Action Reconciliation'). */
-private[upkeep] final case class FileKey(path: String, deletionVector: Option[String])
-
-private[upkeep] object FileKey {
+/** How reconciliation tells files apart: by their paths in one spelling (protocol, 'Action Reconciliation'). */
+private[upkeep] object FilePaths {
 
   /** Marks paths that may have several spellings for one file, such as absolute paths. */
   private val UnusualParts = Seq(":", "//", "/.")

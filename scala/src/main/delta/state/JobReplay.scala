@@ -1,9 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import org.apache.spark.sql.{Column, DataFrame, SparkSession}
+import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.delta.{DeltaLogFileIndex, Snapshot}
-import org.apache.spark.sql.delta.actions.{Action, DeletionVectorDescriptor}
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, FileKey}
+import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, FilePaths}
 import org.apache.spark.sql.delta.upkeep.spark.FirstOfRun
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.functions._
@@ -13,8 +13,8 @@ import org.apache.spark.sql.functions._
  * distributed by path and sorted, and the newest one for each file, application and domain is kept (protocol,
  * 'Action Reconciliation'). Sorting spills to disk, so memory does not grow with the table.
  */
-private[upkeep] final class LogReplay(session: SparkSession, snapshot: Snapshot) {
-  import LogReplay._
+private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot) {
+  import JobReplay._
 
   private val deltaLog = snapshot.deltaLog
   private val canonical = deltaLog.getCanonicalPathUdf()
@@ -47,6 +47,16 @@ private[upkeep] final class LogReplay(session: SparkSession, snapshot: Snapshot)
       .withColumn("remove", atItsPath(col("remove")))
   }
 
+  /**
+   * The files, with their paths in Delta's spelling.
+   *
+   * @param tasks in which they are found
+   */
+  def adds(tasks: Int): Dataset[AddFile] = {
+    import org.apache.spark.sql.delta.implicits._
+    actions(tasks).where(col("add").isNotNull).select("add.*").as[AddFile]
+  }
+
   /** Every action of the checkpoint and the commits, with its version. */
   private def everything: DataFrame = {
     val commits = DeltaLogFileIndex(DeltaLogFileIndex.COMMIT_FILE_FORMAT, snapshot.logSegment.deltas)
@@ -60,7 +70,7 @@ private[upkeep] final class LogReplay(session: SparkSession, snapshot: Snapshot)
   }
 
   private def canonicalOf(path: Column): Column =
-    when(FileKey.isUnusual(path), canonical(path)).otherwise(path)
+    when(FilePaths.isUnusual(path), canonical(path)).otherwise(path)
 
   private def atItsPath(action: Column): Column = when(
     action("path").isNotNull,
@@ -68,7 +78,7 @@ private[upkeep] final class LogReplay(session: SparkSession, snapshot: Snapshot)
   )
 }
 
-private object LogReplay {
+private object JobReplay {
 
   private val Path = "canonicalPath"
   private val DetailName = "detail"

@@ -1,25 +1,34 @@
-package org.apache.spark.sql.delta.upkeep.read
+package org.apache.spark.sql.delta.upkeep.checkpoint
 
 import io.deltaupkeep.plan.checkpoint.{Fragment, Policy}
 
 import org.apache.hadoop.fs.FileStatus
 
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.delta.{
   CheckpointInstance,
   CheckpointProvider,
   DeltaConfigs,
-  LogSegment,
+  LastCheckpointInfo,
+  LastCheckpointV2,
   PreloadedCheckpointProvider,
-  Snapshot,
   V2CheckpointProvider
 }
 import org.apache.spark.sql.delta.actions.{Action, FileAction}
+import org.apache.spark.sql.delta.upkeep.read.{
+  CheckpointFiles,
+  CheckpointFooter,
+  CheckpointSchema,
+  DeltaLogReader,
+  ListedLog,
+  NonFileActions
+}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
 /** The checkpoint from which Delta reads a table, as the base of a new one. */
-private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
+private[checkpoint] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   protected val snapshot = handle.snapshot
   protected val conf = handle.hadoopConf
@@ -72,7 +81,7 @@ private[upkeep] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
     CheckpointFooter.readAll(files, conf)(look)
 }
 
-private[upkeep] object LastCheckpoint {
+private[checkpoint] object LastCheckpoint {
 
   /** The last checkpoint if it has this policy, or why it cannot be used. */
   def of(handle: DeltaHandle, policy: Policy): Either[String, LastCheckpoint] =
@@ -84,45 +93,39 @@ private[upkeep] object LastCheckpoint {
     }
 
   /** A checkpoint by its files; None if there are none. */
-  def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
+  private def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
     DeltaApi.current.complete(checkpoint) match {
       case v2: V2CheckpointProvider => Some(new LastV2Checkpoint(handle, v2))
       case classic: PreloadedCheckpointProvider => Some(new LastClassicCheckpoint(handle, classic))
       case _ => None
     }
 
-  /** The checkpoint of the table's version that some files make. A v2 checkpoint may have a classic name. */
-  def providerOf(handle: DeltaHandle, files: Seq[FileStatus]): CheckpointProvider = {
-    val snapshot = handle.snapshot
-    val instance = CheckpointInstance(files.head.getPath)
-    val segment = LogSegment(
-      handle.logPath,
-      instance.version,
-      deltas = Nil,
-      Some(instance.getCheckpointProvider(snapshot.deltaLog, files)),
-      snapshot.logSegment.lastCommitFileModificationTimestamp
+  /** The existing checkpoint of the table's version, as `_last_checkpoint` describes it. Reads its footers. */
+  def info(handle: DeltaHandle): Option[LastCheckpointInfo] =
+    for {
+      instance <- handle.snapshot.deltaLog.findLastCompleteCheckpointBefore(handle.snapshot.version + 1)
+      if instance.version == handle.snapshot.version
+      provider = CheckpointFiles.checkpoint(handle, filesOf(handle, instance))
+      checkpoint <- of(handle, provider)
+      files = (provider.topLevelFiles ++ checkpoint.files).distinctBy(_.getPath)
+    } yield LastCheckpointInfo(
+      version = instance.version,
+      size = checkpoint.size,
+      parts = instance.numParts,
+      sizeInBytes = Some(files.map(_.getLen).sum),
+      numOfAddFiles = Some(checkpoint.adds),
+      checkpointSchema = None,
+      v2Checkpoint = Option.when(instance.format == CheckpointInstance.Format.V2) {
+        LastCheckpointV2(provider.topLevelFiles.head)
+      }
     )
-    // This finds out what kind of checkpoint it is.
-    new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
-      .checkpointProvider
+
+  private def filesOf(handle: DeltaHandle, instance: CheckpointInstance): Seq[FileStatus] = {
+    val store = handle.snapshot.deltaLog.store
+    ListedLog.between(store, handle.logPath, handle.hadoopConf, instance.version, instance.version)
+      .collect { case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file }
+      .toSeq
   }
-
-  /** The Parquet files that hold the file actions of a checkpoint. Reads a top-level file. */
-  def filesOf(checkpoint: CheckpointProvider): Seq[FileStatus] = DeltaApi.current.complete(checkpoint) match {
-    case v2: V2CheckpointProvider => v2.sidecarFileStatuses
-    case other => other.topLevelFiles
-  }
-
-  /** The sidecars of a checkpoint. Reads a top-level file. */
-  def sidecarsOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
-    DeltaApi.current.complete(checkpoint) match {
-      case v2: V2CheckpointProvider => v2.sidecarFileStatuses
-      case _ => Nil
-    }
-
-  /** All files of a checkpoint, not only those with file actions. Reads a top-level file. */
-  def allFilesOf(checkpoint: CheckpointProvider): Seq[FileStatus] =
-    (checkpoint.topLevelFiles ++ sidecarsOf(checkpoint)).distinctBy(_.getPath)
 }
 
 /** Its fragments are its sidecars. */

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.read
+package org.apache.spark.sql.delta.upkeep.checkpoint
 
 import scala.util.control.NonFatal
 
@@ -9,10 +9,11 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.{CheckpointInstance, LastCheckpointInfo}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, DeltaLogReader, WholeCheckpoint, Wholeness}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** Checkpoints of the table's version that readers cannot use, although all their files exist. */
-private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logging {
+private[checkpoint] final class DamagedCheckpoints(handle: DeltaHandle) extends Logging {
 
   private val fs = handle.logPath.getFileSystem(handle.hadoopConf)
 
@@ -22,7 +23,7 @@ private[upkeep] final class DamagedCheckpoints(handle: DeltaHandle) extends Logg
   def check(files: Seq[LogFile]): Wholeness = checkFiles(files.map(DeltaLogReader.statusOf(handle, _)))
 
   private def checkFiles(files: Seq[FileStatus]): Wholeness =
-    whole.check(handle.snapshot.version, LastCheckpoint.providerOf(handle, files))
+    whole.check(handle.snapshot.version, CheckpointFiles.checkpoint(handle, files))
 
   /**
    * Deletes a damaged checkpoint once there is a new one, unless that or another driver's has its name. Its

@@ -1,0 +1,19 @@
+package org.apache.spark.sql.delta.upkeep.read
+
+import io.deltaupkeep.{ByteText, UpkeepConf}
+
+import org.apache.spark.sql.SparkSession
+
+/** How much of a log the driver may replay by itself: `spark.deltaUpkeep.driverBytes`. */
+private[upkeep] object DriverBytes {
+
+  /**
+   * Why the driver should not replay it, or None.
+   *
+   * @param what  takes these bytes, with the verb, such as 'the log takes'
+   */
+  def excess(session: SparkSession, what: String, bytes: Long): Option[String] = {
+    val most = session.sessionState.conf.getConf(UpkeepConf.DriverBytes)
+    Option.when(bytes > most)(s"$what ${ByteText.of(bytes)}, more than ${ByteText.of(most)}")
+  }
+}

@@ -1,0 +1,101 @@
+package org.apache.spark.sql.delta.upkeep.state
+
+import java.util
+import java.util.concurrent.{CompletableFuture, CompletionException}
+
+import scala.collection.mutable
+
+import io.deltaupkeep.SideBySide
+import io.deltaupkeep.parquet.bytes.UnreadableInput
+
+import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.unsafe.types.UTF8String
+
+/**
+ * Replays the commits since the last checkpoint on the driver, the newest first. The first action found for a file,
+ * an application or a domain is kept (protocol, 'Action Reconciliation'). Threads parse pieces of commits in parallel,
+ * and wait for each other only to see what newer commits named.
+ *
+ * Memory: a key of about 150 bytes for each file that the commits name, 150 MB for a million. Each
+ * thread also holds the actions of one piece.
+ */
+private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSession, snapshot: Snapshot) {
+  import DriverReplay._
+
+  private val commits = snapshot.logSegment.deltas
+  private val splits = commits.reverseIterator.flatMap(CommitSplit.of(_)).toIndexedSeq
+  private val seen = new util.HashSet[UTF8String]((commits.map(_.getLen).sum / BytesOfAction).toInt)
+  private val sequencer = Sequencer(splits.size)
+  private val unexpired = snapshot.minFileRetentionTimestamp
+  private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+  private val conf = handle.hadoopConf
+  private val parser =
+    ThreadLocal.withInitial[CommitParser](() => new CommitParser(conf, session.sessionState.conf))
+
+  /** The number of pieces. */
+  def pieces: Int = splits.size
+
+  /**
+   * The actions of a piece that no newer commit has replaced. Thread-safe. Each piece is replayed once, and begins
+   * after those before it.
+   *
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput a commit is missing or damaged
+   */
+  def newest(piece: Int): Seq[KeyedAction] =
+    sequencer(piece)(keyed(splits(piece)))(_.filter(action => seen.add(action.key)).toSeq)
+
+  /** The actions of all pieces, in memory. */
+  def all(): Seq[KeyedAction] =
+    SideBySide.map(splits.indices, "delta-upkeep-replay", Threads)(piece => session.withActive(newest(piece)))
+      .flatten
+
+  /** Whether a commit names the file, once all pieces have been replayed. */
+  def names(key: UTF8String): Boolean = seen.contains(key)
+
+  /** Whether it is a tombstone that a checkpoint no longer holds. */
+  def isExpired(action: KeyedAction): Boolean = KeyedAction.Files.isExpired(action.row, unexpired)
+
+  private def keyed(split: CommitSplit): mutable.ArrayBuffer[KeyedAction] = {
+    val actions = mutable.ArrayBuffer.empty[KeyedAction]
+    UnreadableInput.naming(split.commit.getPath.toString) {
+      parser.get.foreach(split)(row => KeyedAction.of(row, canonical).foreach(actions += _))
+    }
+    actions
+  }
+}
+
+private object DriverReplay {
+
+  /** Few actions are smaller, statistics included. */
+  private val BytesOfAction = 300L
+  private val Threads = 8
+}
+
+/** Lets threads prepare steps in parallel and do them in order. */
+private final class Sequencer private (ended: IndexedSeq[CompletableFuture[Unit]]) {
+
+  /** Prepares a step, waits for the one before it, and does it. If a step fails, all later ones fail too. */
+  def apply[A, B](turn: Int)(prepare: => A)(body: A => B): B =
+    try {
+      val prepared = prepare
+      ended(turn).join()
+      val result = body(prepared)
+      ended(turn + 1).complete(())
+      result
+    } catch {
+      case e: Throwable =>
+        val cause = if (e.isInstanceOf[CompletionException]) e.getCause else e
+        ended(turn + 1).completeExceptionally(cause)
+        throw cause
+    }
+}
+
+private object Sequencer {
+  def apply(count: Int): Sequencer = {
+    val ended = IndexedSeq.fill(count + 1)(new CompletableFuture[Unit])
+    ended.head.complete(())
+    new Sequencer(ended)
+  }
+}
