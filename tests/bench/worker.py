@@ -53,7 +53,7 @@ def session(memory: str, ours: bool = False) -> SparkSession:
         .config("spark.databricks.delta.snapshotPartitions", str(CORES))
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.driver.extraClassPath", str(TEST_CLASSES))
-        .config("spark.hadoop.fs.latency.impl", "io.deltaupkeep.LatencyFileSystem")
+        .config("spark.hadoop.fs.latency.impl", "io.deltaupkeep.store.LatencyFileSystem")
         .config("spark.hadoop.fs.latency.impl.disable.cache", "true")
         .config("spark.delta.logStore.latency.impl", "io.delta.storage.LocalLogStore")
     )
@@ -157,7 +157,7 @@ class SparkEngine:
         self._spark.conf.set("fs.latency.bulk.page", str(bulk))
         self._spark.conf.set("fs.latency.ms", str(call_ms))
         self._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
-        requests = self._jvm.io.deltaupkeep.LatencyFileSystem
+        requests = self._jvm.io.deltaupkeep.store.LatencyFileSystem
         requests.reset()
         clean = self._cleanup if self._ours else self._cleanup_by_delta
         _, cost = self._meter.measure(lambda: clean(f"latency://{path}"))

@@ -28,7 +28,7 @@ def session(master: str, jars: str) -> SparkSession:
     settings = {
         "spark.executor.extraClassPath": f"{TEST_CLASSES}:{jars}",
         "spark.driver.extraClassPath": TEST_CLASSES,
-        "spark.hadoop.fs.task.impl": "io.deltaupkeep.TaskFaultFileSystem",
+        "spark.hadoop.fs.task.impl": "io.deltaupkeep.store.TaskFaultFileSystem",
         "spark.delta.logStore.task.impl": "io.delta.storage.LocalLogStore",
         "spark.executor.memory": "512m",
         "spark.executor.extraJavaOptions": SHORT_LIVED,

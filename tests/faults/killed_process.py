@@ -20,7 +20,7 @@ def main() -> None:
         builder = builder.config(key, value)
     spark = configure_spark_with_delta_upkeep(with_faults(builder)).getOrCreate()
     print(STARTED, flush=True)
-    spark._jvm.io.deltaupkeep.FaultFileSystem.arm("kill", int(request))
+    spark._jvm.io.deltaupkeep.store.FaultFileSystem.arm("kill", int(request))
     spark.sql(scenario.statement.format(t=f"delta.`{path}`")).collect()
     print(DONE, flush=True)
 

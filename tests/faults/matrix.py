@@ -51,7 +51,7 @@ class Matrix:
         self._spark = spark
         self.scenario = scenario
         self._root = root
-        self._faults = spark._jvm.io.deltaupkeep.FaultFileSystem
+        self._faults = spark._jvm.io.deltaupkeep.store.FaultFileSystem
         self._template = root / "template"
         scenario.build(spark, url(self._template))
         self._newest = newest(self._template)

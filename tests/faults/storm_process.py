@@ -158,7 +158,7 @@ def main() -> None:
         small_session("1g")
         .config("spark.databricks.delta.retentionDurationCheck.enabled", "false")
         .config("spark.jars", jar)
-        .config("spark.delta.logStore.file.impl", "io.deltaupkeep.LinkLogStore")
+        .config("spark.delta.logStore.file.impl", "io.deltaupkeep.store.LinkLogStore")
         # Without checksums, which two processes that write one file would leave unfit.
         .config("spark.hadoop.fs.file.impl", "org.apache.hadoop.fs.RawLocalFileSystem")
     )

@@ -71,7 +71,7 @@ def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
     """Let the session reach tables at `fault:/path`, where requests fail when they are told to."""
     return (
         builder.config("spark.jars", str(TEST_JAR))
-        .config("spark.hadoop.fs.fault.impl", "io.deltaupkeep.FaultFileSystem")
+        .config("spark.hadoop.fs.fault.impl", "io.deltaupkeep.store.FaultFileSystem")
         .config("spark.delta.logStore.fault.impl", "io.delta.storage.LocalLogStore")
     )
 
@@ -79,8 +79,8 @@ def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
 def start_no_processes(spark: SparkSession) -> None:
     """Keep Hadoop, which lacks its native code, from running chmod and readlink for each file."""
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
-    hadoop.set("fs.file.impl", "io.deltaupkeep.ForklessFileSystem")
-    hadoop.set("fs.AbstractFileSystem.file.impl", "io.deltaupkeep.ForklessFs")
+    hadoop.set("fs.file.impl", "io.deltaupkeep.store.ForklessFileSystem")
+    hadoop.set("fs.AbstractFileSystem.file.impl", "io.deltaupkeep.store.ForklessFs")
     # The next one that asks for a file system gets a new one.
     spark._jvm.org.apache.hadoop.fs.FileSystem.closeAll()
 

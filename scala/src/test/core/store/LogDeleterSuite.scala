@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.{LatencyFileSystem, UpkeepException}
+import io.deltaupkeep.UpkeepException
 import io.deltaupkeep.log.{LogDirectory, LogFile, LogListing}
 
 import org.apache.hadoop.conf.Configuration

@@ -7,7 +7,7 @@ import java.time.Clock
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import io.deltaupkeep.WholeFileSystem
+import io.deltaupkeep.store.WholeFileSystem
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.json4s.jackson.JsonMethods

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.cleanup
 
 import java.io.File
 
-import io.deltaupkeep.LatencyFileSystem
+import io.deltaupkeep.store.LatencyFileSystem
 
 import org.scalatest.funsuite.AnyFunSuite
 

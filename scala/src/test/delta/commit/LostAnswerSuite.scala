@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.commit
 import java.io.{File, IOException}
 import java.nio.file.FileAlreadyExistsException
 
-import io.deltaupkeep.RetriedLogStore
+import io.deltaupkeep.store.RetriedLogStore
 
 import org.scalatest.funsuite.AnyFunSuite
 

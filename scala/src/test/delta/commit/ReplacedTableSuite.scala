@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.commit
 import java.io.File
 import java.time.Clock
 
-import io.deltaupkeep.WholeFileSystem
+import io.deltaupkeep.store.WholeFileSystem
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.delta.DeltaLog

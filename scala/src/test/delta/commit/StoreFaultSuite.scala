@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.DeniedFileSystem
+import io.deltaupkeep.store.DeniedFileSystem
 import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, Mode}
 
 import org.apache.hadoop.fs.{FileStatus, Path => HadoopPath}

@@ -2,7 +2,8 @@ package org.apache.spark.sql.delta.upkeep.read
 
 import java.io.{File, IOException}
 
-import io.deltaupkeep.{AskedFileSystem, UpkeepException}
+import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.store.AskedFileSystem
 
 import org.apache.hadoop.security.AccessControlException
 import org.scalatest.funsuite.AnyFunSuite

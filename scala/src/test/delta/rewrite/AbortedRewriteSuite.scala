@@ -5,7 +5,8 @@ import java.nio.file.Files
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.{UpkeepException, WholeFileSystem}
+import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.store.WholeFileSystem
 
 import org.scalatest.funsuite.AnyFunSuite
 

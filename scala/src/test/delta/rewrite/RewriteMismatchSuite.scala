@@ -3,7 +3,8 @@ package org.apache.spark.sql.delta.upkeep.rewrite
 import java.io.File
 import java.nio.file.{Files, Path => LocalPath}
 
-import io.deltaupkeep.{UnsteadyFileSystem, UpkeepException}
+import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.store.UnsteadyFileSystem
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -8,7 +8,8 @@ import java.util.concurrent.{CountDownLatch, Executors, TimeUnit}
 import scala.jdk.CollectionConverters._
 
 import io.delta.VERSION
-import io.deltaupkeep.{UpkeepConf, WholeFileSystem}
+import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.store.WholeFileSystem
 import io.deltaupkeep.plan.checkpoint.{CheckpointResult, HookOutcome}
 
 import org.apache.hadoop.conf.Configuration

@@ -1,4 +1,4 @@
-package io.deltaupkeep
+package io.deltaupkeep.store
 
 import java.io.{ByteArrayOutputStream, FileOutputStream, InterruptedIOException, OutputStream}
 import java.nio.file.{Files, Path => LocalPath, StandardCopyOption}

@@ -1,4 +1,4 @@
-package io.deltaupkeep
+package io.deltaupkeep.store
 
 import org.apache.hadoop.fs.Path
 import org.apache.hadoop.fs.permission.FsAction

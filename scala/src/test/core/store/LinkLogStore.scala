@@ -1,4 +1,4 @@
-package io.deltaupkeep
+package io.deltaupkeep.store
 
 import java.nio.file.{Files, Path => LocalPath}
 import java.util

@@ -1,4 +1,4 @@
-package io.deltaupkeep
+package io.deltaupkeep.store
 
 import java.io.FileNotFoundException
 import java.net.URI
