@@ -99,7 +99,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       val started = System.nanoTime()
       val result = pending.write()
       metrics.seconds.update(System.nanoTime() - started, TimeUnit.NANOSECONDS)
-      if (result.status == "written") {
+      if (result.isWritten) {
         metrics.written.inc()
         metrics.bytes.inc(result.sizeInBytes.getOrElse(0L))
       } else metrics.skipped.inc()

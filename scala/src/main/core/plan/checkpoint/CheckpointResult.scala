@@ -1,5 +1,18 @@
 package io.deltaupkeep.plan.checkpoint
 
+/** What became of a checkpoint. */
+sealed abstract class CheckpointStatus(val name: String)
+
+object CheckpointStatus {
+  case object Written extends CheckpointStatus("written")
+
+  /** There was one already: nothing was done. */
+  case object Exists extends CheckpointStatus("exists")
+
+  /** Would be written: a dry run. */
+  case object Planned extends CheckpointStatus("planned")
+}
+
 /** What was written: numbers of the checkpoint on disk. */
 final case class WrittenCheckpoint(numActions: Long, numAddFiles: Long, parts: Int, sizeInBytes: Long)
 
@@ -16,7 +29,7 @@ final case class WrittenCheckpoint(numActions: Long, numAddFiles: Long, parts: I
  * @param sizeInBytes of all its files, but without sidecars if it existed before; null in a dry run
  * @param mode        `full`: built from the whole state; `incremental`: built on the last checkpoint; `none`:
  *                    nothing was built
- * @param status      `written`, `exists` (a no-op) or `planned` (a dry run)
+ * @param status      name of a [[CheckpointStatus]]
  */
 final case class CheckpointResult(
     path: String,
@@ -32,15 +45,23 @@ final case class CheckpointResult(
     reason: String,
     durationMs: Long,
     dryRun: Boolean
-)
+) {
+  def isWritten: Boolean = status == CheckpointStatus.Written.name
+}
 
 object CheckpointResult {
 
   def planned(path: String, plan: CheckpointPlan): CheckpointResult =
-    result(path, plan, status = if (plan.isEmpty) "exists" else "planned", durationMs = 0, dryRun = true)
+    result(
+      path,
+      plan,
+      if (plan.isEmpty) CheckpointStatus.Exists else CheckpointStatus.Planned,
+      durationMs = 0,
+      dryRun = true
+    )
 
   def exists(path: String, plan: CheckpointPlan): CheckpointResult =
-    result(path, plan, status = "exists", durationMs = 0, dryRun = false)
+    result(path, plan, CheckpointStatus.Exists, durationMs = 0, dryRun = false)
 
   def written(
       path: String,
@@ -48,7 +69,7 @@ object CheckpointResult {
       checkpoint: WrittenCheckpoint,
       durationMs: Long
   ): CheckpointResult =
-    result(path, plan, status = "written", durationMs, dryRun = false).copy(
+    result(path, plan, CheckpointStatus.Written, durationMs, dryRun = false).copy(
       parts = checkpoint.parts,
       numActions = Some(checkpoint.numActions),
       numAddFiles = Some(checkpoint.numAddFiles),
@@ -58,7 +79,7 @@ object CheckpointResult {
   private def result(
       path: String,
       plan: CheckpointPlan,
-      status: String,
+      status: CheckpointStatus,
       durationMs: Long,
       dryRun: Boolean
   ): CheckpointResult =
@@ -72,7 +93,7 @@ object CheckpointResult {
       None,
       plan.existing.map(_.sizeInBytes),
       plan.build.mode,
-      status,
+      status.name,
       plan.reason,
       durationMs,
       dryRun

@@ -2,14 +2,32 @@ package io.deltaupkeep.plan.compact
 
 import io.deltaupkeep.CountText
 
+/** What became of a bin. */
+sealed abstract class BinStatus(val name: String)
+
+object BinStatus {
+
+  /** Would be rewritten: a dry run. */
+  case object Planned extends BinStatus("planned")
+
+  case object Committed extends BinStatus("committed")
+
+  /** Left to a later run by maxFiles or maxBytes. */
+  case object Deferred extends BinStatus("deferred")
+
+  /** Another writer replaced one of its files first, so it stays as that writer left it. */
+  case object Lost extends BinStatus("lost")
+
+  /** It cannot be spliced, and no other file would be rewritten row by row with it. */
+  case object Left extends BinStatus("left")
+}
+
 /**
  * One bin of the plan and its outcome.
  *
  * @param partition `column=value` pairs; empty if the table is not partitioned
  * @param tier      how it is rewritten, and `reason` says why; it also says how many rows were deleted meanwhile
- * @param status    `planned` (dry run), `committed`, `deferred` to a later run by maxFiles or maxBytes, or
- *                  `lost`: another writer replaced one of its files first, so it stays as that writer left it,
- *                  or `left`: it cannot be spliced, and no other file would be rewritten row by row with it
+ * @param status    name of a [[BinStatus]]
  */
 final case class BinResult(
     partition: String,
@@ -55,7 +73,7 @@ object OptimizeResult {
       metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
       dryRun = true,
       version = None,
-      bins.map(binResult(_, "planned")) ++ deferredOf(plan) ++ unchanged(plan.left, "left"),
+      bins.map(binResult(_, BinStatus.Planned)) ++ deferredOf(plan) ++ unchanged(plan.left, BinStatus.Left),
       verified = false
     )
   }
@@ -75,15 +93,18 @@ object OptimizeResult {
       totals(scope, plan, commit.committed, batches, startedAt, endedAt),
       dryRun = false,
       commit.versions.lastOption,
-      commit.committed.map(binResult(_, "committed")) ++ unchanged(commit.lost, "lost") ++ deferredOf(plan) ++
-        unchanged(commit.left, "left"),
+      commit.committed.map(binResult(_, BinStatus.Committed)) ++ unchanged(
+        commit.lost,
+        BinStatus.Lost
+      ) ++ deferredOf(plan) ++
+        unchanged(commit.left, BinStatus.Left),
       verified = verify && commit.versions.nonEmpty
     )
   }
 
-  private def deferredOf(plan: OptimizePlan): Seq[BinResult] = unchanged(plan.deferred, "deferred")
+  private def deferredOf(plan: OptimizePlan): Seq[BinResult] = unchanged(plan.deferred, BinStatus.Deferred)
 
-  private def unchanged(bins: Seq[Bin], status: String): Seq[BinResult] =
+  private def unchanged(bins: Seq[Bin], status: BinStatus): Seq[BinResult] =
     bins.map(bin => binResult(RewrittenBin(bin, Nil, None, Nil), status))
 
   private def totals(
@@ -159,7 +180,7 @@ object OptimizeResult {
     rewritten.bin.tier.reason + late.getOrElse("") + doubt.getOrElse("")
   }
 
-  private def binResult(rewritten: RewrittenBin, status: String): BinResult = {
+  private def binResult(rewritten: RewrittenBin, status: BinStatus): BinResult = {
     val bin = rewritten.bin
     BinResult(
       bin.partition.text,
@@ -167,7 +188,7 @@ object OptimizeResult {
       bin.sizeInBytes,
       bin.tier.name,
       reasonOf(rewritten),
-      status,
+      status.name,
       rewritten.rowGroups.map(_.before),
       rewritten.rowGroups.map(_.after)
     )
