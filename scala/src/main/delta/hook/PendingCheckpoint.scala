@@ -38,10 +38,13 @@ private[upkeep] case class PendingCheckpoint(
     if (snapshot.version == version) snapshot
     else DeltaApi.current.snapshotOf(snapshot, version, catalogTable)
 
+  private def tableAt(version: Snapshot): DeltaHandle =
+    DeltaHandle.of(session, version, catalogTable).allowing("CHECKPOINT", Intent.Checkpoint)
+
   private val request = HookRequest.of(session, snapshot)
 
   def write(): CheckpointResult =
-    TableCheckpoint(DeltaHandle.of(session, snapshotToWrite, catalogTable), request).execute()
+    TableCheckpoint(tableAt(snapshotToWrite), request).execute()
 
   /**
    * Whether the table alone shows that the checkpoint needs a Spark job. When an application ends, its jobs are
@@ -56,7 +59,7 @@ private[upkeep] case class PendingCheckpoint(
 
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
   def cleanUp(): Option[CleanupResult] = {
-    val table = DeltaHandle.of(session, snapshot, catalogTable)
+    val table = tableAt(snapshot)
     def due(of: DeltaHandle) = CleanupStep.plan(of, StepOptions(Statement), of.now) match {
       case due: StepPlan.Due => Some(due)
       case _ => None

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.hook
 
-import io.deltaupkeep.{UpkeepConf, UpkeepException}
+import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.plan.compact.Layout
 
 import org.apache.spark.internal.Logging
@@ -10,7 +10,7 @@ import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactPartitionReserv
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
@@ -36,13 +36,12 @@ private[upkeep] case object UpkeepAutoCompact extends CommitHook with Logging {
     if (session.sessionState.conf.getConf(UpkeepConf.OptimizeEngine) == "rows") None
     else tableOf(session, commit)
 
-  private def tableOf(session: SparkSession, commit: Commit): Option[DeltaHandle] =
-    try Some(DeltaHandle.after(session, commit)).filter(_.facts.clusteringColumns.isEmpty)
-    catch {
-      case refused: UpkeepException =>
-        logInfo(s"Auto-compaction is left to Delta: ${refused.getMessage}")
-        None
-    }
+  private def tableOf(session: SparkSession, commit: Commit): Option[DeltaHandle] = {
+    val table = DeltaHandle.of(session, commit.snapshot, commit.catalogTable).newest
+    val refused = table.refusal("OPTIMIZE", Intent.Reorganize)
+    refused.foreach(why => logInfo(s"Auto-compaction is left to Delta: ${why.getMessage}"))
+    if (refused.isEmpty && table.facts.clusteringColumns.isEmpty) Some(table) else None
+  }
 
   /** The partitions are reserved while they are compacted, because other threads commit to the table too. */
   private def compactPartitions(session: SparkSession, commit: Commit)(

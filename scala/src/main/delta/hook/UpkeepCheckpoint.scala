@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.hook
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.{UpkeepConf, UpkeepException}
+import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.plan.checkpoint.CheckpointDue
 
 import org.apache.spark.internal.Logging
@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.read.UncheckpointedCommits
-import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle, TableFeatures}
+import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle, Intent, TableFeatures}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
@@ -70,15 +70,11 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
     }
 
   /** Whether the table's features let us write its checkpoints. */
-  def isOurs(session: SparkSession, snapshot: Snapshot, catalogTable: Option[CatalogTable]): Boolean =
-    try {
-      DeltaHandle.of(session, snapshot, catalogTable)
-      true
-    } catch {
-      case refused: UpkeepException =>
-        logInfo(s"Checkpoints are left to Delta: ${refused.getMessage}")
-        false
-    }
+  def isOurs(session: SparkSession, snapshot: Snapshot, catalogTable: Option[CatalogTable]): Boolean = {
+    val refused = DeltaHandle.of(session, snapshot, catalogTable).refusal("CHECKPOINT", Intent.Checkpoint)
+    refused.foreach(why => logInfo(s"Checkpoints are left to Delta: ${why.getMessage}"))
+    refused.isEmpty
+  }
 
   private def dueReason(
       session: SparkSession,

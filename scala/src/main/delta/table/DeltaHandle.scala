@@ -4,7 +4,7 @@ import java.nio.file.AccessDeniedException
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.{TableFacts, UpkeepConf, UpkeepErrors, UpkeepException}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Path
@@ -19,7 +19,7 @@ import org.apache.spark.sql.delta.{CheckpointPolicy, DeltaConfigs, Snapshot, V2C
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.versions.{Commit, DeltaApi}
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** A Delta table at its newest version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (
@@ -84,11 +84,24 @@ final class DeltaHandle private (
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
 
   /** The same table at its current newest version. */
-  def updated(statement: String, intent: Intent): DeltaHandle = {
-    val newest = DeltaApi.current.newest(table)
-    TableFeatures.check(statement, name, newest, intent)
-    new DeltaHandle(session, table, newest)
+  private[upkeep] def newest: DeltaHandle = new DeltaHandle(session, table, DeltaApi.current.newest(table))
+
+  /** Why the table's features forbid what a statement is going to do, or None. */
+  private[upkeep] def refusal(statement: String, intent: Intent): Option[UpkeepException] =
+    TableFeatures.refusal(statement, name, snapshot, intent)
+
+  /**
+   * This table.
+   *
+   * @throws io.deltaupkeep.UpkeepException if its features forbid what a statement is going to do
+   */
+  private[upkeep] def allowing(statement: String, intent: Intent): DeltaHandle = {
+    refusal(statement, intent).foreach(throw _)
+    this
   }
+
+  /** The newest version of the table, if it allows the same. */
+  def updated(statement: String, intent: Intent): DeltaHandle = newest.allowing(statement, intent)
 
   /**
    * Whether others can see an incomplete file of the log. If so, it is written under another name and
@@ -118,28 +131,10 @@ object DeltaHandle {
       val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
       if (staleMs > 0) DeltaApi.current.newest(table) else table.initialSnapshot
     }
-    TableFeatures.check(statement, name, snapshot, intent)
-    new DeltaHandle(session, table, snapshot)
+    new DeltaHandle(session, table, snapshot).allowing(statement, intent)
   }
 
-  /**
-   * The table of a transaction, at its newest version.
-   *
-   * @throws io.deltaupkeep.UpkeepException if the table's features forbid rewriting its files
-   */
-  private[upkeep] def after(session: SparkSession, commit: Commit): DeltaHandle = {
-    val log = commit.deltaLog
-    val table = DeltaTableV2(session, log.dataPath, commit.catalogTable, options = log.options)
-    val snapshot = DeltaApi.current.newest(table)
-    TableFeatures.check("OPTIMIZE", nameOf(table), snapshot, Intent.Reorganize)
-    new DeltaHandle(session, table, snapshot)
-  }
-
-  /**
-   * A table at the version of a commit, for a checkpoint of that version.
-   *
-   * @throws io.deltaupkeep.UpkeepException if the table's features forbid it
-   */
+  /** A table at a version. Whether its features allow anything is not checked. */
   private[upkeep] def of(
       session: SparkSession,
       snapshot: Snapshot,
@@ -147,7 +142,6 @@ object DeltaHandle {
   ): DeltaHandle = {
     val log = snapshot.deltaLog
     val table = DeltaTableV2(session, log.dataPath, catalogTable, options = log.options)
-    TableFeatures.check("CHECKPOINT", nameOf(table), snapshot, Intent.Checkpoint)
     new DeltaHandle(session, table, snapshot)
   }
 

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.table
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 
 import org.apache.hadoop.fs.Path
 
@@ -95,18 +95,25 @@ object DeltaTarget {
   private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
     try body
     catch {
+      case NonFatal(e) =>
+        throw refusal(statement, table, e).orElse(InputFailures.ofLogAlone(statement, table, e)).getOrElse(e)
+    }
+
+  /** The same as an error of ours, if Delta refuses a table by its features. */
+  private[table] def refusal(statement: String, table: String, thrown: Throwable): Option[UpkeepException] =
+    thrown match {
       case e: DeltaUnsupportedTableFeatureException
           if e.unsupported.exists(TableFeatures.isAdaptiveMetadata) =>
-        throw UpkeepErrors.adaptiveMetadata(statement, table)
+        Some(UpkeepErrors.adaptiveMetadata(statement, table))
       case e: DeltaUnsupportedTableFeatureException =>
-        throw UpkeepErrors.unsupportedFeature(statement, table, e.unsupported.toSeq, Some(e))
+        Some(UpkeepErrors.unsupportedFeature(statement, table, e.unsupported.toSeq, Some(e)))
       case e: DeltaIllegalStateException if e.getErrorClass == PathIsBlocked =>
-        throw UpkeepErrors.catalogManagedByPath(statement, table, e)
+        Some(UpkeepErrors.catalogManagedByPath(statement, table, e))
       case e: InvalidProtocolVersionException =>
         val versions =
           Seq(s"reader version ${e.readerRequiredVersion}", s"writer version ${e.writerRequiredVersion}")
-        throw UpkeepErrors.unsupportedFeature(statement, table, versions, Some(e))
-      case NonFatal(e) => throw InputFailures.ofLogAlone(statement, table, e).getOrElse(e)
+        Some(UpkeepErrors.unsupportedFeature(statement, table, versions, Some(e)))
+      case _ => None
     }
 
   private[upkeep] def quoted(nameParts: Seq[String]): String = nameParts.quoted

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.table
 
-import io.deltaupkeep.UpkeepErrors
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
@@ -62,19 +64,36 @@ private[upkeep] object TableFeatures {
     else None
 
   /**
-   * @throws io.deltaupkeep.UpkeepException `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE`,
-   *                                        `CATALOG_MANAGED_TABLE`
+   * `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE` or `CATALOG_MANAGED_TABLE`, if the features forbid what a
+   * statement is going to do.
    */
-  def check(statement: String, table: String, snapshot: Snapshot, intent: Intent): Unit = {
+  def refusal(
+      statement: String,
+      table: String,
+      snapshot: Snapshot,
+      intent: Intent
+  ): Option[UpkeepException] = {
     val names = snapshot.protocol.readerAndWriterFeatureNames
-    if (names.exists(isAdaptiveMetadata)) throw UpkeepErrors.adaptiveMetadata(statement, table)
-    if (intent != Intent.Read) {
-      val unknown = names -- known
-      if (unknown.nonEmpty) throw UpkeepErrors.unsupportedFeature(statement, table, unknown.toSeq, None)
-      DeltaTarget.withKnownFeatures(statement, table)(snapshot.deltaLog.protocolWrite(snapshot.protocol))
+    def ofReading =
+      Option.when(names.exists(isAdaptiveMetadata))(UpkeepErrors.adaptiveMetadata(statement, table))
+    def ofWriting = {
+      val unknown = (names -- known).toSeq
+      if (intent == Intent.Read) None
+      else if (unknown.nonEmpty) Some(UpkeepErrors.unsupportedFeature(statement, table, unknown, None))
+      else ofDelta(statement, table, snapshot)
     }
-    val movesFiles = intent == Intent.Reorganize || intent == Intent.CleanLog
-    if (movesFiles && isCatalogManaged(snapshot))
-      throw UpkeepErrors.catalogManaged(statement, table, DeltaApi.current.catalogManagedRefusal(statement))
+    def ofMoving = {
+      val movesFiles = intent == Intent.Reorganize || intent == Intent.CleanLog
+      Option.when(movesFiles && isCatalogManaged(snapshot)) {
+        UpkeepErrors.catalogManaged(statement, table, DeltaApi.current.catalogManagedRefusal(statement))
+      }
+    }
+    ofReading.orElse(ofWriting).orElse(ofMoving)
   }
+
+  private def ofDelta(statement: String, table: String, snapshot: Snapshot): Option[UpkeepException] =
+    try {
+      snapshot.deltaLog.protocolWrite(snapshot.protocol)
+      None
+    } catch { case NonFatal(e) => Some(DeltaTarget.refusal(statement, table, e).getOrElse(throw e)) }
 }
