@@ -131,3 +131,21 @@ def test_knows_the_platforms_of_the_build():
     }
     for line, delta in session._NEWEST_DELTA.items():
         assert delta == newest["3.3" if line == "3.5" else max(newest)]
+
+
+def test_make_tests_the_oldest_and_the_newest_delta_of_each_line():
+    build = (ROOT / "project/Platform.scala").read_text()
+    makefile = (ROOT / "Makefile").read_text()
+    pairs = re.search(r"^PAIRS := (.*)$", makefile, re.MULTILINE)
+    lines = re.search(r"^LINES := (.*)$", makefile, re.MULTILINE)
+    assert pairs and lines
+    tested: dict[str, list[str]] = {}
+    for pair in pairs[1].split():
+        spark, delta = pair.split("-")
+        tested.setdefault(spark[:3], []).append(delta)
+    # Make has Spark 4.2 in its own environment.
+    tested["4.2"] = [session._NEWEST_DELTA["4.2"]]
+    assert {line.split("_")[0] for line in lines[1].split()} == set(session._NEWEST_DELTA)
+    assert {line: deltas[-1] for line, deltas in tested.items()} == session._NEWEST_DELTA
+    compiled = set(re.findall(r'"(\d\.\d\.\d)",\s+Seq\("\d\.\d"', build))
+    assert {delta for deltas in tested.values() for delta in deltas} == compiled
