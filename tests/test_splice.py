@@ -17,9 +17,11 @@ from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from support.foreign_data import LEAVES, Shape
-from support.foreign_table import ForeignFile, ForeignTable, Rows, canonical_rows, read_by_pyarrow
-from support.foreign_writers import DuckDB, PyArrow, Spark
+from foreign.readers import by_pyarrow
+from foreign.rows import Rows
+from foreign.shapes import LEAVES, Shape
+from foreign.table import ForeignFile, ForeignTable, canonical_rows
+from foreign.writers import DuckDB, PyArrow, Spark
 from support.page_index import read_page_index
 from support.sessions import as_arrow, session_conf
 from support.splice_cases import CASES, SCHEMA, Case
@@ -332,7 +334,7 @@ def test_files_that_begin_with_an_empty_page(spark: SparkSession, root: Path):
     table = ForeignTable.of(spark, root, schema, files)
     assert set(readable(table)) == {"duckdb"}
     (merged,) = optimize_and_check(table).files
-    assert read_by_pyarrow(merged).num_rows == 3
+    assert by_pyarrow(merged).num_rows == 3
 
 
 def test_uncompressed_pages_of_a_compressed_chunk_are_not_copied(spark: SparkSession, root: Path):

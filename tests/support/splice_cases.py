@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import types as t
 
-from support.foreign_data import LEAVES, Shape
-from support.foreign_table import ForeignFile
-from support.foreign_writers import DuckDB, PyArrow, Spark, Writer
+from foreign.shapes import LEAVES, Shape
+from foreign.table import ForeignFile
+from foreign.writers import DuckDB, PyArrow, Spark, Writer
 
 POINT = t.StructType([t.StructField("x", t.IntegerType()), t.StructField("y", t.StringType())])
 DEEP = t.StructType(

@@ -22,8 +22,10 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
-from support.foreign_data import EPOCH, MICROSECOND, draw_leaf
-from support.foreign_table import UNREADABLE, ForeignTable, Rows, canonical_rows, read_by_pyarrow
+from foreign.readers import by_pyarrow
+from foreign.rows import Rows
+from foreign.shapes import EPOCH, MICROSECOND, draw_leaf
+from foreign.table import UNREADABLE, ForeignTable, canonical_rows
 from support.page_index import PageIndex, read_page_index
 from support.sessions import as_arrow, session_conf
 
@@ -104,7 +106,7 @@ def assert_same_rows(reader: str, before: Rows, after: Rows) -> None:
 
 def check_log_stats(table: ForeignTable, add: dict[str, Any]) -> None:
     """Check the statistics of one add action against the rows of its file."""
-    rows = read_by_pyarrow(table.file_of(add))
+    rows = by_pyarrow(table.file_of(add))
     stats = json.loads(add["stats"], parse_float=Decimal)
     assert stats["numRecords"] == rows.num_rows
     by_name = dict(zip(rows.schema.names, rows.columns, strict=True))

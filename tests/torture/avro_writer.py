@@ -16,9 +16,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from torture.extremes import WIDE
-from torture.raw_texts import utf8
-from torture.rows import python_columns
+from foreign.extremes import WIDE
+from foreign.raw_texts import utf8
+from foreign.rows import python_columns
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 

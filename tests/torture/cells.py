@@ -16,12 +16,12 @@ from deltalake import ColumnProperties, WriterProperties, write_deltalake
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from support.foreign_data import LEAVES
-from support.foreign_writers import DuckDB, Polars, PyArrow, Spark, Writer, vary
+from foreign.shapes import LEAVES
+from foreign.values import Style, arrow_table
+from foreign.writers import DuckDB, Polars, PyArrow, Spark, Writer, vary
 from support.splice_cases import SCHEMA
 from torture.avro_writer import Avro, takes
 from torture.java_writer import LISTS, MAPS, Java
-from torture.values import Style, arrow_table
 from torture.writers import ENCODINGS
 
 # Beside the types of every case of the splice: leaves as elements, keys and values.

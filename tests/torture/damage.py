@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
+from foreign.rows import Rows, difference, rows_of
 from torture.checks import Broken, columns_of
-from torture.rows import Rows, difference, rows_of
 from torture.statements import short
 from torture.tables import Table
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from pyspark.sql import types as t
 
+from foreign.values import Style, draw_values
 from torture.pools import Names
 from torture.sql_text import sql_of
-from torture.values import Style, draw_values
 
 FEATURE = "allowColumnDefaults"
 

@@ -11,14 +11,14 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from support.foreign_data import arrow_type
-from support.foreign_writers import Writer
+from foreign.recased import Case, draw_case, recased_schema, with_names
+from foreign.shapes import arrow_type
+from foreign.values import Style, arrow_table
+from foreign.writers import Writer
 from torture.defaults import draw_defaults, with_defaults
 from torture.partitions import TYPES, draw_pool, print_alike
 from torture.plan import Plan
 from torture.pools import Names, draw_mixed_type
-from torture.recased import Case, draw_case, recased_schema, with_names
-from torture.values import Style, arrow_table
 from torture.writers import PLAIN, draw_mixed, draw_writer
 
 MIXED = 0.15  # the share of tables whose files store one column in several types

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from functools import reduce
 from typing import Any
@@ -15,12 +15,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
-from torture.extremes import WIDE, has_calendar_date
-from torture.raw_texts import is_raw, utf8
-from torture.values import Style, as_float, draw_leaf
+from foreign.extremes import WIDE, has_calendar_date
+from foreign.raw_texts import is_raw, utf8
+from foreign.rows import order
+from foreign.shapes import EPOCH
+from foreign.values import Style, as_float, draw_leaf
 
 OPERATORS = ("=", "<", ">", "<=", ">=", "null", "not null")
-EPOCH = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -61,12 +62,6 @@ class Filter:
         if self.operator == ">":
             return bool(left > right)
         return bool(left <= right) if self.operator == "<=" else bool(left >= right)
-
-
-def order(value: Any) -> Any:
-    if isinstance(value, float):
-        return (1, 0.0) if math.isnan(value) else (0, value)
-    return utf8(value) if isinstance(value, str) else value
 
 
 def literal(value: Any, kind: t.DataType) -> Column:

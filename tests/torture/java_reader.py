@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from torture.extremes import WIDE
+from foreign.extremes import WIDE
 from torture.filters import Filter
 
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from torture.extremes import WIDE
-from torture.raw_texts import utf8
-from torture.rows import python_columns
+from foreign.extremes import WIDE
+from foreign.raw_texts import utf8
+from foreign.rows import python_columns
 
 # Of a list: the name of the repeated field, and of what it holds; None if it is the element.
 LISTS: tuple[tuple[str, str | None], ...] = (

@@ -13,9 +13,9 @@ import pyarrow.dataset as pads
 from deltalake import QueryBuilder
 from pyspark.sql import types as t
 
-from support.foreign_data import arrow_type
+from foreign.shapes import arrow_type
+from foreign.values import STORED
 from torture.filters import Filter
-from torture.values import STORED
 
 _ARROW = pads.ParquetFileFormat(coerce_int96_timestamp_unit="us")
 _SQL_NAMES: dict[type[t.DataType], str] = {

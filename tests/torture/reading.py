@@ -14,11 +14,14 @@ from deltalake import DeltaTable as DeltaRs
 from deltalake import QueryBuilder
 from pyspark.sql import types as t
 
+from foreign.readers import by_duckdb, by_polars, by_pyarrow
+from foreign.rows import Rows, canonical, python_columns, rows_of
 from torture.filters import Filter
 from torture.java_reader import JavaReader
 from torture.pushed import count_by_delta_rs, count_by_duckdb, count_by_polars, count_by_pyarrow
-from torture.rows import canonical, python_columns
-from torture.strangers import by_duckdb, by_polars, by_pyarrow
+from torture.tables import Table
+
+ReadFile = Callable[..., pa.Table]  # of a file, and of some of its columns or all
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class OfFiles:
         return None if None in counts else sum(map(int, filter(None, counts)))
 
 
-def _by_arrow(read: Callable[..., pa.Table]) -> Callable[[str, t.StructType], list[list[Any]]]:
+def _by_arrow(read: ReadFile) -> Callable[[str, t.StructType], list[list[Any]]]:
     return lambda file, schema: python_columns(read(file, schema.fieldNames()), schema)
 
 
@@ -134,3 +137,35 @@ def texts_of(columns: list[list[Any]], schema: t.StructType) -> Texts:
         f.name: [repr(canonical(column[i], f.dataType)) for i in order]
         for f, column in zip(schema.fields, columns, strict=True)
     }
+
+
+FILE_READERS: dict[str, ReadFile] = {
+    "pyarrow": by_pyarrow,
+    "duckdb": by_duckdb,
+    "polars": by_polars,
+}
+
+
+def rows_by_files(table: Table, reader: ReadFile, schema: t.StructType) -> Rows:
+    """Read the live files, one by one, without their partition values."""
+    found: Rows = Rows()
+    for file in table.files():
+        found += rows_of(python_columns(reader(file), schema), schema)
+    return found
+
+
+def rows_by_delta_rs(table: Table, schema: t.StructType) -> Rows:
+    """Read the whole table, partition columns too."""
+    query = QueryBuilder().register("t", DeltaRs(str(table.path)))
+    return rows_of(python_columns(pa.table(query.execute("SELECT * FROM t")), schema), schema)
+
+
+def strangers_of(table: Table, whole: t.StructType) -> dict[str, Callable[[], Rows]]:
+    """Give every reader; those of files read the columns that files hold."""
+    held = t.StructType([f for f in whole.fields if f.name not in table.partition_columns()])
+
+    def of_files(reader: ReadFile) -> Callable[[], Rows]:
+        return lambda: rows_by_files(table, reader, held)
+
+    found = {name: of_files(reader) for name, reader in FILE_READERS.items()}
+    return {**found, "delta-rs": lambda: rows_by_delta_rs(table, whole)}

@@ -9,8 +9,8 @@ from typing import Any
 
 from pyspark.sql import types as t
 
-from torture.filters import EPOCH
-from torture.raw_texts import utf8
+from foreign.raw_texts import utf8
+from foreign.shapes import EPOCH
 
 
 def quoted(name: str) -> str:

@@ -19,14 +19,14 @@ from deltalake import WriterProperties, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
-from support.foreign_data import arrow_type
+from foreign.shapes import arrow_type
+from foreign.stats import stats_of
+from foreign.values import STORED
 from support.sessions import session_conf
 from torture.defaults import FEATURE
 from torture.drawn import Draft, Part
 from torture.partitions import column_of, hive_folder, text_of
 from torture.sql_text import ddl, quoted
-from torture.stats import stats_of
-from torture.values import STORED
 
 NTZ = '"timestamp_ntz"'
 

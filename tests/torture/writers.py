@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pyspark.sql import types as t
 
-from support.foreign_writers import DuckDB, Polars, PyArrow, Spark, Writer
+from foreign.writers import DuckDB, Polars, PyArrow, Spark, Writer
 from torture.avro_writer import Avro, takes
 from torture.java_writer import Java
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
-from torture.rows import Rows, python_columns, rows_of
+from foreign.rows import Rows, python_columns, rows_of
 
 CHANGES = ("_change_type", "_commit_version")
 # Of what a range of commits changed, as the columns were at its end.

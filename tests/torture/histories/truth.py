@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from foreign.rows import Rows, difference
 from support.sessions import session_conf
 from support.strangers import ids_by_duckdb, ids_by_pyarrow
 from torture.checks import Broken
@@ -25,7 +26,6 @@ from torture.histories.readers import (
     rows_with_ids,
     version_of,
 )
-from torture.rows import Rows, difference
 from torture.statements import short
 
 OURS = ("OPTIMIZE", "REORG")

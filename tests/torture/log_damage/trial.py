@@ -10,6 +10,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from foreign.rows import Rows, difference
 from support.sessions import session_conf
 from torture.checks import Broken
 from torture.histories.readers import (
@@ -22,7 +23,6 @@ from torture.histories.readers import (
 )
 from torture.log_damage.damages import Damage
 from torture.log_damage.tables import Template
-from torture.rows import Rows, difference
 from torture.statements import short
 
 INSERT = "INSERT"

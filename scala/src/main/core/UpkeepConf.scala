@@ -110,7 +110,8 @@ object UpkeepConf {
     .buildConf("spark.deltaUpkeep.driverBytes")
     .doc(
       "Statements replay up to this many bytes of a table's log on the driver, and run a Spark job for more. " +
-        "TODO"
+        "CHECKPOINT counts the commits that it replays, OPTIMIZE and DESCRIBE HEALTH also the checkpoint before " +
+        "them. The driver needs about twice as much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 import io.deltaupkeep.log.Replay
 import io.deltaupkeep.plan.checkpoint.{Build, CheckpointPlan, Policy}
 
-import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.read.NonFileActions
 import org.apache.spark.sql.delta.upkeep.state.{CommitParser, DriverReplay, FileColumns, JobReplay}
 
@@ -51,16 +51,16 @@ private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, tempora
 
   private def fromCommitsOnDriver(plan: CheckpointPlan, kind: PartKind): CheckpointContents = {
     val replay = new DriverReplay(handle, session, log.snapshot)
-    val others = new ConcurrentLinkedQueue[InternalRow]
-    lazy val kept =
-      NonFileActions.newest(NonFileActions.of(others.asScala.toSeq, CommitParser.Schema), log.snapshot)
+    val others = new ConcurrentLinkedQueue[Action]
+    lazy val kept = NonFileActions.newest(others.asScala.toSeq, log.snapshot)
     val files = parts.onDriver(kind, plan.layout.fragmentSize).fill(replay.pieces) { writer =>
       val columns = new FileColumns(CommitParser.Schema, schema.sidecarSchema, session.sessionState.conf)
+      val read = NonFileActions.reader(CommitParser.Schema)
       piece =>
         replay.newest(piece).foreach { action =>
           action.file match {
             case Some(path) => if (!replay.isExpired(action)) writer.write(columns(action.row, path))
-            case None => others.add(action.row)
+            case None => others.add(replay.naming(piece)(read(action.row)))
           }
         }
     }(kept)

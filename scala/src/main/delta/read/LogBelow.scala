@@ -38,7 +38,9 @@ private[upkeep] final class LogBelow(handle: DeltaHandle) extends Logging {
     val commits = files.collect { case DeltaFile(file, number) if number > after => number -> file }
     Option.when(commits.map(_._1) == (after + 1 to version) && areFew(commits.map(_._2))) {
       val reader = new DeltaLogReader(handle)
-      val newer = commits.reverse.flatMap { case (_, file) => reader.transactionsAndDomains(file.getPath) }
+      val newer = commits.reverse.flatMap { case (_, file) =>
+        reader.transactionsAndDomains(file.getPath).reverse
+      }
       NonFileActions.newest(newer ++ older.toSeq.flatMap(othersOf(_, files, reader)), handle.snapshot)
     }
   }

@@ -4,6 +4,7 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.table.DamagedAction
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
@@ -32,13 +33,15 @@ private[upkeep] object NonFileActions {
     NonFileActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
   }
 
-  /** The actions of rows in Spark's internal form. */
+  /** Reads rows in Spark's internal form. Not thread-safe. */
+  def reader(schema: StructType): InternalRow => Action = {
+    val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
+    row => DamagedAction.in(read(row).action)
+  }
+
+  /** The actions of such rows. */
   def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
-    if (rows.isEmpty) Nil
-    else {
-      val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
-      rows.map(read(_).action)
-    }
+    if (rows.isEmpty) Nil else rows.map(reader(schema))
 
   /**
    * The newest action for each application and domain, the metadata and the protocol, without what a checkpoint leaves

@@ -8,6 +8,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.{DeltaLog, RowId}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, DriverBytes}
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -65,12 +66,13 @@ private[upkeep] object ActiveFiles {
   }
 
   /** Each task reads 8 MiB of the log: one costs tens of milliseconds, whatever it reads. */
-  private def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles = {
-    val tasks = math.max(1L, math.min(200L, logBytes(handle) / (8L << 20))).toInt
-    val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
-    val files = filtered(handle, predicate, adds)
-    ActiveFiles(files, if (predicate.isEmpty) highestRowId(handle, files) else None, Replay.AsJob(why))
-  }
+  private def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles =
+    handle.session.asInstanceOf[ClassicSession].withActive {
+      val tasks = math.max(1L, math.min(200L, logBytes(handle) / (8L << 20))).toInt
+      val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
+      val files = filtered(handle, predicate, adds)
+      ActiveFiles(files, if (predicate.isEmpty) highestRowId(handle, files) else None, Replay.AsJob(why))
+    }
 
   private def filtered(
       handle: DeltaHandle,

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.state
 
 import scala.util.Using
-import scala.util.control.NonFatal
 
 import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 
@@ -11,7 +10,7 @@ import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.spark.JsonRows
-import org.apache.spark.sql.delta.upkeep.table.NotAnAction
+import org.apache.spark.sql.delta.upkeep.table.DamagedAction
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
@@ -24,21 +23,20 @@ private[upkeep] final class CommitParser(conf: Configuration, sqlConf: SQLConf) 
    * Calls `use` with each line of a commit, or of a checkpoint in JSON, as a row of [[CommitParser.Schema]]. If the line is not an action that a
    * checkpoint holds, all columns are null.
    *
-   * @throws NotAnAction a line is none
+   * @throws DamagedAction a line is no action
    */
   def foreach(split: CommitSplit)(use: InternalRow => Unit): Unit =
     Using.resource(rows.factory.createParser(split.lines(conf))) { json =>
       Iterator.continually(next(json)).takeWhile(_ != null).foreach(use)
     }
 
-  private def next(json: JsonParser): InternalRow =
-    try
-      json.nextToken() match {
-        case null => null
-        case JsonToken.START_OBJECT => rows.read(json)
-        case other => throw new IllegalArgumentException(s"$other where an object was expected")
-      }
-    catch { case NonFatal(e) => throw new NotAnAction(e) }
+  private def next(json: JsonParser): InternalRow = DamagedAction.in {
+    json.nextToken() match {
+      case null => null
+      case JsonToken.START_OBJECT => rows.read(json)
+      case other => throw new IllegalArgumentException(s"$other where an object was expected")
+    }
+  }
 }
 
 private[upkeep] object CommitParser {

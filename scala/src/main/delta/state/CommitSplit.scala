@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.state
 
+import java.io.{FileNotFoundException, IOException}
+
 import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
@@ -11,7 +13,13 @@ private[upkeep] final case class CommitSplit(commit: FileStatus, from: Long, to:
 
   /** Its lines, as they are in the commit. */
   def lines(conf: Configuration): Array[Byte] = {
-    val bytes = read(conf)
+    val bytes =
+      try read(conf)
+      catch {
+        case missing: FileNotFoundException => throw missing
+        // A LogStore for several writers may put a copy in place of a commit, and readers of the old one fail.
+        case _: IOException => read(conf)
+      }
     // A line that begins before the split belongs to the split before it.
     val before = bytes.indexOf(NewLine)
     if (from == 0) bytes else if (before < 0) Array.emptyByteArray else bytes.drop(before + 1)

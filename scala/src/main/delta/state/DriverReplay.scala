@@ -25,7 +25,8 @@ private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSe
   import DriverReplay._
 
   private val commits = snapshot.logSegment.deltas
-  private val splits = commits.reverseIterator.flatMap(CommitSplit.of(_)).toIndexedSeq
+  // Of several actions for one file in one commit, Delta takes the last.
+  private val splits = commits.reverseIterator.flatMap(CommitSplit.of(_).reverse).toIndexedSeq
   private val seen = new util.HashSet[UTF8String]((commits.map(_.getLen).sum / BytesOfAction).toInt)
   private val sequencer = Sequencer(splits.size)
   private val unexpired = snapshot.minFileRetentionTimestamp
@@ -38,18 +39,27 @@ private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSe
   def pieces: Int = splits.size
 
   /**
-   * The actions of a piece that no newer commit has replaced. Thread-safe. Each piece is replayed once, and begins
+   * The actions of a piece that no newer action has replaced. Thread-safe. Each piece is replayed once, and begins
    * after those before it.
    *
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput a commit is missing or damaged
    */
   def newest(piece: Int): Seq[KeyedAction] =
-    sequencer(piece)(keyed(splits(piece)))(_.filter(action => seen.add(action.key)).toSeq)
+    sequencer(piece)(naming(piece)(keyed(splits(piece))))(_.reverseIterator.filter(action =>
+      seen.add(action.key)
+    ).toVector)
 
-  /** The actions of all pieces, in memory. */
-  def all(): Seq[KeyedAction] =
-    SideBySide.map(splits.indices, "delta-upkeep-replay", Threads)(piece => session.withActive(newest(piece)))
-      .flatten
+  /**
+   * What is made of the actions of all pieces, in memory.
+   *
+   * @param make for each thread
+   */
+  def all[T](make: () => KeyedAction => Option[T]): Seq[T] = {
+    val use = ThreadLocal.withInitial[KeyedAction => Option[T]](() => make())
+    SideBySide.map(splits.indices, "delta-upkeep-replay", Threads) { piece =>
+      session.withActive(naming(piece)(newest(piece).flatMap(action => use.get()(action))))
+    }.flatten
+  }
 
   /** Whether a commit names the file, once all pieces have been replayed. */
   def names(key: UTF8String): Boolean = seen.contains(key)
@@ -57,11 +67,13 @@ private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSe
   /** Whether it is a tombstone that a checkpoint no longer holds. */
   def isExpired(action: KeyedAction): Boolean = KeyedAction.Files.isExpired(action.row, unexpired)
 
+  /** Names the commit of a piece, if it fails to be read. */
+  def naming[T](piece: Int)(read: => T): T =
+    UnreadableInput.naming(splits(piece).commit.getPath.toString)(read)
+
   private def keyed(split: CommitSplit): mutable.ArrayBuffer[KeyedAction] = {
     val actions = mutable.ArrayBuffer.empty[KeyedAction]
-    UnreadableInput.naming(split.commit.getPath.toString) {
-      parser.get.foreach(split)(row => KeyedAction.of(row, canonical).foreach(actions += _))
-    }
+    parser.get.foreach(split)(row => KeyedAction.of(row, canonical).foreach(actions += _))
     actions
   }
 }

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.state
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.delta.upkeep.table.DamagedAction
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -52,7 +53,11 @@ private[state] final class FileColumn(schema: StructType, name: String) {
 
   def action(row: InternalRow): InternalRow = row.getStruct(ordinal, fields.size)
 
-  def path(row: InternalRow): UTF8String = action(row).getUTF8String(pathField)
+  def path(row: InternalRow): UTF8String = {
+    val file = action(row)
+    if (file.isNullAt(pathField)) throw new DamagedAction(new IllegalArgumentException(s"$name has no path"))
+    file.getUTF8String(pathField)
+  }
 
   /**
    * The key by which reconciliation identifies a file: its path and its deletion vector (protocol, 'Action
@@ -62,9 +67,9 @@ private[state] final class FileColumn(schema: StructType, name: String) {
    */
   def key(row: InternalRow, path: UTF8String): UTF8String = {
     val file = action(row)
-    if (file.isNullAt(vector)) path
+    val descriptor = if (file.isNullAt(vector)) null else file.getStruct(vector, vectorFields.size)
+    if (descriptor == null || descriptor.isNullAt(storage) || descriptor.isNullAt(place)) path
     else {
-      val descriptor = file.getStruct(vector, vectorFields.size)
       val at = if (descriptor.isNullAt(offset)) "" else s"@${descriptor.getInt(offset)}"
       UTF8String.concat(
         path,

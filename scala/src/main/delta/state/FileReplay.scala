@@ -11,7 +11,7 @@ import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.delta.implicits.addFileEncoder
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointRows, FilePaths}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 import org.apache.spark.sql.types.StructType
 
@@ -25,7 +25,6 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
   private val snapshot = handle.snapshot
   private val session = handle.session.asInstanceOf[ClassicSession]
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
-  private val toAdd = AddEncoder.createDeserializer()
 
   /**
    * Takes each file, with its path as the log spells it, and otherwise as a checkpoint has it.
@@ -34,20 +33,31 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
    */
   def foreach(use: AddFile => Unit): Unit = {
     val commits = new DriverReplay(handle, session, snapshot)
-    commits.all().map(_.row).filter(InJson.has).foreach { row =>
-      use(NewFile.changed(toAdd(InJson.action(row)))(dataChange = false))
-    }
+    commits.all { () =>
+      val add = reader
+      action =>
+        Option.when(InJson.has(action.row))(NewFile.changed(add(InJson.action(action.row)))(dataChange =
+          false
+        ))
+    }.foreach(use)
+    val add = reader
     CheckpointFiles.all(snapshot.checkpointProvider).foreach { file =>
       val column = if (isJson(file)) InJson else InParquet
       UnreadableInput.naming(file.getPath.toString) {
         foreachRow(file) { row =>
           if (column.has(row)) {
             val key = column.key(row, FilePaths.respelled(column.path(row), canonical))
-            if (!commits.names(key)) use(toAdd(column.action(row)))
+            if (!commits.names(key)) use(add(column.action(row)))
           }
         }
       }
     }
+  }
+
+  /** Not thread-safe. */
+  private def reader: InternalRow => AddFile = {
+    val read = AddEncoder.createDeserializer()
+    row => DamagedAction.in(read(row))
   }
 
   private def isJson(file: FileStatus): Boolean = file.getPath.getName.endsWith(".json")

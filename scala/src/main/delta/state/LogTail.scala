@@ -46,8 +46,10 @@ private[upkeep] object LogTail {
   }
 
   private def of(snapshot: Snapshot, replay: DriverReplay, before: Seq[Action]): Either[String, LogTail] = {
-    val (ofFiles, ofOthers) = replay.all().partition(_.file.nonEmpty)
-    val others = NonFileActions.of(ofOthers.map(_.row), CommitParser.Schema)
+    val (ofFiles, others) = replay.all { () =>
+      val read = NonFileActions.reader(CommitParser.Schema)
+      action => Some(if (action.file.isEmpty) Right(read(action.row)) else Left(action))
+    }.partitionMap(identity)
     others.collectFirst(obstacle(before)).orElse(ofFiles.flatMap(obstacleOfPath(_)).headOption).toLeft {
       new LogTail(
         replay.names,

@@ -23,9 +23,17 @@ import org.apache.spark.sql.execution.datasources.SchemaColumnConvertNotSupporte
 /** A file has a column, but none of the fields that the table has in it. */
 private[upkeep] final class NoSharedField(val column: String) extends RuntimeException(column)
 
-/** A line of the log is not an action. */
-private[upkeep] final class NotAnAction(thrown: Throwable)
-    extends RuntimeException(s"one of its lines is not an action: ${thrown.getMessage}", thrown)
+/** An action in a file of the log lacks something, or is not one. */
+private[upkeep] final class DamagedAction(thrown: Throwable)
+    extends RuntimeException(s"one of its actions cannot be read: ${thrown.getMessage}", thrown)
+
+private[upkeep] object DamagedAction {
+
+  /** Decodes an action whose bytes are already in memory: if that fails, they are at fault. */
+  def in[T](decode: => T): T =
+    try decode
+    catch { case NonFatal(e) => throw new DamagedAction(e) }
+}
 
 /** Tells a user which file of a table a statement could not read, in place of a task's failure. */
 object InputFailures {
@@ -81,9 +89,7 @@ object InputFailures {
           if Option(e.getMessage).exists(_.contains(LogDirectory)) => e.getMessage
     }
     def ofFile = causesOf(failure).collectFirst(fault).filter(isOfLog).flatMap { fault =>
-      val what =
-        if (isMissing(fault.cause)) Some("it does not exist")
-        else damage(fault.cause).orElse(lacking(fault.cause))
+      val what = if (isMissing(fault.cause)) Some("it does not exist") else damage(fault.cause)
       what.map(problem => s"${fault.file}: $problem")
     }
     named.orElse(ofFile).map(UpkeepErrors.logDamaged(statement, table, _, failure))
@@ -195,7 +201,7 @@ object InputFailures {
 
   /** What is wrong with the bytes of a file; none if the store, the engine or a setting may be at fault. */
   private def damage(e: Throwable): Option[String] =
-    causesOf(e).collectFirst { case line: NotAnAction => line.getMessage }.orElse(damage(causesOf(e)))
+    causesOf(e).collectFirst { case action: DamagedAction => action.getMessage }.orElse(damage(causesOf(e)))
 
   private def damage(causes: Seq[Throwable]): Option[String] = causes.last match {
     case end: EOFException if !isOfNetwork(end) => Some("it ends too early")

@@ -71,7 +71,15 @@ class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
   }
 
   test("a line that is no action stops the checkpoint, and names the commit") {
-    for (line <- Seq("{\"add\":{\"path\":\"x\"", "[1]", "not json", "{\"add\":{\"size\":{}}}")) {
+    val damaged = Seq(
+      "{\"add\":{\"path\":\"x\"",
+      "[1]",
+      "not json",
+      "{\"add\":{\"size\":{}}}",
+      "{\"add\":{\"size\":1}}",
+      "{\"txn\":{\"appId\":\"a\"}}"
+    )
+    for (line <- damaged) {
       val path = newTable(s"damagedLine-${line.hashCode}", 2, bothPolicies: _*)
       val commit = new File(path, "_delta_log/00000000000000000001.json").toPath
       Files.write(commit, line.getBytes(UTF_8), StandardOpenOption.APPEND)
@@ -79,7 +87,7 @@ class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
       val e = intercept[UpkeepException](checkpoint(path))
       assert(
         e.getCondition == "DELTA_UPKEEP.LOG_DAMAGED" && e.getMessage.contains(commit.getFileName.toString) &&
-          e.getMessage.contains("one of its lines is not an action")
+          e.getMessage.contains("one of its actions cannot be read")
       )
       assert(!new File(path, "_delta_log").list().exists(_.contains("checkpoint")))
     }

@@ -41,7 +41,8 @@ class ActiveFilesSuite extends AnyFunSuite {
     val path = newTable("fewTasks", 1, noJson, "delta.checkpoint.writeStatsAsStruct" -> "true")
     spark.sql(s"CHECKPOINT delta.`$path`")
     val before = spark.conf.getOption(Setting)
-    assert(byJob(path).map(_.stats).forall(_.contains("numRecords")))
+    val found = byJob(path)
+    assert(found.map(asText) == open(path).snapshot.allFiles.collect().map(asText).toSeq)
     assert(seen.asScala.toSet == Set(before))
     val explained = spark.sql(s"EXPLAIN OPTIMIZE delta.`$path`").head().getString(0)
     assert(explained.contains("by a Spark job: the checkpoint has no statistics as JSON"), explained)
@@ -68,18 +69,19 @@ class ActiveFilesSuite extends AnyFunSuite {
       assertSame(path)
     }
 
+  private def asText(add: AddFile) = add.productIterator.map {
+    // No tags may be null or empty.
+    case tags: Map[_, _] if tags.isEmpty => null
+    // Delta's replay loses the last row's number, which is for writers of vectors.
+    case vector: DeletionVectorDescriptor => vector.copy(maxRowIndex = None)
+    case field => field
+  }.mkString(", ")
+
   private def assertSame(path: String): Unit = {
     val handle = open(path)
     // Itself, since Delta's replay takes its place where a checksum counts other files.
     val files = Seq.newBuilder[AddFile]
     new FileReplay(handle).foreach(files += _)
-    def asText(add: AddFile) = add.productIterator.map {
-      // No tags may be null or empty.
-      case tags: Map[_, _] if tags.isEmpty => null
-      // Delta's replay loses the last row's number, which is for writers of vectors.
-      case vector: DeletionVectorDescriptor => vector.copy(maxRowIndex = None)
-      case field => field
-    }.mkString(", ")
     val onDriver = files.result()
     assert(onDriver.exists(_.deletionVector != null) && onDriver.forall(_.baseRowId.isDefined))
     val ofDelta = handle.snapshot.allFiles.collect().map(asText).toSeq.sorted
@@ -98,6 +100,23 @@ class ActiveFilesSuite extends AnyFunSuite {
     append(path, 5)
     val files = ActiveFiles.of(open(path), Nil).selected
     assert(ids(path) == Seq(1, 3, 5) && files.size == 3 && !files.exists(_.path == removed.path))
+  }
+
+  test("of several actions for one file in a commit, the last one counts, as in Delta") {
+    for (isKept <- Seq(true, false)) {
+      val path = newTable(s"twice-$isKept", 3)
+      spark.sql(s"CHECKPOINT delta.`$path`")
+      val add = newest(path).allFiles.where("partitionValues.p = '0'").head()
+      val actions = Seq(add.remove, add)
+      val lines = (if (isKept) actions else actions.reverse).map(_.json)
+      Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, lines.mkString("", "\n", "\n"))
+      val handle = open(path)
+      val found = ActiveFiles.of(handle, Nil)
+      assert(found.replay == Replay.OnDriver && found.selected.exists(_.path == add.path) == isKept)
+      val checkpoint = spark.sql(s"CHECKPOINT delta.`$path`").head()
+      assert(checkpoint.getAs[String]("mode") == "incremental", checkpoint)
+      assert(newest(path).allFiles.collect().exists(_.path == add.path) == isKept)
+    }
   }
 }
 

@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as t
 
-from torture.extremes import has_calendar_date
-from torture.filters import EPOCH, order
-from torture.raw_texts import as_delta_prints
-from torture.rows import python_columns
+from foreign.extremes import has_calendar_date
+from foreign.raw_texts import as_delta_prints
+from foreign.rows import order, python_columns
+from foreign.shapes import EPOCH
 
 PREFIX = 32
 TOP = "\U0010ffff"

@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import types as t
 
-from support.foreign_data import ARROW, LONG_PREFIX, arrow_type
-from torture.extremes import DAY, WIDE, WIDTHS, draw_extreme
-from torture.raw_texts import draw_raw, to_arrow
+from foreign.extremes import DAY, WIDE, WIDTHS, draw_extreme
+from foreign.raw_texts import draw_raw, to_arrow
+from foreign.shapes import ARROW, LONG_PREFIX, arrow_type
 
 STYLES = ("one", "few", "few", "many", "many", "sorted", "runs", "special", "huge")
 MOST_HUGE = 120  # values of up to 900 kB: more would need gigabytes to be read

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import Counter
 from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import types as t
 
-from support.foreign_data import ARROW, arrow_type
-from torture.extremes import WIDE
-from torture.raw_texts import to_python, utf8
-from torture.recased import spelled_as
-from torture.values import STORED
+from foreign.extremes import WIDE
+from foreign.raw_texts import to_python, utf8
+from foreign.recased import spelled_as
+from foreign.shapes import ARROW, arrow_type
+from foreign.values import STORED
 
 Rows = Counter[str]
 
@@ -71,3 +72,10 @@ def difference(before: Rows, after: Rows) -> str | None:
         return None
     some = [[row[:300] for row in rows][:3] for rows in (lost, found)]
     return f"{lost.total()} rows lost, {found.total()} new; lost {some[0]}, new {some[1]}"
+
+
+def order(value: Any) -> Any:
+    """Give the key of Spark's order: NaN above all, zeros equal, texts by their bytes."""
+    if isinstance(value, float):
+        return (1, 0.0) if math.isnan(value) else (0, value)
+    return utf8(value) if isinstance(value, str) else value

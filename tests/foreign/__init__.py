@@ -1,0 +1,1 @@
+"""Tables that others wrote: types, values, rows, writers, statistics, readers."""
