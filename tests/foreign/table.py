@@ -162,8 +162,7 @@ def _add(
         folder.mkdir(exist_ok=True)
     target = folder / f"foreign-{number}.parquet"
     held = file.schema(schema)
-    given = arrow_table(held, file.shapes, file.rows, file.seed)
-    file.writer.write(spark, given, held, target)
+    file.writer.write(spark, arrow_table(held, file.shapes, file.rows, file.seed), held, target)
     add = {
         "path": quote(str(target.relative_to(path))),
         "partitionValues": values,
@@ -172,8 +171,12 @@ def _add(
         "dataChange": True,
     }
     if file.stats != "none":
+        try:
+            written = by_pyarrow(str(target))
+        except UNREADABLE:  # pyarrow cannot read all that it writes
+            return {"add": add}
         kept = t.StructType(held.fields[:1]) if file.stats == "some" else held
-        add["stats"] = json.dumps(stats_of(given, kept, file.stats))
+        add["stats"] = json.dumps(stats_of(written, kept, file.stats))
     return {"add": add}
 
 

@@ -132,6 +132,7 @@ class Trial:
         self.bins = self._bins()
         self.drawn: dict[str, list[pa.Table]] = {}
         self.problems: list[str] = []
+        self.by_rows: set[str] = set()  # bins that Spark wrote
 
     def run(self) -> list[str]:
         try:
@@ -292,6 +293,8 @@ class Trial:
                         self.tally[f"OPTIMIZE of {cell.codec} fails, and Spark reads no row"] += 1
                     continue
             for b in row.bins:
+                if b.tier == "rows":
+                    self.by_rows.add(b.partition.removeprefix(f"{BIN.name}="))
                 self.tally[f"bin {b.partition}: {b.tier}"] += 1
                 if b.status == "left":
                     self.tally[f"bin left: {re.sub(',? in file:.*', '', b.reason)}"] += 1
@@ -314,14 +317,22 @@ class Trial:
             texts, errors = read_columns(by, place, t.StructType(fields))
             where = f"{name} {place.files} by {reader}"
             for column, error in errors.items():
-                self.problems.append(f"{where}: {column} cannot be read any more: {error:.300}")
+                if self._is_of_spark(reader, name, error):
+                    self._leave_out(reader, column, "cannot read, by rows,", error)
+                else:
+                    self.problems.append(f"{where}: {column} cannot be read any more: {error:.300}")
             for column, now in texts.items():
                 self.tally["columns compared"] += 1
                 told = _difference(seen.texts.get(column, now), now)
                 if told:
                     self.problems.append(f"{where}: {column} is read otherwise: {told}")
             for f, counts in seen.counts:
-                self._count_again(by, place, f, sorted(counts), where)
+                if f.path[0] not in errors:
+                    self._count_again(by, place, f, sorted(counts), where)
+
+    def _is_of_spark(self, reader: str, name: str, error: str) -> bool:
+        """Tell whether polars lacks the encoding that Spark has for long decimals in version 2."""
+        return reader == "polars" and name in self.by_rows and "DeltaByteArray" in error
 
     def _count_again(
         self, by: Reader, place: Place, f: Filter, expected: list[int], where: str
