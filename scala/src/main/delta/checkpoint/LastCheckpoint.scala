@@ -100,7 +100,7 @@ private[checkpoint] object LastCheckpoint {
       case _ => None
     }
 
-  /** The existing checkpoint of the table's version, as `_last_checkpoint` describes it. Reads its footers. */
+  /** What `_last_checkpoint` should say of the existing checkpoint of the table's version. Reads its footers. */
   def info(handle: DeltaHandle): Option[LastCheckpointInfo] =
     for {
       instance <- handle.snapshot.deltaLog.findLastCompleteCheckpointBefore(handle.snapshot.version + 1)

@@ -56,13 +56,6 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
       lines.filterNot(_.trim.isEmpty).map(Action.fromJson).toList
     }
 
-  /**
-   * The same for a commit that must exist.
-   *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput it is missing or damaged
-   */
-  private[upkeep] def commit(path: Path): Seq[Action] = naming(path)(actions(path))
-
   /** The actions of a commit about applications and domains, which may be few among many about files. */
   private[upkeep] def transactionsAndDomains(commit: Path): Seq[Action] =
     Using.resource(deltaLog.store.readAsIterator(commit, conf)) { lines =>

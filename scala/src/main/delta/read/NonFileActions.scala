@@ -7,8 +7,8 @@ import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DamagedAction
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.encoders.{encoderFor, ExpressionEncoder}
+import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.{Action, DomainMetadata, Metadata, Protocol, SetTransaction}
@@ -26,7 +26,7 @@ private[upkeep] final case class NonFileActions(
 
 private[upkeep] object NonFileActions {
 
-  val encoder: ExpressionEncoder[NonFileActions] = encoderFor(Encoders.product[NonFileActions])
+  private val encoder: ExpressionEncoder[NonFileActions] = encoderFor(Encoders.product[NonFileActions])
 
   private def of(action: Action): NonFileActions = {
     val wrapped = action.wrap

@@ -1,7 +1,7 @@
 package io.deltaupkeep.plan.checkpoint
 
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
-import io.deltaupkeep.log.{Replay, CheckpointSet, LogFile, LogFileKind}
+import io.deltaupkeep.log.{CheckpointSet, LogFile, LogFileKind, Replay}
 
 /**
  * The layout of a checkpoint, from the request, otherwise from the table's properties.

@@ -6,7 +6,7 @@ sealed abstract class CheckpointStatus(val name: String)
 object CheckpointStatus {
   case object Written extends CheckpointStatus("written")
 
-  /** There was one already: nothing was done. */
+  /** There was a complete one. At most `_last_checkpoint` was rewritten. */
   case object Exists extends CheckpointStatus("exists")
 
   /** Would be written: a dry run. */
