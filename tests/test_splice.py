@@ -19,18 +19,21 @@ from pyspark.sql import types as t
 
 from foreign.readers import by_pyarrow
 from foreign.rows import Rows
-from foreign.shapes import LEAVES, Shape
 from foreign.table import ForeignFile, ForeignTable, canonical_rows
+from foreign.types import LEAVES
+from foreign.values import Style
 from foreign.writers import DuckDB, PyArrow, Spark
 from support.page_index import read_page_index
 from support.sessions import as_arrow, session_conf
 from support.splice_cases import CASES, SCHEMA, Case
 from support.splice_checks import (
+    READERS,
     CannotRead,
+    ask,
     assert_no_value_excluded,
     assert_same_rows,
     bloom_filters,
-    check_filters,
+    check_answers,
     check_log_stats,
     check_parquet,
     optimize_and_check,
@@ -95,6 +98,7 @@ class CaseTable:
         }
         self.schema = self.table.frame().schema
         self.before = as_arrow(self.table.frame())
+        self.asked = ask(self.table, self.schema, self.before, READERS, random.Random(SEED))
         self.bins = spark.sql(f"OPTIMIZE {self.table.sql_name}").first().bins
         self.after = as_arrow(self.table.frame())
 
@@ -175,8 +179,7 @@ def test_tier_of_case(case_tables: CaseTables, case: Case):
 @of_cases
 def test_filters_of_cases(case_tables: CaseTables):
     made = case_tables.of(CASES[0])
-    readers = {"pyarrow", "duckdb"}
-    check_filters(made.table, made.schema, made.before, readers, random.Random(7), columns=6)
+    check_answers(made.table, made.asked)
 
 
 NAMES = st.lists(
@@ -342,14 +345,17 @@ def test_uncompressed_pages_of_a_compressed_chunk_are_not_copied(spark: SparkSes
     schema = t.StructType([t.StructField("text", t.StringType())])
     options = {"data_page_version": "2.0", "compression": "gzip", "data_page_size": 64}
     writer = PyArrow(options, encodings=("DELTA_BYTE_ARRAY",))
-    files = [ForeignFile(writer, seed=seed, shapes={"text": Shape(0.0, "many")}) for seed in (1, 2)]
+    files = [
+        ForeignFile(writer, seed=seed, styles={"text": Style("many", 0.0, 0.0, 0.0)})
+        for seed in (1, 2)
+    ]
     table = ForeignTable.of(spark, root, schema, files)
     assert optimize_and_check(table, WHOLE_ROW_GROUPS).tiers == {"transcode": 1}
 
 
 def test_partition_column_in_some_of_the_files(spark: SparkSession, root: Path):
     """Delta 4.4 stores it in the files too, older versions and others do not."""
-    files = [ForeignFile(PyArrow(), seed=seed, shapes=MANY, partition="7") for seed in range(2)]
+    files = [ForeignFile(PyArrow(), seed=seed, styles=MANY, partition="7") for seed in range(2)]
     part = t.StructField("part", t.IntegerType())
     table = ForeignTable.of(spark, root, NUMBERS, files, part)
     spark.sql(f"INSERT INTO {table.sql_name} VALUES (1, 7), (NULL, 7)")
@@ -400,7 +406,7 @@ def test_column_mapping_by_id(spark: SparkSession, root: Path):
 def test_large_plain_pages_are_kept_as_they_are(
     spark: SparkSession, root: Path, writer: PyArrow | Spark
 ):
-    files = [ForeignFile(writer, seed=seed, shapes=MANY) for seed in range(3)]
+    files = [ForeignFile(writer, seed=seed, styles=MANY) for seed in range(3)]
     layout = {"parquet.enable.dictionary": "false", "parquet.page.row.count.limit": "500"}
     (file,) = optimize_and_check(ForeignTable.of(spark, root, NUMBERS, files), layout).files
     ((index,),) = read_page_index(file)
@@ -408,11 +414,11 @@ def test_large_plain_pages_are_kept_as_they_are(
 
 
 NUMBERS = t.StructType([t.StructField("n", t.LongType())])
-MANY = {"n": Shape(0.1, "many")}
+MANY = {"n": Style("many", 0.1, 0.0, 0.0)}
 
 
 def test_small_files_become_several_of_the_size_asked(spark: SparkSession, root: Path):
-    files = [ForeignFile(PyArrow(), rows=400, seed=seed, shapes=MANY) for seed in range(6)]
+    files = [ForeignFile(PyArrow(), rows=400, seed=seed, styles=MANY) for seed in range(6)]
     table = ForeignTable.of(spark, root, NUMBERS, files)
     size = max(add["size"] for add in table.adds().values())
     options = f"OPTIONS (targetFileSize = {2 * size + 1})"
@@ -424,7 +430,7 @@ def test_bloom_filter_that_was_asked_for_is_there_and_excludes_nothing(
 ):
     # parquet-java writes none for a chunk that is all dictionary.
     asked = {"parquet.bloom.filter.enabled#n": "true", "parquet.enable.dictionary": "false"}
-    files = [ForeignFile(Spark(asked), seed=seed, shapes=MANY) for seed in range(2)]
+    files = [ForeignFile(Spark(asked), seed=seed, styles=MANY) for seed in range(2)]
     (file,) = optimize_and_check(ForeignTable.of(spark, root, NUMBERS, files), asked).files
     assert bloom_filters(file) == {"n"}
     assert_no_value_excluded(file, "n")

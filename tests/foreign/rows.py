@@ -13,8 +13,7 @@ from pyspark.sql import types as t
 from foreign.extremes import WIDE
 from foreign.raw_texts import to_python, utf8
 from foreign.recased import spelled_as
-from foreign.shapes import ARROW, arrow_type
-from foreign.values import STORED
+from foreign.types import ARROW, STORED, arrow_type
 
 Rows = Counter[str]
 

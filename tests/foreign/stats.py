@@ -13,7 +13,7 @@ from pyspark.sql import types as t
 from foreign.extremes import has_calendar_date
 from foreign.raw_texts import as_delta_prints
 from foreign.rows import order, python_columns
-from foreign.shapes import EPOCH
+from foreign.types import EPOCH
 
 PREFIX = 32
 TOP = "\U0010ffff"

@@ -7,7 +7,7 @@ import random
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -19,12 +19,14 @@ from pyspark.sql import types as t
 
 from foreign.readers import by_duckdb, by_pyarrow
 from foreign.rows import Rows, python_columns, rows_of
-from foreign.shapes import Shape, arrow_table, without_last_fields
 from foreign.stats import stats_of
+from foreign.types import without_last_fields
+from foreign.values import Style, arrow_table
 from foreign.writers import Writer
 from support.sessions import as_arrow
 
 Row = dict[str, Any]
+FAR = 0.05  # the share of far dates
 UNREADABLE = (pa.ArrowException, duckdb.Error, OSError)
 
 
@@ -35,12 +37,23 @@ class ForeignFile:
     writer: Writer
     rows: int = 300
     seed: int = 0
-    shapes: dict[str, Shape] = field(default_factory=dict)
+    styles: dict[str, Style] = field(default_factory=dict)  # of other columns it is drawn
     stats: str = "full"  # none, count, some, full
     absent: tuple[str, ...] = ()  # columns added to the table later
     lacks_nested: bool = False  # fields added to its structs later
     shuffled: bool = False  # the columns stand in another order
     partition: str | None = None
+
+    def given(self, schema: t.StructType) -> pa.Table:
+        """Draw its rows."""
+        rng = random.Random(self.seed)
+        styles = dict(self.styles)
+        for f in schema.fields:
+            style = Style.draw(rng)
+            # Checks in Python take minutes for megabytes of text.
+            spread = "many" if style.spread == "huge" else style.spread
+            styles.setdefault(f.name, replace(style, spread=spread, far=FAR))
+        return arrow_table(schema, styles, self.rows, rng)
 
     def schema(self, table: t.StructType) -> t.StructType:
         """Give the part of the table's schema that this file holds."""
@@ -162,7 +175,7 @@ def _add(
         folder.mkdir(exist_ok=True)
     target = folder / f"foreign-{number}.parquet"
     held = file.schema(schema)
-    file.writer.write(spark, arrow_table(held, file.shapes, file.rows, file.seed), held, target)
+    file.writer.write(spark, file.given(held), held, target)
     add = {
         "path": quote(str(target.relative_to(path))),
         "partitionValues": values,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -14,14 +15,18 @@ from pyspark.sql import types as t
 
 from foreign.extremes import DAY, WIDE, WIDTHS, draw_extreme
 from foreign.raw_texts import draw_raw, to_arrow
-from foreign.shapes import ARROW, LONG_PREFIX, arrow_type
+from foreign.types import STORED, arrow_type
 
+# More bytes than a column index keeps (64) and more characters than Delta's statistics (32).
+LONG_PREFIX = "the same first characters, more of them than any index keeps of a value: "
 STYLES = ("one", "few", "few", "many", "many", "sorted", "runs", "special", "huge")
 MOST_HUGE = 120  # values of up to 900 kB: more would need gigabytes to be read
 STRINGS = (
     "", " ", "\x00", "\uffff", "\U0010ffff", "\U00010000", "'\"\\", "null", "NaN", "a\nb", "Ж",
     "a" * 32, "a" * 33, "\U0010ffff" * 33, "\x7f" * 40, "\u07ff" * 33, "e\u0301",
 )  # fmt: skip
+# 0002-01-01, 9998-12-31 and 1582-10-04: the Julian calendar shifts days, and Python has no others.
+FAR_DAYS = (-718_797, 2_932_531, -141_438)
 FLOATS = (0.0, -0.0, math.nan, math.inf, -math.inf, 5e-324, -1.0, 1.0, 1e300, 95.0)
 
 
@@ -35,6 +40,7 @@ class Style:
     nan: float
     raw: float = 0.0  # the share of texts that are no UTF-8
     bulk: int = 0  # bytes of a text
+    far: float = 0.0  # the share of dates and times of other centuries
 
     @classmethod
     def draw(
@@ -129,9 +135,11 @@ def draw_leaf(kind: t.DataType, rng: random.Random, style: Style) -> Any:
         return draw_raw(rng) if style.raw and rng.random() < style.raw else _string(rng)
     if isinstance(kind, t.BinaryType):
         return rng.choice([b"", b"\xff" * 70, b"\x00", rng.randbytes(4), rng.randbytes(4)])
+    far = style.far and rng.random() < style.far
+    day = rng.choice(FAR_DAYS) if far else _day(rng)
     if isinstance(kind, t.DateType):
-        return _day(rng)
-    return _day(rng) * DAY + rng.choice([0, DAY - 1, rng.randrange(DAY), 3_600_000_000])
+        return day
+    return day * DAY + rng.choice([0, DAY - 1, rng.randrange(DAY), 3_600_000_000])
 
 
 def _integer(bits: int, rng: random.Random) -> int:
@@ -170,16 +178,8 @@ def as_float(value: float, kind: t.DataType) -> float:
         return math.copysign(3e38, value)
 
 
-# Dates and times as they are stored: numbers.
-STORED = ARROW | {
-    t.DateType: pa.int32(),
-    t.TimestampType: pa.int64(),
-    t.TimestampNTZType: pa.int64(),
-}
-
-
 def arrow_table(
-    schema: t.StructType, styles: dict[str, Style], count: int, rng: random.Random
+    schema: t.StructType, styles: Mapping[str, Style], count: int, rng: random.Random
 ) -> pa.Table:
     """Make the rows of one file."""
     columns = [

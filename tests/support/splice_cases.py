@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import types as t
 
-from foreign.shapes import LEAVES, Shape
-from foreign.table import ForeignFile
+from foreign.table import FAR, ForeignFile
+from foreign.types import LEAVES
+from foreign.values import Style
 from foreign.writers import DuckDB, PyArrow, Spark, Writer
 
 POINT = t.StructType([t.StructField("x", t.IntegerType()), t.StructField("y", t.StringType())])
@@ -31,9 +32,9 @@ SCHEMA = t.StructType(
 NAMES = [f.name for f in SCHEMA.fields]
 
 
-def every(nulls: float, distinct: str) -> dict[str, Shape]:
-    """Give every column the same shape."""
-    return dict.fromkeys(NAMES, Shape(nulls, distinct))
+def every(nulls: float, spread: str) -> dict[str, Style]:
+    """Give every column the same style."""
+    return dict.fromkeys(NAMES, Style(spread, nulls, extreme=0.0, nan=0.0, far=FAR))
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,11 @@ PYARROW = [
     _arrow("milliseconds", variants=("millis",)),
     _arrow("upper-case-names", variants=("upper",)),
     _arrow("column-not-in-table", variants=("extra",)),
-    case("pyarrow-required", PyArrow(variants=("required",)), shapes=every(0.0, "many")),
-    case("pyarrow-one-value", PLAIN, shapes=every(0.0, "one")),
-    case("pyarrow-few-values", PLAIN, shapes=every(0.3, "few")),
-    case("pyarrow-all-null", PLAIN, shapes=every(1.0, "many")),
-    case("pyarrow-sorted", PyArrow({"data_page_size": 64}), shapes=every(0.1, "sorted")),
+    case("pyarrow-required", PyArrow(variants=("required",)), styles=every(0.0, "many")),
+    case("pyarrow-one-value", PLAIN, styles=every(0.0, "one")),
+    case("pyarrow-few-values", PLAIN, styles=every(0.3, "few")),
+    case("pyarrow-all-null", PLAIN, styles=every(1.0, "many")),
+    case("pyarrow-sorted", PyArrow({"data_page_size": 64}), styles=every(0.1, "sorted")),
     case("pyarrow-empty", PLAIN, rows=0),
     case("pyarrow-one-row", PLAIN, rows=1),
     case("pyarrow-other-order", PLAIN, shuffled=True),

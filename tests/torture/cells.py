@@ -16,7 +16,7 @@ from deltalake import ColumnProperties, WriterProperties, write_deltalake
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from foreign.shapes import LEAVES
+from foreign.types import LEAVES
 from foreign.values import Style, arrow_table
 from foreign.writers import DuckDB, Polars, PyArrow, Spark, Writer, vary
 from support.splice_cases import SCHEMA

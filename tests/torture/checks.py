@@ -13,10 +13,10 @@ from pyspark.errors import PySparkException
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
+from foreign.filters import Filter, counts, draw_filters
 from foreign.readers import OF_ONE_BLOCK
 from foreign.rows import Rows, difference, python_columns, rows_of
 from support.sessions import session_conf
-from torture.filters import Filter, counts, draw_filters
 from torture.reading import strangers_of
 from torture.tables import Table
 

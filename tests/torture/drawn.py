@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
 from foreign.recased import Case, draw_case, recased_schema, with_names
-from foreign.shapes import arrow_type
+from foreign.types import arrow_type
 from foreign.values import Style, arrow_table
 from foreign.writers import Writer
 from torture.defaults import draw_defaults, with_defaults

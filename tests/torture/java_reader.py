@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
 from foreign.extremes import WIDE
-from torture.filters import Filter
+from foreign.filters import Filter
 
 
 class JavaReader:

@@ -13,8 +13,8 @@ from pyspark.sql import Column
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
-from foreign.shapes import EPOCH
-from torture.filters import literal
+from foreign.filters import literal
+from foreign.types import EPOCH
 
 HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 # 2024-11-03 05:30 and 06:30 are both 01:30 in New York; the others in Berlin, and on Lord Howe.

@@ -20,12 +20,12 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
+from foreign.filters import Filter, draw_filters
 from foreign.readers import OF_ONE_BLOCK
 from foreign.rows import python_columns
 from foreign.table import ForeignFile, ForeignTable
 from support.sessions import session_conf
 from torture.cells import CELLS, LONG, LONG_ROWS, WIDE, Cell, Given
-from torture.filters import Filter, draw_filters
 from torture.java_reader import JavaReader
 from torture.reading import Place, Reader, Texts, panics, read_columns, readers_of, texts_of
 from torture.run import KEPT, READABLE

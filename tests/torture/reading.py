@@ -14,11 +14,11 @@ from deltalake import DeltaTable as DeltaRs
 from deltalake import QueryBuilder
 from pyspark.sql import types as t
 
+from foreign.filters import Filter
+from foreign.pushed import count_by_delta_rs, count_by_duckdb, count_by_polars, count_by_pyarrow
 from foreign.readers import by_duckdb, by_polars, by_pyarrow
 from foreign.rows import Rows, canonical, python_columns, rows_of
-from torture.filters import Filter
 from torture.java_reader import JavaReader
-from torture.pushed import count_by_delta_rs, count_by_duckdb, count_by_polars, count_by_pyarrow
 from torture.tables import Table
 
 ReadFile = Callable[..., pa.Table]  # of a file, and of some of its columns or all

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import types as t
 
 from foreign.raw_texts import utf8
-from foreign.shapes import EPOCH
+from foreign.types import EPOCH
 
 
 def quoted(name: str) -> str:

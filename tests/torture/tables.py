@@ -19,9 +19,8 @@ from deltalake import WriterProperties, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
-from foreign.shapes import arrow_type
 from foreign.stats import stats_of
-from foreign.values import STORED
+from foreign.types import STORED, arrow_type
 from support.sessions import session_conf
 from torture.defaults import FEATURE
 from torture.drawn import Draft, Part

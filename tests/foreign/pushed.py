@@ -13,9 +13,8 @@ import pyarrow.dataset as pads
 from deltalake import QueryBuilder
 from pyspark.sql import types as t
 
-from foreign.shapes import arrow_type
-from foreign.values import STORED
-from torture.filters import Filter
+from foreign.filters import Filter
+from foreign.types import STORED, arrow_type
 
 _ARROW = pads.ParquetFileFormat(coerce_int96_timestamp_unit="us")
 _SQL_NAMES: dict[type[t.DataType], str] = {

@@ -18,7 +18,7 @@ from pyspark.sql import types as t
 from foreign.extremes import WIDE, has_calendar_date
 from foreign.raw_texts import is_raw, utf8
 from foreign.rows import order
-from foreign.shapes import EPOCH
+from foreign.types import EPOCH
 from foreign.values import Style, as_float, draw_leaf
 
 OPERATORS = ("=", "<", ">", "<=", ">=", "null", "not null")
