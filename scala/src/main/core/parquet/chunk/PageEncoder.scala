@@ -32,7 +32,7 @@ private[chunk] final class PageEncoder(
 ) {
   private val maxRepetition = column.getMaxRepetitionLevel
   private val maxDefinition = column.getMaxDefinitionLevel
-  private val statistics = new PageStatistics(column.getPrimitiveType)
+  private val statistics = PageStatistics(column.getPrimitiveType)
   private val bounds = new SharedBounds(column.getPrimitiveType)
 
   private val out = scratch.output

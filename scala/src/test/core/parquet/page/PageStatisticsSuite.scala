@@ -18,7 +18,7 @@ class PageStatisticsSuite extends AnyFunSuite with DrawnValues {
   import PageStatisticsSuite._
 
   for (column <- columns) test(s"pages one after the other have parquet-java's statistics: ${column.name}") {
-    val ours = new PageStatistics(column.primitive)
+    val ours = PageStatistics(column.primitive)
     forDrawn(Gen.zip(Gen.listOf(column.values), Gen.choose(1, 5), Gen.choose(0L, 3L))) {
       case (values, pieces, nulls) =>
         ours.clear()
@@ -29,7 +29,7 @@ class PageStatisticsSuite extends AnyFunSuite with DrawnValues {
 
   test("a page of nulls, and one of nothing") {
     columns.foreach { column =>
-      val ours = new PageStatistics(column.primitive)
+      val ours = PageStatistics(column.primitive)
       Seq(3L, 0L).foreach { nulls =>
         ours.clear()
         addTo(ours, column, Nil)
@@ -69,7 +69,7 @@ class PageStatisticsSuite extends AnyFunSuite with DrawnValues {
     )
     forRows(cases) { case (column, values) =>
       Seq(values, values.reverse).foreach { ordered =>
-        val ours = new PageStatistics(column.primitive)
+        val ours = PageStatistics(column.primitive)
         addTo(ours, column, ordered)
         check(column, ours.result(1), ordered, 1)
       }
@@ -79,7 +79,7 @@ class PageStatisticsSuite extends AnyFunSuite with DrawnValues {
   test("what has no order that the format defines has no bounds") {
     val undefined = Types.primitive(INT32, OPTIONAL).columnOrder(ColumnOrder.undefined()).named("x")
     forRows(Seq(of("int96").primitive, of("interval").primitive, undefined)) { primitive =>
-      val ours = new PageStatistics(primitive)
+      val ours = PageStatistics(primitive)
       ours.add(new Array[Byte](24), 0, 24)
       assert(!ours.result(1).hasNonNullValue)
     }
@@ -88,7 +88,7 @@ class PageStatisticsSuite extends AnyFunSuite with DrawnValues {
   test("statistics keep their values when the page's memory is used again") {
     Seq("string", "binary", "fixed", "decimal in binary").map(of).foreach { column =>
       forDrawn(Gen.nonEmptyListOf(column.values)) { values =>
-        val ours = new PageStatistics(column.primitive)
+        val ours = PageStatistics(column.primitive)
         val bytes = values.flatten.toArray
         ours.add(bytes, 0, bytes.length)
         val found = ours.result(0)
