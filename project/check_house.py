@@ -81,7 +81,7 @@ def faults(rows: Mapping[str, Row], used: Uses) -> Iterator[str]:
             elif rows[other].floor == row.floor and other not in row.uses:
                 yield f"{room} uses {other} of its floor, which its row does not name"
         for other in sorted(row.uses):
-            if other not in used[room] or rows[other].floor != row.floor:
+            if other not in used[room] & rows.keys() or rows[other].floor != row.floor:
                 yield f"{room} names {other}, which it does not use or which is on another floor"
     try:
         TopologicalSorter({room: row.uses for room, row in rows.items()}).prepare()

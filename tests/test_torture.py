@@ -14,8 +14,8 @@ from pyspark.sql import SparkSession
 from torture.cells import CELLS
 from torture.histories.run import Histories
 from torture.log_damage.run import LogDamage
+from torture.matrix import Matrix
 from torture.plan import Plan
-from torture.readers import Matrix
 from torture.run import KEPT, Torture, is_large
 
 pytestmark = pytest.mark.usefixtures("usual_queries")

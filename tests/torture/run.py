@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 from support.sessions import session_conf
 from torture.checks import Broken, Seen
 from torture.damage import try_damaged_vector
-from torture.drawn import Draft
+from torture.draft import Draft
 from torture.evolution import evolve
 from torture.large import try_large
 from torture.plan import Plan

@@ -23,7 +23,7 @@ from foreign.stats import stats_of
 from foreign.types import STORED, arrow_type
 from support.sessions import session_conf
 from torture.defaults import FEATURE
-from torture.drawn import Draft, Part
+from torture.draft import Draft, Part
 from torture.partitions import column_of, hive_folder, text_of
 from torture.sql_text import ddl, quoted
 

@@ -73,6 +73,12 @@ def test_a_room_that_the_table_does_not_have_and_one_that_is_empty():
     ]
 
 
+def test_a_row_that_names_a_room_without_a_row():
+    table = TABLE.replace("| 2 | `delta.b` | twos | |", "")
+    found = faults_of({A: b"", B: b"", C: B.encode()}, table)
+    assert [fault.split()[0] for fault in found] == ["delta.b", "delta.c"]
+
+
 def test_a_room_that_has_grown_too_large():
     (fault,) = sizes({"a": [f"File{i}" for i in range(MOST_FILES + 1)]})
     assert fault.startswith(f"a has {MOST_FILES + 1} files")

@@ -109,9 +109,9 @@ object UpkeepConf {
   val DriverBytes = SQLConf
     .buildConf("spark.deltaUpkeep.driverBytes")
     .doc(
-      "Statements replay up to this many bytes of a table's log on the driver, and run a Spark job for more. " +
-        "CHECKPOINT counts the commits that it replays, OPTIMIZE and DESCRIBE HEALTH also the checkpoint before " +
-        "them. The driver needs about twice as much memory."
+      "Up to this many bytes of a table's log are replayed on the driver; for more a Spark job runs. CHECKPOINT " +
+        "and CLEANUP LOG count commits, OPTIMIZE and DESCRIBE HEALTH also the checkpoint before them. The driver " +
+        "needs about twice as much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

@@ -44,7 +44,6 @@ private[upkeep] abstract class DeltaSince41 extends DeltaSince33 {
       from: Long,
       catalogTable: Option[CatalogTable]
   ): Iterator[(Long, Seq[Action])] = log.getChanges(from, catalogTable, failOnDataLoss = true)
-
 }
 
 private object DeltaSince41 {

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind, Replay}
+import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind, ReplayPlace}
 import io.deltaupkeep.plan.checkpoint._
 
 import org.apache.spark.sql.delta.upkeep.read.{DriverBytes, ListedLog, Wholeness}
@@ -71,13 +71,14 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
     inputs.baseOf(policy).map(last => Base(last.fragments, last.tail.fileActions.size.toLong))
 
   /** How a full checkpoint would get the state. */
-  private def replay: Replay = {
+  private def replay: ReplayPlace = {
     val bytes = log.snapshot.logSegment.deltas.map(_.getLen).sum
-    if (!log.snapshot.checkpointProvider.isEmpty) Replay.AsJob("it reads the last checkpoint")
+    if (!log.snapshot.checkpointProvider.isEmpty) ReplayPlace.AsJob("it reads the last checkpoint")
     else if (inputs.schema.hasVariantStatistics)
-      Replay.AsJob("variant statistics are read by a query")
-    else DriverBytes.excess(handle.session, "the commits take", bytes).fold[Replay](Replay.OnDriver)(
-      Replay.AsJob(_)
-    )
+      ReplayPlace.AsJob("variant statistics are read by a query")
+    else
+      DriverBytes.excess(handle.session, "the commits take", bytes).fold[ReplayPlace](ReplayPlace.OnDriver)(
+        ReplayPlace.AsJob(_)
+      )
   }
 }

@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.log.Replay
+import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.checkpoint.{Build, CheckpointPlan, Policy}
 
 import org.apache.spark.sql.delta.actions.Action
@@ -22,7 +22,7 @@ private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, tempora
     val kind = partKindOf(plan)
     plan.build match {
       case build: Build.Incremental => onLastCheckpoint(plan, build, kind)
-      case build: Build.Full if build.replay == Replay.OnDriver => fromCommitsOnDriver(plan, kind)
+      case build: Build.Full if build.replay == ReplayPlace.OnDriver => fromCommitsOnDriver(plan, kind)
       case build: Build.Full => fromStateAsJob(build, kind)
       case _: Build.NotNeeded => throw new IllegalStateException("There is nothing to write")
     }
@@ -52,6 +52,7 @@ private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, tempora
   private def fromCommitsOnDriver(plan: CheckpointPlan, kind: PartKind): CheckpointContents = {
     val replay = new DriverReplay(handle, session, log.snapshot)
     val others = new ConcurrentLinkedQueue[Action]
+    // One action for each application and domain is left, so their order does not matter.
     lazy val kept = NonFileActions.newest(others.asScala.toSeq, log.snapshot)
     val files = parts.onDriver(kind, plan.layout.fragmentSize).fill(replay.pieces) { writer =>
       val columns = new FileColumns(CommitParser.Schema, schema.sidecarSchema, session.sessionState.conf)

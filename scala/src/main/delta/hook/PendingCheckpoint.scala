@@ -38,8 +38,8 @@ private[upkeep] case class PendingCheckpoint(
     if (snapshot.version == version) snapshot
     else DeltaApi.current.snapshotOf(snapshot, version, catalogTable)
 
-  private def tableAt(version: Snapshot): DeltaHandle =
-    DeltaHandle.of(session, version, catalogTable).allowing("CHECKPOINT", Intent.Checkpoint)
+  private def tableAt(at: Snapshot): DeltaHandle =
+    DeltaHandle.of(session, at, catalogTable).allowing("CHECKPOINT", Intent.Checkpoint)
 
   private val request = HookRequest.of(session, snapshot)
 

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.{Options, UpkeepErrors}
-import io.deltaupkeep.log.Replay
+import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.compact.{
   CommitOutcome,
   Layout,
@@ -45,8 +45,8 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   /** What it would do, in words. */
   def describe: Seq[String] = plan.describe ++ (selected.replay match {
-    case Replay.OnDriver => None
-    case job: Replay.AsJob => Some(s"the files are found ${job.reason}")
+    case ReplayPlace.OnDriver => None
+    case job: ReplayPlace.AsJob => Some(s"the files are found ${job.reason}")
   })
 
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */

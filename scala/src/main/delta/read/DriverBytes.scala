@@ -10,7 +10,7 @@ private[upkeep] object DriverBytes {
   /**
    * Why the driver should not replay it, or None.
    *
-   * @param what  takes these bytes, with the verb, such as 'the log takes'
+   * @param what subject and verb of the reason, such as 'the log takes'
    */
   def excess(session: SparkSession, what: String, bytes: Long): Option[String] = {
     val most = session.sessionState.conf.getConf(UpkeepConf.DriverBytes)

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.read
 import org.apache.spark.sql.Column
 import org.apache.spark.unsafe.types.UTF8String
 
-/** How reconciliation tells files apart: by their paths in one spelling (protocol, 'Action Reconciliation'). */
+/** Paths in the one spelling by which reconciliation compares them (protocol, 'Action Reconciliation'). */
 private[upkeep] object FilePaths {
 
   /** Marks paths that may have several spellings for one file, such as absolute paths. */

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import io.deltaupkeep.log.Replay
+import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.stats.MergedStats
 
 import org.apache.spark.sql.Dataset
@@ -15,19 +15,19 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * Files of a table, with their statistics.
  *
  * @param selected     by the predicate
- * @param highestRowId in any file of the table, -1 if there is none; None if the table has no row ids, or only some of the
- *                     files were read
- * @param replay       how they were found
+ * @param highestRowId in any file of the table, -1 if there is none; None if the table has no row ids, or only some
+ *                     of the files were read
+ * @param replay       where they were found
  */
 private[upkeep] final case class ActiveFiles(
     selected: Seq[AddFile],
     highestRowId: Option[Long],
-    replay: Replay
+    replay: ReplayPlace
 )
 
 /**
- * Reads the files of a table. A Spark job takes seconds to plan and compile in a fresh session, so the driver replays
- * the log unless it is too large, or its statistics are not in JSON.
+ * Finds the files of a table. A Spark job takes seconds to plan and compile in a fresh session, so the driver replays
+ * the log unless that is too large, or the checkpoint has no statistics as JSON.
  */
 private[upkeep] object ActiveFiles {
   import org.apache.spark.sql.delta.implicits._
@@ -48,12 +48,12 @@ private[upkeep] object ActiveFiles {
       val selected =
         if (predicate.isEmpty) files
         else filtered(handle, predicate, handle.session.createDataset(files))
-      ActiveFiles(selected, highestRowId(handle, files), Replay.OnDriver)
+      ActiveFiles(selected, highestRowId(handle, files), ReplayPlace.OnDriver)
     }
 
   private def replayed(handle: DeltaHandle): Seq[AddFile] = {
     val files = Vector.newBuilder[AddFile]
-    new FileReplay(handle).foreach(files += _)
+    new DriverFiles(handle).foreach(files += _)
     files.result()
   }
 
@@ -71,7 +71,7 @@ private[upkeep] object ActiveFiles {
       val tasks = math.max(1L, math.min(200L, logBytes(handle) / (8L << 20))).toInt
       val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
       val files = filtered(handle, predicate, adds)
-      ActiveFiles(files, if (predicate.isEmpty) highestRowId(handle, files) else None, Replay.AsJob(why))
+      ActiveFiles(files, if (predicate.isEmpty) highestRowId(handle, files) else None, ReplayPlace.AsJob(why))
     }
 
   private def filtered(

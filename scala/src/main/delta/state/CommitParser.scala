@@ -20,8 +20,8 @@ private[upkeep] final class CommitParser(conf: Configuration, sqlConf: SQLConf) 
   private val rows = new JsonRows(CommitParser.Schema, sqlConf)
 
   /**
-   * Calls `use` with each line of a commit, or of a checkpoint in JSON, as a row of [[CommitParser.Schema]]. If the line is not an action that a
-   * checkpoint holds, all columns are null.
+   * Calls `use` with each line of a commit, or of a checkpoint in JSON, as a row of [[CommitParser.Schema]]. Actions
+   * that a checkpoint does not hold give a row of nulls.
    *
    * @throws DamagedAction a line is no action
    */

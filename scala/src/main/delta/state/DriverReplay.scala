@@ -39,20 +39,20 @@ private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSe
   def pieces: Int = splits.size
 
   /**
-   * The actions of a piece that no newer action has replaced. Thread-safe. Each piece is replayed once, and begins
-   * after those before it.
+   * The actions of a piece that no newer action has replaced. Thread-safe. Call it once for each piece, in ascending
+   * order: it waits for the pieces before.
    *
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput a commit is missing or damaged
    */
   def newest(piece: Int): Seq[KeyedAction] =
-    sequencer(piece)(naming(piece)(keyed(splits(piece))))(_.reverseIterator.filter(action =>
-      seen.add(action.key)
-    ).toVector)
+    sequencer(piece)(naming(piece)(keyed(splits(piece)))) { actions =>
+      actions.reverseIterator.filter(action => seen.add(action.key)).toVector
+    }
 
   /**
-   * What is made of the actions of all pieces, in memory.
+   * The results of a function for all actions, the newest first, in memory.
    *
-   * @param make for each thread
+   * @param make the function, for each thread
    */
   def all[T](make: () => KeyedAction => Option[T]): Seq[T] = {
     val use = ThreadLocal.withInitial[KeyedAction => Option[T]](() => make())

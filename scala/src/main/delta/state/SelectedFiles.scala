@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import io.deltaupkeep.log.Replay
+import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.stats.MergedStats
 
@@ -25,7 +25,7 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
     found.selected.iterator.map(add => ids.idOf(add) -> add).toMap
 
   /** How they were found. */
-  def replay: Replay = found.replay
+  def replay: ReplayPlace = found.replay
 
   /** The highest row id in any file of the table; -1 if there is none. None if only some of the files were read. */
   private[upkeep] def highestRowId: Option[Long] = found.highestRowId

@@ -21,7 +21,7 @@ import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, Clus
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
-/** A Delta table at its newest version. The rest of the code uses Delta through it. */
+/** A Delta table at one version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (
     private[upkeep] val session: SparkSession,
     private[upkeep] val table: DeltaTableV2,
@@ -100,7 +100,11 @@ final class DeltaHandle private (
     this
   }
 
-  /** The newest version of the table, if it allows the same. */
+  /**
+   * This table at its newest version.
+   *
+   * @throws io.deltaupkeep.UpkeepException if its features forbid what a statement is going to do
+   */
   def updated(statement: String, intent: Intent): DeltaHandle = newest.allowing(statement, intent)
 
   /**

@@ -99,7 +99,7 @@ object DeltaTarget {
         throw refusal(statement, table, e).orElse(InputFailures.ofLogAlone(statement, table, e)).getOrElse(e)
     }
 
-  /** The same as an error of ours, if Delta refuses a table by its features. */
+  /** Our error in place of Delta's, if Delta refuses a table because of its features. */
   private[table] def refusal(statement: String, table: String, thrown: Throwable): Option[UpkeepException] =
     thrown match {
       case e: DeltaUnsupportedTableFeatureException

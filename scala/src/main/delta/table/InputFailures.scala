@@ -23,13 +23,13 @@ import org.apache.spark.sql.execution.datasources.SchemaColumnConvertNotSupporte
 /** A file has a column, but none of the fields that the table has in it. */
 private[upkeep] final class NoSharedField(val column: String) extends RuntimeException(column)
 
-/** An action in a file of the log lacks something, or is not one. */
+/** A line or a row of the log cannot be read as an action. */
 private[upkeep] final class DamagedAction(thrown: Throwable)
     extends RuntimeException(s"one of its actions cannot be read: ${thrown.getMessage}", thrown)
 
 private[upkeep] object DamagedAction {
 
-  /** Decodes an action whose bytes are already in memory: if that fails, they are at fault. */
+  /** Decodes what is already in memory, so that a failure means damaged bytes and not a store at fault. */
   def in[T](decode: => T): T =
     try decode
     catch { case NonFatal(e) => throw new DamagedAction(e) }

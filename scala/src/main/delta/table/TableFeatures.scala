@@ -64,8 +64,8 @@ private[upkeep] object TableFeatures {
     else None
 
   /**
-   * `ADAPTIVE_METADATA_TABLE`, `UNSUPPORTED_TABLE_FEATURE` or `CATALOG_MANAGED_TABLE`, if the features forbid what a
-   * statement is going to do.
+   * The error if the features forbid what a statement is going to do, or None: `ADAPTIVE_METADATA_TABLE`,
+   * `UNSUPPORTED_TABLE_FEATURE`, `CATALOG_MANAGED_TABLE`.
    */
   def refusal(
       statement: String,

@@ -1,7 +1,7 @@
 package io.deltaupkeep.plan.checkpoint
 
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
-import io.deltaupkeep.log.{CheckpointSet, LogFile, LogFileKind, Replay}
+import io.deltaupkeep.log.{CheckpointSet, LogFile, LogFileKind, ReplayPlace}
 
 /**
  * The layout of a checkpoint, from the request, otherwise from the table's properties.
@@ -32,7 +32,7 @@ final case class FoundCheckpoints(complete: Seq[Seq[LogFile]], damaged: Seq[Dama
  * @param fileActions approximate number of adds and tombstones of its version
  * @param replay      where the whole log can be replayed
  */
-final case class FullFacts(why: String, fileActions: Long, replay: Replay)
+final case class FullFacts(why: String, fileActions: Long, replay: ReplayPlace)
 
 /** Decides what a checkpoint at the table's version must look like, and whether one is needed. Pure. */
 object CheckpointPlanner {
@@ -94,7 +94,7 @@ object CheckpointPlanner {
       facts.fileActions,
       fileParts,
       newFragments = parts(facts.fileActions, layout.fragmentSize),
-      if (layout.policy == Policy.Classic && fileParts > 1) Replay.AsJob("it spreads files over parts")
+      if (layout.policy == Policy.Classic && fileParts > 1) ReplayPlace.AsJob("it spreads files over parts")
       else facts.replay,
       facts.why
     )

@@ -15,10 +15,13 @@ object BinStatus {
   /** Left to a later run by maxFiles or maxBytes. */
   case object Deferred extends BinStatus("deferred")
 
-  /** Another writer replaced one of its files first, so it stays as that writer left it. */
+  /** Another writer changed one of its files first, in a way that cannot be carried over. */
   case object Lost extends BinStatus("lost")
 
-  /** It cannot be spliced, and no other file would be rewritten row by row with it. */
+  /**
+   * It stays as it is: it cannot be spliced and no other file would be rewritten with it, or Spark cannot read
+   * it.
+   */
   case object Left extends BinStatus("left")
 }
 

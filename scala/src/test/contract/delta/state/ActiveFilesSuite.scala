@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.UpkeepConf
-import io.deltaupkeep.log.Replay
+import io.deltaupkeep.log.ReplayPlace
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.ScalaUDF
@@ -32,7 +32,7 @@ class ActiveFilesSuite extends AnyFunSuite {
     val handle = open(path)
     val looks = ScalaUDF(() => { seen.add(spark.conf.getOption(Setting)); true }, BooleanType, Nil)
     val found = ActiveFiles.of(handle, Seq(looks))
-    assert(found.replay.isInstanceOf[Replay.AsJob], found.replay)
+    assert(found.replay.isInstanceOf[ReplayPlace.AsJob], found.replay)
     found.selected
   }
 
@@ -81,7 +81,7 @@ class ActiveFilesSuite extends AnyFunSuite {
     val handle = open(path)
     // Itself, since Delta's replay takes its place where a checksum counts other files.
     val files = Seq.newBuilder[AddFile]
-    new FileReplay(handle).foreach(files += _)
+    new DriverFiles(handle).foreach(files += _)
     val onDriver = files.result()
     assert(onDriver.exists(_.deletionVector != null) && onDriver.forall(_.baseRowId.isDefined))
     val ofDelta = handle.snapshot.allFiles.collect().map(asText).toSeq.sorted
@@ -112,7 +112,7 @@ class ActiveFilesSuite extends AnyFunSuite {
       Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, lines.mkString("", "\n", "\n"))
       val handle = open(path)
       val found = ActiveFiles.of(handle, Nil)
-      assert(found.replay == Replay.OnDriver && found.selected.exists(_.path == add.path) == isKept)
+      assert(found.replay == ReplayPlace.OnDriver && found.selected.exists(_.path == add.path) == isKept)
       val checkpoint = spark.sql(s"CHECKPOINT delta.`$path`").head()
       assert(checkpoint.getAs[String]("mode") == "incremental", checkpoint)
       assert(newest(path).allFiles.collect().exists(_.path == add.path) == isKept)

@@ -1,7 +1,7 @@
 package io.deltaupkeep.plan.checkpoint
 
 import io.deltaupkeep.{TableFacts, Tables, UpkeepException}
-import io.deltaupkeep.log.{LogDirectory, LogFile, Replay}
+import io.deltaupkeep.log.{LogDirectory, LogFile, ReplayPlace}
 
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
@@ -34,7 +34,7 @@ class CheckpointPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks 
       case Some(existing) => CheckpointPlanner.notNeeded(layout, existing, pointer)
       case None =>
         val why = CheckpointPlanner.whyFull(layout, found).getOrElse("none")
-        CheckpointPlanner.toWrite(layout, found, Left(FullFacts(why, actions, Replay.OnDriver)))
+        CheckpointPlanner.toWrite(layout, found, Left(FullFacts(why, actions, ReplayPlace.OnDriver)))
     }
   }
 

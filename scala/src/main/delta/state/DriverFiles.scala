@@ -16,18 +16,18 @@ import org.apache.spark.sql.delta.upkeep.versions.NewFile
 import org.apache.spark.sql.types.StructType
 
 /**
- * Replays the files of a table on the driver, without a Spark job: the commits since the last checkpoint, and then
- * the checkpoint.
+ * The files of a table, found on the driver: in the commits since the last checkpoint, and then in the
+ * checkpoint.
  */
-private[upkeep] final class FileReplay(handle: DeltaHandle) {
-  import FileReplay._
+private[upkeep] final class DriverFiles(handle: DeltaHandle) {
+  import DriverFiles._
 
   private val snapshot = handle.snapshot
   private val session = handle.session.asInstanceOf[ClassicSession]
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
 
   /**
-   * Takes each file, with its path as the log spells it, and otherwise as a checkpoint has it.
+   * Calls `use` with each file: its path as the log spells it, all else as a checkpoint would hold it.
    *
    * @throws io.deltaupkeep.parquet.bytes.UnreadableInput a file of the log is missing or damaged
    */
@@ -35,11 +35,8 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
     val commits = new DriverReplay(handle, session, snapshot)
     commits.all { () =>
       val add = reader
-      action =>
-        Option.when(InJson.has(action.row))(NewFile.changed(add(InJson.action(action.row)))(dataChange =
-          false
-        ))
-    }.foreach(use)
+      action => Option.when(InJson.has(action.row))(add(InJson.action(action.row)))
+    }.foreach(file => use(NewFile.changed(file)(dataChange = false)))
     val add = reader
     CheckpointFiles.all(snapshot.checkpointProvider).foreach { file =>
       val column = if (isJson(file)) InJson else InParquet
@@ -71,7 +68,7 @@ private[upkeep] final class FileReplay(handle: DeltaHandle) {
   private lazy val checkpoint = new CheckpointRows(Columns, session, handle.hadoopConf)
 }
 
-private object FileReplay {
+private object DriverFiles {
   private val Columns = StructType(Seq(Action.logSchema("add")))
   private val InParquet = new FileColumn(Columns, "add")
   private val AddEncoder = encoderFor(addFileEncoder).resolveAndBind(toAttributes(InParquet.fields))

@@ -1,19 +1,19 @@
 package io.deltaupkeep.log
 
-/** How the state of a table is found in its log. */
-sealed abstract class Replay {
+/** Where a log is replayed, and why there. */
+sealed abstract class ReplayPlace {
   def reason: String
 }
 
-object Replay {
+object ReplayPlace {
 
   /** On the driver. */
-  case object OnDriver extends Replay {
+  case object OnDriver extends ReplayPlace {
     override def reason: String = "on the driver"
   }
 
   /** By a Spark job that sorts. */
-  final case class AsJob(why: String) extends Replay {
+  final case class AsJob(why: String) extends ReplayPlace {
     override def reason: String = s"by a Spark job: $why"
   }
 }

@@ -1,4 +1,4 @@
-"""Whether others read what OPTIMIZE writes as they read its inputs: `python -m torture.readers`."""
+"""Whether others read what OPTIMIZE writes as they read its inputs: `python -m torture.matrix`."""
 
 from __future__ import annotations
 
@@ -102,8 +102,7 @@ class Matrix:
             return None
         self.tally["broken cells"] += 1
         again = (
-            f"PYTHONPATH=tests {sys.executable} -m torture.readers --seed {seed} "
-            f"--cells {cell.name}"
+            f"PYTHONPATH=tests {sys.executable} -m torture.matrix --seed {seed} --cells {cell.name}"
         )
         lines = [f"CELL {cell.name}: {len(problems)} problems", *(p[:1500] for p in problems[:20])]
         report = "\n  ".join([*lines, f"table kept below {folder}; again: {again}"])

@@ -1,0 +1,52 @@
+package io.deltaupkeep.plan.checkpoint
+
+import io.deltaupkeep.{OptionEntry, Options}
+
+/** Whether a checkpoint may build on the last one. */
+sealed abstract class Mode
+
+object Mode {
+
+  /** Chooses the cheapest way that gives the same state. */
+  case object Auto extends Mode
+
+  /** From the whole state of the table. */
+  case object Full extends Mode
+}
+
+/** What the user asked for; the rest follows the table's properties. */
+final case class CheckpointRequest(
+    policy: Option[Policy],
+    format: Option[TopLevelFormat],
+    partSize: Option[Long],
+    mode: Mode
+)
+
+object CheckpointRequest {
+  val PolicyOption: OptionEntry[Policy] = OptionEntry.oneOf[Policy](
+    "policy",
+    "Layout of the checkpoint. Default: the table property delta.checkpointPolicy (classic)."
+  )("classic" -> Policy.Classic, "v2" -> Policy.V2)
+  val FormatOption: OptionEntry[TopLevelFormat] = OptionEntry.oneOf[TopLevelFormat](
+    "format",
+    "Format of the top-level file of a v2 checkpoint. Default: json."
+  )("parquet" -> TopLevelFormat.Parquet, "json" -> TopLevelFormat.Json)
+  val PartSizeOption: OptionEntry[Long] = OptionEntry.positive(
+    "partSize",
+    "File actions in one part of a classic checkpoint or one sidecar of a v2 checkpoint. Default: one " +
+      "part, and 50,000 for sidecars."
+  )
+  val ModeOption: OptionEntry[Mode] = OptionEntry.oneOf[Mode](
+    "mode",
+    "'full' builds the checkpoint from the whole state of the table. 'auto' builds it on the last checkpoint " +
+      "if that is possible, which costs only what has changed since. Default: auto."
+  )("auto" -> Mode.Auto, "full" -> Mode.Full)
+  val entries: Seq[OptionEntry[_]] = Seq(PolicyOption, FormatOption, PartSizeOption, ModeOption)
+
+  def apply(options: Options): CheckpointRequest = CheckpointRequest(
+    options.get(PolicyOption),
+    options.get(FormatOption),
+    options.get(PartSizeOption),
+    options.get(ModeOption).getOrElse(Mode.Auto)
+  )
+}
