@@ -27,15 +27,18 @@ from support.page_index import read_page_index
 from support.sessions import as_arrow, session_conf
 from support.splice_cases import CASES, SCHEMA, Case
 from support.splice_checks import (
-    READERS,
+    Asked,
     CannotRead,
     ask,
+    ask_spark,
     assert_no_value_excluded,
     assert_same_rows,
     bloom_filters,
     check_answers,
     check_log_stats,
     check_parquet,
+    check_types,
+    draw,
     optimize_and_check,
     readable,
 )
@@ -69,6 +72,7 @@ NEED_DECODING = {
     "mixed-dictionaries",
     "mixed-schemas",
 }
+ROW_READER_CASE = next(case for case in CASES if case.needs_row_reader)
 # Columns whose spellings disagree, and dates that may be of the legacy calendar.
 NEED_ROWS = {
     "pyarrow-int96",
@@ -98,9 +102,21 @@ class CaseTable:
         }
         self.schema = self.table.frame().schema
         self.before = as_arrow(self.table.frame())
-        self.asked = ask(self.table, self.schema, self.before, READERS, random.Random(SEED))
+        self.old_files = [self.table.file_of(add) for add in self.table.adds().values()]
+        rng = random.Random(SEED)
+        self.asked = ask_spark(self.table, draw(self.schema, self.before, rng, 16))
+        for case in cases:
+            self.asked += self.ask(case, rng)
         self.bins = spark.sql(f"OPTIMIZE {self.table.sql_name}").first().bins
         self.after = as_arrow(self.table.frame())
+
+    def ask(self, case: Case, rng: random.Random) -> list[Asked]:
+        """Have the strangers that can read a case count a few filters."""
+        rows = self.before.filter(pa.compute.field("case") == case.name)
+        held = t.StructType([f for f in self.schema.fields if f.name != CASE_COLUMN.name])
+        drawn = draw(held, rows, rng, 4)
+        strangers = self.strangers[case.name]
+        return [a for name in strangers for a in ask(self.table, name, drawn, rows, case.name)]
 
     def rows_of(self, rows: pa.Table, case: str) -> Rows:
         return canonical_rows(rows.filter(pa.compute.field("case") == case), self.schema, {})
@@ -177,9 +193,18 @@ def test_tier_of_case(case_tables: CaseTables, case: Case):
 
 
 @of_cases
-def test_filters_of_cases(case_tables: CaseTables):
-    made = case_tables.of(CASES[0])
-    check_answers(made.table, made.asked)
+@pytest.mark.parametrize("case", [CASES[0], ROW_READER_CASE], ids=["vectorized", "rows"])
+def test_filters_and_types_of_cases(case_tables: CaseTables, case: Case):
+    made = case_tables.of(case)
+    assert {a.reader for a in made.asked} == {"spark", "pyarrow", "duckdb"}, f"SPLICE_SEED={SEED}"
+    with session_conf(case_tables.spark, ROW_READER if case.needs_row_reader else {}):
+        try:
+            check_answers(made.table, made.asked)
+        except AssertionError as e:
+            raise AssertionError(f"SPLICE_SEED={SEED}: {e}") from e
+    new = [path for path in made.table.adds() if path not in made.old]
+    files = [made.table.file_of(made.table.adds()[path]) for path in new]
+    check_types(made.table.physical_schema(), made.old_files, files)
 
 
 NAMES = st.lists(

@@ -53,7 +53,11 @@ def count_by_pyarrow(file: str, f: Filter) -> int:
     if f.operator in ("null", "not null"):
         condition = column.is_null() if f.operator == "null" else column.is_valid()
     else:
-        condition = _compared(column, f, _scalar(f))
+        value = _scalar(f)
+        found = rows.schema.field(f.path[0]).type
+        if pa.types.is_timestamp(found):  # INT96 has no zone
+            value = pa.scalar(f.value, pa.int64()).cast(pa.timestamp("us", found.tz))
+        condition = _compared(column, f, value)
     return int(rows.count_rows(filter=condition))
 
 

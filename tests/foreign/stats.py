@@ -39,9 +39,12 @@ def _of_struct(columns: list[list[Any]], schema: t.StructType) -> tuple[Any, Any
         nulls[f.name] = len(values) - len(found)
         if found and not isinstance(f.dataType, (t.ArrayType, t.MapType)):
             low, high = min(found, key=order), max(found, key=order)
-            texts = _text(low, f.dataType, False), _text(high, f.dataType, True)
-            if None not in texts:
-                lows[f.name], highs[f.name] = texts
+            for bounds, text in (
+                (lows, _text(low, f.dataType, False)),
+                (highs, _text(high, f.dataType, True)),
+            ):
+                if text is not None:
+                    bounds[f.name] = text
     return lows, highs, nulls
 
 

@@ -25,9 +25,11 @@ from foreign.values import Style, arrow_table
 from foreign.writers import Writer
 from support.sessions import as_arrow
 
-Row = dict[str, Any]
 FAR = 0.05  # the share of far dates
-UNREADABLE = (pa.ArrowException, duckdb.Error, OSError)
+
+
+class Unread(Exception):
+    """A reader cannot read a file."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,11 @@ class ForeignTable:
         schema = self.physical_schema()
         found: Rows = Counter()
         for add in self.adds(partition).values():
-            found += canonical_rows(read(self.file_of(add)), schema, add["partitionValues"])
+            try:
+                rows = read(self.file_of(add))
+            except (pa.ArrowException, duckdb.Error, OSError) as e:
+                raise Unread(str(e)) from e
+            found += canonical_rows(rows, schema, add["partitionValues"])
         return found
 
 
@@ -186,7 +192,7 @@ def _add(
     if file.stats != "none":
         try:
             written = by_pyarrow(str(target))
-        except UNREADABLE:  # pyarrow cannot read all that it writes
+        except (pa.ArrowException, OSError):  # pyarrow cannot read all that it writes
             return {"add": add}
         kept = t.StructType(held.fields[:1]) if file.stats == "some" else held
         add["stats"] = json.dumps(stats_of(written, kept, file.stats))

@@ -6,7 +6,7 @@ import math
 import random
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -65,7 +65,8 @@ def draw_values(kind: t.DataType, count: int, style: Style, rng: random.Random) 
     elif isinstance(kind, t.ArrayType):
         found = _split(kind.elementType, count, style, rng)
     elif isinstance(kind, t.MapType):
-        keys = _split(kind.keyType, count, Style("many", 0.0, style.extreme, 0.0, style.raw), rng)
+        keyed = replace(style, spread="many", nulls=0.0, nan=0.0, bulk=0)
+        keys = _split(kind.keyType, count, keyed, rng)
         keys = [list(dict.fromkeys(some)) for some in keys]
         items = iter(draw_values(kind.valueType, sum(map(len, keys)), style, rng))
         found = [[(key, next(items)) for key in some] for some in keys]
@@ -175,7 +176,7 @@ def as_float(value: float, kind: t.DataType) -> float:
     try:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:
-        return math.copysign(3e38, value)
+        return as_float(math.copysign(3e38, value), kind)
 
 
 def arrow_table(

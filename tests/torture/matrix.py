@@ -316,7 +316,7 @@ class Trial:
             texts, errors = read_columns(by, place, t.StructType(fields))
             where = f"{name} {place.files} by {reader}"
             for column, error in errors.items():
-                if self._is_of_spark(reader, name, error):
+                if self._is_of_spark(reader, name, column, error):
                     self._leave_out(reader, column, "cannot read, by rows,", error)
                 else:
                     self.problems.append(f"{where}: {column} cannot be read any more: {error:.300}")
@@ -329,9 +329,13 @@ class Trial:
                 if f.path[0] not in errors:
                     self._count_again(by, place, f, sorted(counts), where)
 
-    def _is_of_spark(self, reader: str, name: str, error: str) -> bool:
+    def _is_of_spark(self, reader: str, name: str, column: str, error: str) -> bool:
         """Tell whether polars lacks the encoding that Spark has for long decimals in version 2."""
-        return reader == "polars" and name in self.by_rows and "DeltaByteArray" in error
+        is_long = re.search(
+            r"decimal\((19|[23]\d)", self.cell.schema[column].dataType.simpleString()
+        )
+        by_rows = name in self.by_rows and is_long is not None
+        return reader == "polars" and by_rows and "DeltaByteArray" in error
 
     def _count_again(
         self, by: Reader, place: Place, f: Filter, expected: list[int], where: str
