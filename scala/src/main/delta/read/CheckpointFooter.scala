@@ -5,6 +5,7 @@ import scala.util.Using
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.SideBySide
+import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.chunk.ChunkValues
 import io.deltaupkeep.parquet.file.BloomFilterSpec
 import io.deltaupkeep.plan.checkpoint.Fragment
@@ -211,9 +212,15 @@ private[upkeep] object CheckpointFooter extends Logging {
         false
     }
 
-  /** Reads the footers of several files, a few at a time. */
+  /**
+   * Reads the footers of several files, a few at a time.
+   *
+   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput one of them is missing or damaged
+   */
   def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
-    SideBySide.map(files, "delta-upkeep-footers", Threads)(read(_, conf)(look))
+    SideBySide.map(files, "delta-upkeep-footers", Threads) { file =>
+      UnreadableInput.naming(file.getPath.toString)(read(file, conf)(look))
+    }
 
   /**
    * Reads the pages of files, and verifies the checksums of those that have one.

@@ -7,7 +7,7 @@ import org.apache.spark.sql.Dataset
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.{DeltaLog, RowId}
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, DriverBytes}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointFooter, DriverBytes}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -57,12 +57,16 @@ private[upkeep] object ActiveFiles {
     files.result()
   }
 
-  private def obstacle(handle: DeltaHandle): Option[String] = {
-    val snapshot = handle.snapshot
-    val hasStatistics =
-      snapshot.checkpointProvider.isEmpty || CheckpointSchema.hasStatisticsAsJson(snapshot)
-    if (!hasStatistics) Some("the checkpoint has no statistics as JSON")
-    else DriverBytes.excess(handle.session, "the log takes", logBytes(handle))
+  private def obstacle(handle: DeltaHandle): Option[String] =
+    DriverBytes.excess(handle.session, "the log takes", logBytes(handle))
+      .orElse(Option.unless(hasStatistics(handle))("the checkpoint has no statistics as JSON"))
+
+  /** By its footers: the table's properties may have changed since it was written. */
+  private def hasStatistics(handle: DeltaHandle): Boolean = {
+    val files = CheckpointFiles.all(handle.snapshot.checkpointProvider)
+    CheckpointFooter
+      .readAll(files.filter(_.getPath.getName.endsWith(".parquet")), handle.hadoopConf)(_.hasStatistics)
+      .forall(identity)
   }
 
   /** Each task reads 8 MiB of the log: one costs tens of milliseconds, whatever it reads. */

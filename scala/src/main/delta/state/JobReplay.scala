@@ -28,21 +28,21 @@ private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot)
     val sorted = everything
       .select(
         canonicalOf(coalesce(col("add.path"), col("remove.path"))).as(Path) +: Detail +: col(Version) +:
-          CheckpointSchema.Columns.map(col): _*
+          col(Line) +: CheckpointSchema.Columns.map(col): _*
       )
       .where(col(Path).isNotNull || col(DetailName).isNotNull)
       .repartition(parts, col(Path))
       // Paths have long common prefixes. Comparing a number first settles most comparisons.
       .select(xxhash64(col(Path), col(DetailName)).as(Hash), col("*"))
-      .sortWithinPartitions(col(Hash), col(Path), col(DetailName), col(Version).desc)
+      .sortWithinPartitions(col(Hash), col(Path), col(DetailName), col(Version).desc, col(Line).desc)
     val unexpired = snapshot.minFileRetentionTimestamp
     sorted
       .where(FirstOfRun(col(Hash), col(Path), col(DetailName)))
-      .where(col("remove").isNull || col("remove.deletionTimestamp") > unexpired)
+      .where(col("remove.path").isNull || col("remove.deletionTimestamp") > unexpired)
       .where(snapshot.minSetTransactionRetentionTimestamp.fold(lit(true)) { oldest =>
-        col("txn").isNull || col("txn.lastUpdated") > oldest
+        col("txn.appId").isNull || col("txn.lastUpdated") > oldest
       })
-      .where(col("domainMetadata").isNull || !col("domainMetadata.removed"))
+      .where(col("domainMetadata.domain").isNull || !col("domainMetadata.removed"))
       .withColumn("add", atItsPath(col("add")))
       .withColumn("remove", atItsPath(col("remove")))
   }
@@ -54,17 +54,20 @@ private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot)
    */
   def adds(tasks: Int): Dataset[AddFile] = {
     import org.apache.spark.sql.delta.implicits._
-    actions(tasks).where(col("add").isNotNull).select("add.*").as[AddFile]
+    actions(tasks).where(col("add.path").isNotNull).select("add.*").as[AddFile]
   }
 
-  /** Every action of the checkpoint and the commits, with its version. */
+  /**
+   * Every action of the checkpoint and the commits, with its version. In a commit, the last action for a file counts,
+   * as in Delta. Pieces of a large commit are in the partitions in their order.
+   */
   private def everything: DataFrame = {
     val commits = DeltaLogFileIndex(DeltaLogFileIndex.COMMIT_FILE_FORMAT, snapshot.logSegment.deltas)
-      .map(deltaLog.loadIndex(_, Action.logSchema))
+      .map(deltaLog.loadIndex(_, Action.logSchema).withColumn(Line, monotonically_increasing_id()))
     val checkpoint = DeltaApi.current.checkpointActions(session, snapshot).map { actions =>
       // If it has statistics only as a struct, they are converted to JSON.
       val add = col("add").withField("stats", col(Snapshot.ADD_STATS_TO_USE_COL_NAME))
-      actions.withColumn("add", when(col("add.path").isNotNull, add))
+      actions.withColumn("add", when(col("add.path").isNotNull, add)).withColumn(Line, lit(0L))
     }
     (checkpoint.toSeq ++ commits).map(_.select(columns: _*)).reduce(_ union _)
   }
@@ -83,9 +86,10 @@ private object JobReplay {
   private val Path = "canonicalPath"
   private val DetailName = "detail"
   private val Version = "version"
+  private val Line = "line"
   private val Hash = "hash"
 
-  private val columns = (Version +: CheckpointSchema.Columns).map(col)
+  private val columns = (Version +: Line +: CheckpointSchema.Columns).map(col)
 
   /** The key that distinguishes the actions of one path, and actions without a path. */
   private val Detail: Column = coalesce(

@@ -12,7 +12,7 @@ import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.expressions.ScalaUDF
 import org.apache.spark.sql.delta.DeltaLog
-import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescriptor}
+import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescriptor, SetTransaction}
 import org.apache.spark.sql.delta.upkeep.TestSession
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 import org.apache.spark.sql.types.BooleanType
@@ -117,6 +117,37 @@ class ActiveFilesSuite extends AnyFunSuite {
       assert(checkpoint.getAs[String]("mode") == "incremental", checkpoint)
       assert(newest(path).allFiles.collect().exists(_.path == add.path) == isKept)
     }
+  }
+
+  test("the same holds for the job that replays a large log") {
+    for (isKept <- Seq(true, false)) {
+      val path = newTable(s"twice-by-job-$isKept", 3)
+      spark.sql(s"CHECKPOINT delta.`$path`")
+      val add = newest(path).allFiles.where("partitionValues.p = '0'").head()
+      val actions = Seq(add.remove, add)
+      val transactions = Seq(7, 8).map(SetTransaction("app", _, Some(Long.MaxValue)))
+      val lines = ((if (isKept) actions else actions.reverse) ++ transactions).map(_.json)
+      Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, lines.mkString("", "\n", "\n"))
+      DeltaLog.clearCache()
+      spark.sql(s"CHECKPOINT delta.`$path` OPTIONS (mode = 'full')")
+      assert(newest(path).allFiles.collect().exists(_.path == add.path) == isKept)
+      assert(newest(path).setTransactions.map(_.version) == Seq(8))
+    }
+  }
+
+  test("statistics of the checkpoint are found as it was written, not as the next one will be") {
+    val path = newTable("flipped", 4)
+    spark.sql(
+      s"ALTER TABLE delta.`$path` SET TBLPROPERTIES " +
+        "('delta.checkpoint.writeStatsAsJson' = 'false', 'delta.checkpoint.writeStatsAsStruct' = 'true')"
+    )
+    spark.sql(s"CHECKPOINT delta.`$path`")
+    spark.sql(
+      s"ALTER TABLE delta.`$path` SET TBLPROPERTIES ('delta.checkpoint.writeStatsAsJson' = 'true')"
+    )
+    DeltaLog.clearCache()
+    val found = byJob(path)
+    assert(found.map(asText).sorted == newest(path).allFiles.collect().map(asText).toSeq.sorted)
   }
 }
 
