@@ -38,7 +38,7 @@ private[parquet] final class WrittenBy(createdBy: String) {
    * the bytes of decimals as unsigned, and one took a shorter string for the lesser one.
    */
   def boundsAll(column: PrimitiveType): Boolean =
-    if (isFloating(column)) is(ParquetJava, TypedBounds)
+    if (isFloating(column)) is(ParquetJava, TypedBounds) && isBefore(ParquetJava, CountedNans)
     else if (isDecimalInBytes(column)) is(ParquetJava, TypedBounds) || is(ArrowCpp, DecimalOrder)
     else if (isInBytes(column)) !name.contains(ArrowRust) || is(ArrowRust, StringOrder)
     else true
@@ -75,6 +75,9 @@ private object WrittenBy {
    * the greatest value, so readers ignore bounds that are NaN.
    */
   private val TypedBounds = new SemanticVersion(1, 10, 0)
+
+  /** Since parquet-java 1.18.0 (August 2026) bounds leave NaN out, and `nan_count` tells of it. */
+  private val CountedNans = new SemanticVersion(1, 18, 0)
 
   /** PARQUET-816: Arrow and Impala read extra bytes in files by parquet-java before 1.2.9 (October 2013). */
   private val SizeWithDictionary = new SemanticVersion(1, 2, 9)
