@@ -24,8 +24,6 @@ import org.apache.spark.sql.delta.upkeep.read.{
 }
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
-import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
 /** The checkpoint from which Delta reads a table, as the base of a new one. */
 private[checkpoint] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
@@ -94,7 +92,7 @@ private[checkpoint] object LastCheckpoint {
 
   /** A checkpoint by its files; None if there are none. */
   private def of(handle: DeltaHandle, checkpoint: CheckpointProvider): Option[LastCheckpoint] =
-    DeltaApi.current.complete(checkpoint) match {
+    CheckpointFiles.complete(checkpoint) match {
       case v2: V2CheckpointProvider => Some(new LastV2Checkpoint(handle, v2))
       case classic: PreloadedCheckpointProvider => Some(new LastClassicCheckpoint(handle, classic))
       case _ => None
@@ -122,9 +120,11 @@ private[checkpoint] object LastCheckpoint {
 
   private def filesOf(handle: DeltaHandle, instance: CheckpointInstance): Seq[FileStatus] = {
     val store = handle.snapshot.deltaLog.store
-    ListedLog.between(store, handle.logPath, handle.hadoopConf, instance.version, instance.version)
-      .collect { case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file }
-      .toSeq
+    val version = instance.version
+    CheckpointFiles.topLevel(
+      instance,
+      ListedLog.between(store, handle.logPath, handle.hadoopConf, version, version).toSeq
+    )
   }
 }
 

@@ -9,11 +9,17 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   V2CheckpointProvider
 }
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 
 /** From files to a checkpoint, and back. */
 private[upkeep] object CheckpointFiles {
+
+  /** The top-level files of a checkpoint among the files of a log. */
+  def topLevel(instance: CheckpointInstance, listed: Seq[FileStatus]): Seq[FileStatus] = listed.collect {
+    case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file
+  }
 
   /** The checkpoint that some files make. A v2 checkpoint may have a classic name. */
   def checkpoint(handle: DeltaHandle, files: Seq[FileStatus]): CheckpointProvider = {
@@ -27,20 +33,22 @@ private[upkeep] object CheckpointFiles {
       snapshot.logSegment.lastCommitFileModificationTimestamp
     )
     // This finds out what kind of checkpoint it is.
-    new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
-      .checkpointProvider
+    DamagedAction.inDelta {
+      new Snapshot(handle.logPath, instance.version, segment, snapshot.deltaLog, snapshot.checksumOpt)
+        .checkpointProvider
+    }
   }
 
   /** The Parquet files that hold its file actions. Reads a top-level file. */
   def withFileActions(checkpoint: CheckpointProvider): Seq[FileStatus] =
-    DeltaApi.current.complete(checkpoint) match {
+    complete(checkpoint) match {
       case v2: V2CheckpointProvider => v2.sidecarFileStatuses
       case other => other.topLevelFiles
     }
 
   /** Its sidecars. Reads a top-level file. */
   def sidecars(checkpoint: CheckpointProvider): Seq[FileStatus] =
-    DeltaApi.current.complete(checkpoint) match {
+    complete(checkpoint) match {
       case v2: V2CheckpointProvider => v2.sidecarFileStatuses
       case _ => Nil
     }
@@ -48,4 +56,8 @@ private[upkeep] object CheckpointFiles {
   /** All its files, not only those with file actions. Reads a top-level file. */
   def all(checkpoint: CheckpointProvider): Seq[FileStatus] =
     (checkpoint.topLevelFiles ++ sidecars(checkpoint)).distinctBy(_.getPath)
+
+  /** The same checkpoint, known with its sidecars. Reads a top-level file. */
+  def complete(checkpoint: CheckpointProvider): CheckpointProvider =
+    DamagedAction.inDelta(DeltaApi.current.complete(checkpoint))
 }

@@ -18,7 +18,7 @@ import org.apache.spark.sql.delta.actions.{
   SetTransaction,
   SidecarFile
 }
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
+import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.util.FileNames
 
 /** Reads single files of the log through Delta's own readers. */
@@ -35,9 +35,10 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
    */
   def inCommitTimestamp(version: Long): Option[Long] = {
     val file = FileNames.unsafeDeltaFile(handle.logPath, version)
-    naming(file)(
-      DeltaHistoryManager.getCommitInfoOpt(deltaLog.store, file, conf).flatMap(_.inCommitTimestamp)
-    )
+    naming(file) {
+      DamagedAction.inDelta(DeltaHistoryManager.getCommitInfoOpt(deltaLog.store, file, conf))
+        .flatMap(_.inCommitTimestamp)
+    }
   }
 
   private def naming[T](file: Path)(read: => T): T =
@@ -53,16 +54,18 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
    */
   private[upkeep] def actions(path: Path): Seq[Action] =
     Using.resource(deltaLog.store.readAsIterator(path, conf)) { lines =>
-      lines.filterNot(_.trim.isEmpty).map(Action.fromJson).toList
+      lines.filterNot(_.trim.isEmpty).map(decoded).toList
     }
 
   /** The actions of a commit about applications and domains, which may be few among many about files. */
   private[upkeep] def transactionsAndDomains(commit: Path): Seq[Action] =
     Using.resource(deltaLog.store.readAsIterator(commit, conf)) { lines =>
-      lines.filter(line => OtherActions.exists(line.contains(_))).map(Action.fromJson).collect {
+      lines.filter(line => OtherActions.exists(line.contains(_))).map(decoded).collect {
         case action @ (_: SetTransaction | _: DomainMetadata) => action
       }.toList
     }
+
+  private def decoded(line: String): Action = DamagedAction.in(Action.fromJson(line))
 
   /**
    * The sidecars that a checkpoint names. A checkpoint in the form of the v2 spec has a `checkpointMetadata`

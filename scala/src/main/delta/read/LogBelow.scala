@@ -9,7 +9,7 @@ import org.apache.spark.sql.delta.CheckpointInstance
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
-import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
+import org.apache.spark.sql.delta.util.FileNames.DeltaFile
 
 /** What the log says about a version, apart from the checkpoints of that version. */
 private[upkeep] final class LogBelow(handle: DeltaHandle) extends Logging {
@@ -53,10 +53,8 @@ private[upkeep] final class LogBelow(handle: DeltaHandle) extends Logging {
       files: Seq[FileStatus],
       reader: DeltaLogReader
   ): Seq[Action] = {
-    val topLevel = files.collect {
-      case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == checkpoint => file
-    }
-    val (inJson, inParquet) = topLevel.partition(_.getPath.getName.endsWith(".json"))
+    val (inJson, inParquet) =
+      CheckpointFiles.topLevel(checkpoint, files).partition(_.getPath.getName.endsWith(".json"))
     inJson.flatMap(file => reader.transactionsAndDomains(file.getPath)) ++
       NonFileActions.in(inParquet, handle.session.asInstanceOf[ClassicSession], conf)
   }

@@ -93,11 +93,8 @@ object DeltaTarget {
    * log that is not whole.
    */
   private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
-    try body
-    catch {
-      case NonFatal(e) =>
-        throw refusal(statement, table, e).orElse(InputFailures.ofLogAlone(statement, table, e)).getOrElse(e)
-    }
+    try InputFailures.explainedLog(statement, table)(body)
+    catch { case NonFatal(e) => throw refusal(statement, table, e).getOrElse(e) }
 
   /** Our error in place of Delta's, if Delta refuses a table because of its features. */
   private[table] def refusal(statement: String, table: String, thrown: Throwable): Option[UpkeepException] =

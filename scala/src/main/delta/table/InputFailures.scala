@@ -33,6 +33,18 @@ private[upkeep] object DamagedAction {
   def in[T](decode: => T): T =
     try decode
     catch { case NonFatal(e) => throw new DamagedAction(e) }
+
+  /** Reads the log by Delta's own code alone, which does not expect an action that lacks a field. */
+  def inDelta[T](read: => T): T =
+    try read
+    catch { case NonFatal(e) if lacksField(e) => throw new DamagedAction(e) }
+
+  private def lacksField(failure: Throwable): Boolean = failure match {
+    case _: NullPointerException => true
+    case e: IllegalArgumentException =>
+      Option(e.getMessage).exists(_.startsWith("Expected a non-null value"))
+    case _ => false
+  }
 }
 
 /** Tells a user which file of a table a statement could not read, in place of a task's failure. */
@@ -92,24 +104,14 @@ object InputFailures {
       val what = if (isMissing(fault.cause)) Some("it does not exist") else damage(fault.cause)
       what.map(problem => s"${fault.file}: $problem")
     }
-    named.orElse(ofFile).map(UpkeepErrors.logDamaged(statement, table, _, failure))
+    def ofAction = causesOf(failure).collectFirst { case action: DamagedAction => action.getMessage }
+    named.orElse(ofFile).orElse(ofAction).map(UpkeepErrors.logDamaged(statement, table, _, failure))
   }
 
-  /** The same if only the log was read: Delta does not expect an action that lacks a field. */
-  def ofLogAlone(statement: String, table: String, failure: Throwable): Option[Throwable] = {
-    ofLog(statement, table, failure)
-      .orElse(lacking(failure).map(UpkeepErrors.logDamaged(statement, table, _, failure)))
-  }
-
-  private def lacking(failure: Throwable): Option[String] =
-    Option.when(lacksField(failure))(s"an action lacks a field (${failure.getMessage})")
-
-  private def lacksField(failure: Throwable): Boolean = failure match {
-    case _: NullPointerException => true
-    case e: IllegalArgumentException =>
-      Option(e.getMessage).exists(_.startsWith("Expected a non-null value"))
-    case _ => false
-  }
+  /** Runs what only reads the log, by Delta's code. */
+  private[upkeep] def explainedLog[T](statement: String, table: String)(read: => T): T =
+    try DamagedAction.inDelta(read)
+    catch { case NonFatal(e) => throw ofLog(statement, table, e).getOrElse(e) }
 
   /** Why Spark can never read a data file, although it is undamaged. */
   private[upkeep] object Unreadable {
@@ -148,8 +150,8 @@ object InputFailures {
 
   /** What is wrong with a file of the log, as `damage`; it may also be missing. */
   private[upkeep] def damageOfLog(failure: Throwable): Option[String] =
-    if (isMissing(failure)) Some(s"a file is missing: ${failure.getMessage}")
-    else damage(failure).orElse(lacking(failure))
+    if (isMissing(failure)) Some(s"a file is missing: ${causesOf(failure).last.getMessage}")
+    else damage(failure)
 
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 

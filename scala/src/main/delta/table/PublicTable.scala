@@ -1,7 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.table
 
 import scala.jdk.CollectionConverters._
-import scala.util.control.NonFatal
 
 import io.delta.tables.DeltaTable
 
@@ -12,18 +11,14 @@ object PublicTable {
 
   /** @throws io.deltaupkeep.UpkeepException `LOG_DAMAGED` */
   def forName(session: SparkSession, name: String): AnyRef =
-    opened("UpkeepTable.forName", name)(DeltaTable.forName(session, name))
+    InputFailures.explainedLog("UpkeepTable.forName", name)(DeltaTable.forName(session, name))
 
   /** @throws io.deltaupkeep.UpkeepException `EMPTY_NAME`, `LOG_DAMAGED` */
   def forPath(session: SparkSession, path: String, fileSystemOptions: Map[String, String]): AnyRef = {
     val method = "UpkeepTable.forPath"
     DeltaTarget.requireText(method, path)
-    opened(method, DeltaTarget.quoted(Seq("delta", path))) {
+    InputFailures.explainedLog(method, DeltaTarget.quoted(Seq("delta", path))) {
       DeltaTable.forPath(session, path, fileSystemOptions.asJava)
     }
   }
-
-  private def opened(method: String, table: String)(open: => DeltaTable): DeltaTable =
-    try open
-    catch { case NonFatal(e) => throw InputFailures.ofLogAlone(method, table, e).getOrElse(e) }
 }

@@ -16,7 +16,13 @@ import org.apache.spark.sql.delta.{DeltaLog, LastCheckpointInfo}
 import org.apache.spark.sql.delta.upkeep.TestSession
 import org.apache.spark.sql.delta.upkeep.checkpoint.{CheckpointedLogs, TableCheckpoint}
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, ListedLog}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, InputFailures, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{
+  DamagedAction,
+  DeltaHandle,
+  DeltaTarget,
+  InputFailures,
+  Intent
+}
 
 /** What a store does not give for a while is neither damaged nor missing. */
 class StoreFaultSuite extends AnyFunSuite with CheckpointedLogs {
@@ -119,5 +125,12 @@ class StoreFaultSuite extends AnyFunSuite with CheckpointedLogs {
     def damage(reader: String) = InputFailures.damageOfLog(new IOException(endIn(reader)))
     assert(damage("org.apache.parquet.hadoop.util.H1SeekableInputStream").contains("it ends too early"))
     assert(damage("org.apache.hadoop.ipc.Client$IpcStreams").isEmpty)
+  }
+
+  test("a lacking value is damage where Delta reads the log, and a fault of ours elsewhere") {
+    val lacking = new NullPointerException("value")
+    assert(InputFailures.damageOfLog(lacking).isEmpty)
+    val inDelta = intercept[DamagedAction](DamagedAction.inDelta(throw lacking))
+    assert(InputFailures.damageOfLog(inDelta).exists(_.contains("value")))
   }
 }
