@@ -50,6 +50,29 @@ def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
     assert rows[1].checkpoint.status == "written"
 
 
+@pytest.mark.parametrize("may_clean", ["true", "false"])
+def test_health_advises_what_maintain_does(
+    spark: SparkSession, table: TableFactory, may_clean: str
+):
+    """A cleanup waits for a checkpoint: MAINTAIN writes it only where it may clean up."""
+    t = table(1, 2, 3, enableExpiredLogCleanup=may_clean)
+    t.age_log(days=40, up_to=3)
+
+    def health() -> dict[str, tuple[str, str | None]]:
+        rows = spark.sql(f"DESCRIBE HEALTH {t.sql_name}").collect()
+        return {row.check: (row.severity, row.remedy) for row in rows}
+
+    due = spark.sql(f"MAINTAIN {t.sql_name} DRY RUN").collect()[1].due
+    assert due == (may_clean == "true")
+    before = health()
+    assert (before["commitsSinceCheckpoint"][0] == "warning") == due
+    assert before["expiredLog"] == ("info", f"CHECKPOINT {t.sql_name}")
+    spark.sql(before["expiredLog"][1])
+    after = health()
+    assert after["commitsSinceCheckpoint"][0] == "ok"
+    assert after["expiredLog"][0] == "ok"
+
+
 def test_health_counts_the_files_that_maintain_would_rewrite(spark: SparkSession, tmp_path: Path):
     """Of a clustered table too, where a compaction would take other files."""
     name = f"delta.`{tmp_path / 'clustered'}`"

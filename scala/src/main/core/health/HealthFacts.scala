@@ -52,8 +52,10 @@ object Orphans {
 }
 
 /**
- * All input of the checks: the table and its files, what OPTIMIZE and CLEANUP LOG would do, and the log. `now` in
- * milliseconds since the epoch.
+ * All input of the checks: the table and its files, what OPTIMIZE and CLEANUP LOG would do, and the log.
+ *
+ * @param checkpointDue why MAINTAIN would write a checkpoint, if it would
+ * @param now           in milliseconds since the epoch
  */
 final case class HealthFacts(
     table: TableFacts,
@@ -64,6 +66,7 @@ final case class HealthFacts(
     cleanup: CleanupPlan,
     checkpoint: Option[NewestCheckpoint],
     since: SinceCheckpoint,
+    checkpointDue: Option[String],
     load: LoadCost,
     hook: Option[HookOutcome],
     now: Long

@@ -6,7 +6,6 @@ import scala.concurrent.duration.{DurationLong, FiniteDuration}
 
 import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.log.LogFile
-import io.deltaupkeep.plan.checkpoint.CheckpointDue
 import io.deltaupkeep.plan.cleanup.{CleanupPlan, Verdict}
 
 /** Checks of the log and its checkpoints. Pure. */
@@ -60,17 +59,16 @@ private[health] object LogChecks {
   private def commitsSinceCheckpoint(facts: HealthFacts): HealthResult = {
     val limits = facts.table.checkpointLimits
     val commits = facts.since.commits
-    val due = CheckpointDue.reason(limits, facts.since)
     val severity =
       if (commits > 10L * limits.commits) Severity.Critical
-      else if (due.nonEmpty) Severity.Warning
+      else if (facts.checkpointDue.nonEmpty) Severity.Warning
       else Severity.Ok
     new Checks(facts.table).result(
       "commitsSinceCheckpoint",
       severity,
       Some(commits.toDouble),
       "commits",
-      due.fold(
+      facts.checkpointDue.fold(
         s"${CountText.of(commits, "commit")} since the last checkpoint; " +
           s"delta.checkpointInterval is ${limits.commits}."
       )(why => s"A checkpoint is due: $why."),
@@ -133,7 +131,7 @@ private[health] object LogChecks {
       "files",
       plan.message,
       "No version inside the retention needs them, but they are listed and take up storage.",
-      Some(if (plan.needsCheckpoint) "MAINTAIN" else "CLEANUP LOG"),
+      Some(if (plan.needsCheckpoint) "CHECKPOINT" else "CLEANUP LOG"),
       expiredByKind(plan)
     )
   }

@@ -1,30 +1,23 @@
 package io.deltaupkeep.maintain
 
 import io.deltaupkeep.{CountText, OptionEntry}
-import io.deltaupkeep.plan.checkpoint.{CheckpointDue, CheckpointRequest}
+import io.deltaupkeep.plan.checkpoint.{CheckpointDue, CheckpointRequest, SinceCheckpoint}
 
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** CHECKPOINT, if a commit would have made it due, or if the next step needs it. */
 object CheckpointStep extends Step {
   override val name: String = "checkpoint"
   override val entries: Seq[OptionEntry[_]] = CheckpointRequest.entries
 
-  override def plan(table: DeltaHandle, options: StepOptions, now: Long): StepPlan = {
-    val lag = new CheckpointLag(table)
-    val since = lag.since(now)
-    val due = CheckpointDue.reasonToMaintain(
-      table.facts.checkpointLimits,
-      since,
-      CleanupStep.needsCheckpoint(table, options, now),
-      lag.isNamed
-    )
-    due match {
+  override def plan(input: StepInput): StepPlan = {
+    val lag = new CheckpointLag(input.table)
+    val since = lag.since(input.now)
+    reason(input, since, lag) match {
       case None => StepPlan.NotDue(s"${CountText.of(since.commits, "commit")} since the last one")
       case Some(reason) =>
-        val checkpoint = TableCheckpoint(table, CheckpointRequest(options.of(entries)))
+        val checkpoint = TableCheckpoint(input.table, CheckpointRequest(input.options.of(entries)))
         StepPlan.Due(
           reason,
           () => StepResult(checkpoint = Some(checkpoint.planned())),
@@ -32,4 +25,18 @@ object CheckpointStep extends Step {
         )
     }
   }
+
+  /** Why a checkpoint is due, or None. */
+  def reason(input: StepInput): Option[String] = {
+    val lag = new CheckpointLag(input.table)
+    reason(input, lag.since(input.now), lag)
+  }
+
+  private def reason(input: StepInput, since: SinceCheckpoint, lag: CheckpointLag): Option[String] =
+    CheckpointDue.reasonToMaintain(
+      input.table.facts.checkpointLimits,
+      since,
+      CleanupStep.needsCheckpoint(input),
+      lag.isNamed
+    )
 }

@@ -37,8 +37,8 @@ object Maintenance {
 
   /** What the steps would do to a version of a table. */
   def planned(table: DeltaHandle, options: StepOptions): Seq[MaintainResult] = {
-    val now = table.now
-    steps.map(row(_, table, options, now, dryRun = true))
+    val input = new StepInput(table, options, table.now)
+    steps.map(row(_, input, dryRun = true))
   }
 
   /**
@@ -54,7 +54,7 @@ object Maintenance {
         steps.flatMap { step =>
           try {
             val table = tableFor(step)
-            Some(row(step, table, options, table.now, dryRun = false))
+            Some(row(step, new StepInput(table, options, table.now), dryRun = false))
           } catch {
             case e: UpkeepException if step.mayGoOnAfter(e) =>
               unfinished = Some(e)
@@ -71,14 +71,8 @@ object Maintenance {
   }
 
   /** Plans a step, and does what is due. */
-  private def row(
-      step: Step,
-      table: DeltaHandle,
-      options: StepOptions,
-      now: Long,
-      dryRun: Boolean
-  ): MaintainResult = {
-    val plan = step.plan(table, options, now)
+  private def row(step: Step, input: StepInput, dryRun: Boolean): MaintainResult = {
+    val plan = step.plan(input)
     val (due, status, result) = plan match {
       case due: StepPlan.Due if dryRun => (true, "planned", due.planned())
       case due: StepPlan.Due => (true, "done", due.execute())
@@ -86,7 +80,7 @@ object Maintenance {
       case _: StepPlan.Skipped => (false, "skipped", StepResult())
     }
     MaintainResult(
-      table.path,
+      input.table.path,
       step.name,
       due,
       dryRun,

@@ -4,17 +4,16 @@ import io.deltaupkeep.{CountText, OptionEntry, UpkeepException}
 import io.deltaupkeep.plan.compact.OptimizeSettings
 
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** OPTIMIZE of the whole table, in its own layout. */
 object OptimizeStep extends Step {
   override val name: String = "optimize"
   override val entries: Seq[OptionEntry[_]] = OptimizeSettings.entries
 
-  override def plan(table: DeltaHandle, options: StepOptions, now: Long): StepPlan =
-    if (table.facts.catalogManaged) StepPlan.Skipped("the catalog decides on file rewrites")
+  override def plan(input: StepInput): StepPlan =
+    if (input.table.facts.catalogManaged) StepPlan.Skipped("the catalog decides on file rewrites")
     else {
-      val optimize = TableOptimize.ofAll(table, options.of(entries))
+      val optimize = TableOptimize.ofAll(input.table, input.options.of(entries))
       if (optimize.plan.isEmpty) StepPlan.NotDue("no files to rewrite")
       else
         StepPlan.Due(

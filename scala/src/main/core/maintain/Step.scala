@@ -2,9 +2,10 @@ package io.deltaupkeep.maintain
 
 import io.deltaupkeep.{OptionEntry, Options, UpkeepException}
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
-import io.deltaupkeep.plan.cleanup.CleanupResult
+import io.deltaupkeep.plan.cleanup.{CleanupResult, CleanupSettings}
 import io.deltaupkeep.plan.compact.OptimizeResult
 
+import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** One thing that maintenance does to a table if it is due. */
@@ -15,15 +16,22 @@ trait Step {
 
   def entries: Seq[OptionEntry[_]]
 
-  /**
-   * What there is to do in a version of a table.
-   *
-   * @param now in milliseconds since the epoch
-   */
-  def plan(table: DeltaHandle, options: StepOptions, now: Long): StepPlan
+  /** What there is to do in a version of a table. */
+  def plan(input: StepInput): StepPlan
 
   /** Whether an error has left the table intact, so that later steps still run. */
   def mayGoOnAfter(error: UpkeepException): Boolean = false
+}
+
+/**
+ * A version of a table, and what is known of it by more than one step.
+ *
+ * @param now in milliseconds since the epoch
+ */
+final class StepInput(val table: DeltaHandle, val options: StepOptions, val now: Long) {
+
+  /** CLEANUP LOG with the table's own retention. */
+  lazy val cleanup: TableCleanup = TableCleanup.ofTable(table, options.of(CleanupSettings.entries), now)
 }
 
 /** Options for several steps, each of which takes those that it knows. */

@@ -1,9 +1,9 @@
 package io.deltaupkeep.statement
 
 import io.deltaupkeep.health.{FileSummary, HealthCheck, HealthFacts, HealthResult}
+import io.deltaupkeep.maintain.{CheckpointStep, StepInput, StepOptions}
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
@@ -27,22 +27,22 @@ private[deltaupkeep] object HealthStatement
   }
 
   private def factsOf(table: DeltaHandle, statement: Statement): HealthFacts = {
-    val none = statement.optionsOf(Nil)
-    val now = table.now
+    val input = new StepInput(table, StepOptions(name), table.now)
     val log = new LogFacts(table)
-    val optimize = TableOptimize.ofAll(table, none)
+    val optimize = TableOptimize.ofAll(table, statement.optionsOf(Nil))
     HealthFacts(
       table.facts,
       FileSummary.of(optimize.selected.files),
       optimize.plan,
       new FooterSampler(table).sample(optimize.selected.files),
       new OrphanSearch(table).run(optimize.selected),
-      TableCleanup.ofTable(table, none, now).plan,
+      input.cleanup.plan,
       log.newestCheckpoint,
-      new CheckpointLag(table).since(now),
+      new CheckpointLag(table).since(input.now),
+      CheckpointStep.reason(input),
       log.loadCost,
       CheckpointWorker.lastOutcome(table),
-      now
+      input.now
     )
   }
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.hook
 
 import java.security.PrivilegedExceptionAction
 
-import io.deltaupkeep.maintain.{CleanupStep, StepOptions, StepPlan}
+import io.deltaupkeep.maintain.{CleanupStep, StepInput, StepOptions, StepPlan}
 import io.deltaupkeep.plan.checkpoint.{CheckpointResult, TopLevelFormat}
 import io.deltaupkeep.plan.cleanup.CleanupResult
 
@@ -60,12 +60,15 @@ private[upkeep] case class PendingCheckpoint(
   /** Cleans up the log if the table's properties ask for it, as Delta does after a checkpoint. */
   def cleanUp(): Option[CleanupResult] = {
     val table = tableAt(snapshot)
-    def due(of: DeltaHandle) = CleanupStep.plan(of, StepOptions(Statement), of.now) match {
-      case due: StepPlan.Due => Some(due)
-      case _ => None
+    if (CleanupStep.refusal(table.facts).nonEmpty) None
+    else {
+      // Another commit may have changed the properties while the checkpoint was written.
+      val newest = table.updated(Statement, Intent.Checkpoint)
+      CleanupStep.plan(new StepInput(newest, StepOptions(Statement), newest.now)) match {
+        case due: StepPlan.Due => due.execute().cleanup
+        case _ => None
+      }
     }
-    // Another commit may have changed the properties while the checkpoint was written.
-    due(table).flatMap(_ => due(table.updated(Statement, Intent.Checkpoint))).flatMap(_.execute().cleanup)
   }
 }
 

@@ -2,7 +2,7 @@ package io.deltaupkeep.health
 
 import io.deltaupkeep.Tables
 import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile}
-import io.deltaupkeep.plan.checkpoint.{HookOutcome, SinceCheckpoint}
+import io.deltaupkeep.plan.checkpoint.{CheckpointDue, HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
 import io.deltaupkeep.plan.compact.{
   DataFile,
@@ -53,6 +53,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       planOf: Seq[DataFile] => OptimizePlan = OptimizePlanner.compact(_, settings)
   ): Map[String, HealthResult] = {
     val table = Tables.facts(version).copy(catalogManaged = catalogManaged)
+    val since = SinceCheckpoint(version - checkpoint.getOrElse(0L), bytes = 30, ageMs = 3 * day)
     val facts = HealthFacts(
       table,
       FileSummary.of(data),
@@ -61,7 +62,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       orphans,
       log((version + 1).toInt, age),
       checkpoint.map(NewestCheckpoint(_, "classic", now - 3 * day)),
-      SinceCheckpoint(version - checkpoint.getOrElse(0L), bytes = 30, ageMs = 3 * day),
+      since,
+      CheckpointDue.reason(table.checkpointLimits, since),
       LoadCost(FileTotal(1, 700), FileTotal(2, 30)),
       hook,
       now
@@ -101,6 +103,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       plan,
       None,
       SinceCheckpoint(commits = 1, bytes = 20, ageMs = 0),
+      None,
       LoadCost(FileTotal(0, 0), FileTotal(2, 20)),
       None,
       now
@@ -184,7 +187,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (checks(version = 15), "commitsSinceCheckpoint", "warning", Some("CHECKPOINT t")),
       (checks(version = 25), "commitsSinceCheckpoint", "warning", Some("CHECKPOINT t")),
       (checks(version = 200), "commitsSinceCheckpoint", "critical", Some("CHECKPOINT t")),
-      (checks(age = 40 * day), "expiredLog", "info", Some("MAINTAIN t")),
+      (checks(age = 40 * day), "expiredLog", "info", Some("CHECKPOINT t")),
       (checks(footers = FooterSample(2, Seq(9), 5, Seq("no f1"))), "rowGroups", "critical", None),
       (checks(orphans = Orphans.NotLookedFor("so")), "orphans", "ok", None),
       (checks(orphans = Orphans.Found(FileTotal(3, 9))), "orphans", "info", Some("VACUUM t")),

@@ -35,7 +35,8 @@ object CheckpointDue {
     else None
 
   /**
-   * Why MAINTAIN writes a checkpoint, or None: also if the log needs one before the next is due.
+   * Why MAINTAIN writes a checkpoint, or None: also if the log needs one before a commit makes one due. What is
+   * not needed to decide is not evaluated.
    *
    * @param cleanupNeedsOne whether expired commits cannot be deleted without a newer checkpoint
    * @param isNamed         whether `_last_checkpoint` names the newest checkpoint, if there is one
@@ -43,12 +44,12 @@ object CheckpointDue {
   def reasonToMaintain(
       limits: CheckpointLimits,
       since: SinceCheckpoint,
-      cleanupNeedsOne: Boolean,
-      isNamed: Boolean
+      cleanupNeedsOne: => Boolean,
+      isNamed: => Boolean
   ): Option[String] =
     reason(limits, since)
       .orElse(
-        Option.when(cleanupNeedsOne && since.commits > 0)(
+        Option.when(since.commits > 0 && cleanupNeedsOne)(
           "expired commits cannot be deleted before there is a newer checkpoint"
         )
       )
