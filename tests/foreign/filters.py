@@ -63,6 +63,23 @@ class Filter:
             return bool(left > right)
         return bool(left <= right) if self.operator == "<=" else bool(left >= right)
 
+    @property
+    def has_nan(self) -> bool:
+        """Tell whether NaN matters: in a comparison of floats."""
+        is_float = isinstance(self.kind, (t.FloatType, t.DoubleType))
+        return is_float and self.operator not in ("null", "not null")
+
+    def right_counts(self, count: int, nans: int) -> tuple[int, int]:
+        """Give the counts with NaN above nothing, as for pyarrow, and above all, as for Spark.
+
+        ``count`` is the latter, ``nans`` the number of NaN in the column.
+        """
+        if not self.has_nan:
+            return count, count
+        if math.isnan(self.value):
+            return 0, count
+        return count - (nans if self.matches(math.nan) else 0), count
+
 
 def literal(value: Any, kind: t.DataType) -> Column:
     if isinstance(kind, t.TimestampType):

@@ -431,9 +431,7 @@ def ask(
                 before = _count(table, reader, f, partition)
             except CANNOT_ASK:
                 continue
-            # NaN is above all for DuckDB, as for Spark, and equal to nothing for pyarrow.
-            right = truth - _nans(rows, f) if reader == "pyarrow" else truth
-            found = (before,) if before in (truth, right) else (before, truth, right)
+            found = (before, *f.right_counts(truth, _nans(rows, f)))
             asked.append(Asked(reader, f, found, partition))
     return asked
 
@@ -469,9 +467,8 @@ def _columns_and_rows(file: str) -> tuple[dict[str, str], int]:
 
 
 def _nans(rows: pa.Table, f: Filter) -> int:
-    """Count the NaN that a comparison leaves, where they are above all."""
-    is_float = isinstance(f.kind, (t.FloatType, t.DoubleType))
-    if not is_float or f.operator in ("null", "not null") or not f.matches(math.nan):
+    """Count the NaN in the column of a comparison."""
+    if not f.has_nan:
         return 0
     values = rows.column(f.path[0]).to_pylist()
     for name in f.path[1:]:

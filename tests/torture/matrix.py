@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import random
 import re
 import shutil
@@ -250,15 +249,7 @@ class Trial:
 
     def _truths(self, f: Filter, count: int, texts: Texts) -> tuple[int, int]:
         """Count with NaN above nothing, as for pyarrow, and above all, as for the others."""
-        if not isinstance(f.kind, (t.FloatType, t.DoubleType)) or f.operator in (
-            "null",
-            "not null",
-        ):
-            return count, count
-        if f.value != f.value:
-            return 0, count
-        nans = texts[f.path[0]].count("nan") if f.matches(math.nan) else 0
-        return count - nans, count
+        return f.right_counts(count, texts[f.path[0]].count("nan") if f.has_nan else 0)
 
     def _ask(
         self, by: Reader, place: Place, f: Filter, truths: tuple[int, int], seen: Seen
