@@ -86,7 +86,7 @@ def test_health_counts_the_files_that_maintain_would_rewrite(spark: SparkSession
 
     assert small_files() == 3
     assert spark.sql(f"MAINTAIN {name} DRY RUN").first().reason == "3 files to rewrite"
-    spark.sql(f"MAINTAIN {name}")
+    assert spark.sql(f"MAINTAIN {name}").first().reason == "rewrote 3 files into 1"
     spark.sql(f"INSERT INTO {name} VALUES (3)")
     due = spark.sql(f"MAINTAIN {name} DRY RUN").first()
     assert small_files() == (due.optimize.metrics.numFilesRemoved if due.due else 0)

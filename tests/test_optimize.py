@@ -448,7 +448,7 @@ def test_a_default_that_files_lack_stays_what_readers_see(spark: SparkSession, t
         spark.sql(f"CONVERT TO DELTA {name} NO STATISTICS")
         (bin,) = spark.sql(f"OPTIMIZE {name}").first().bins
         assert (bin.tier, bin.inputFiles, bin.status) == ("rows", 2, "committed")
-        assert bin.reason == "column c has a default that readers take, and a file lacks it"
+        assert bin.reason == "column c is missing from a file, so readers supply its default"
         assert sorted(map(tuple, spark.table(name).collect())) == [(1, 42), (2, 42)]
     finally:
         spark.sql(f"DROP TABLE {name}")
@@ -685,7 +685,7 @@ def test_shredded_variants_are_spliced_with_those_of_one_kind(spark: SparkSessio
     bins = spark.sql(f"OPTIMIZE {name} OPTIONS (verify = true)").first().bins
     assert sorted((b.inputFiles, b.tier) for b in bins) == [(2, "rows"), (2, "splice")]
     (told,) = (b.reason for b in bins if b.tier == "rows")
-    assert told == "variants of column v are shredded in another way in a file"
+    assert told == "variants of column v are shredded differently in a file"
     assert spark.sql(query).collect() == before
     assert [row.a for row in before[:18]] == [i for i in range(20) if i not in (3, 15)]
 

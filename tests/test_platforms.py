@@ -180,5 +180,5 @@ def test_the_jar_of_another_spark_stands_aside(packages: list[str], tmp_path: Pa
     assert "42" in done.stdout.splitlines(), done.stderr[-3000:]
     assert done.returncode != 0
     assert "DELTA_UPKEEP.UNSUPPORTED_SPARK" in done.stderr
-    assert f"finds Spark {pyspark.__version__}" in done.stderr
+    assert f"this session runs Spark {pyspark.__version__}" in done.stderr
     assert f"Use io.deltaupkeep:delta-upkeep_{LINE}_{SCALA}." in done.stderr

@@ -56,8 +56,9 @@ class Yard:
         fitting = pile.files if max_bytes is None else min(pile.files, max_bytes // pile.file_bytes)
         files = fitting if fitting > 1 else 0
         status = "planned" if dry_run else "done"
+        reason = f"{files} files to rewrite" if dry_run else f"rewrote {files} files into 1"
         steps = (
-            Step("optimize", status if files else "not due", f"{files} files to rewrite"),
+            Step("optimize", status if files else "not due", reason),
             Step("checkpoint", status if pile.checkpoint else "not due", "10 commits"),
         )
         if not dry_run:
@@ -116,7 +117,7 @@ def test_most_gain_comes_first():
     results = by_name(summary)
     assert [r.table for r in summary.tables] == ["none", "cheap", "many", "few", "large"]
     assert results["none"].status == "not due"
-    assert results["many"].reason == "optimize: 100 files to rewrite"
+    assert results["many"].reason == "optimize: rewrote 100 files into 1"
     assert (results["many"].files_before, results["many"].files_after) == (100, 1)
     assert (results["many"].bytes_before, results["many"].bytes_after) == (1000, 10)
     assert results["many"].started is not None
@@ -153,7 +154,10 @@ def test_a_dry_run_says_what_a_run_then_does():
     assert by_name(planned)["a"].status == "planned"
 
     def outcome(summary: Summary) -> list[tuple[Any, ...]]:
-        return [(r.table, r.files_after, r.bytes_rewritten, r.reason) for r in summary.tables]
+        return [
+            (r.table, r.files_after, r.bytes_rewritten, r.reason == "byte budget")
+            for r in summary.tables
+        ]
 
     assert outcome(planned) == outcome(done)
 
@@ -166,7 +170,7 @@ def test_tables_beyond_the_byte_budget_are_left():
         ("skipped", "byte budget"),
     ]
     assert (results["b"].bytes_rewritten, results["b"].files_after) == (60, 8)
-    assert results["a"].reason == "optimize: 10 files to rewrite"
+    assert results["a"].reason == "optimize: rewrote 10 files into 1"
     assert results["d"].status == "done"
     assert [results[name].is_complete for name in "abcd"] == [True, False, False, True]
 
@@ -177,7 +181,7 @@ def test_what_a_table_cannot_use_is_there_for_the_next():
     results = by_name(run(yard, byte_budget=40))
     assert [(results[name].status, results[name].reason) for name in "bc"] == [
         ("skipped", "byte budget"),
-        ("done", "optimize: 2 files to rewrite"),
+        ("done", "optimize: rewrote 2 files into 1"),
     ]
 
 

@@ -97,7 +97,7 @@ def _add_run(commands: _Commands) -> None:
         "--resume",
         metavar="SUMMARY",
         type=Path,
-        help="skip tables that need nothing more, by this summary",
+        help="skip tables that this summary marks as finished",
     )
     parser.add_argument(
         "--summary", metavar="FILE", type=Path, help="write the summary to this file instead"

@@ -16,14 +16,14 @@ object PlatformCheck {
   /** Why this artifact cannot run on a Spark, or None. */
   def wrongSpark(version: String): Option[String] =
     Option.when(!lineOf(version).contains(Platform.spark))(
-      s"$served, and finds Spark $version. ${fix(version)}"
+      s"$served; this session runs Spark $version. ${fix(version)}"
     )
 
   /** Why it cannot run with a Delta of this version, or None. A version that cannot be parsed may be right. */
   def wrongDelta(version: String): Option[String] =
     Option.when(lineOf(version).exists(!Platform.deltas.contains(_)))(unknownDelta(version))
 
-  def unknownDelta(version: String): String = s"$served, and finds Delta $version."
+  def unknownDelta(version: String): String = s"$served; this session uses Delta $version."
 
   /** What to do if Spark and Delta do not match. */
   def fix(sparkVersion: String): String = lineOf(sparkVersion) match {
@@ -35,5 +35,5 @@ object PlatformCheck {
   }
 
   private def served: String =
-    s"${Platform.artifact} is for Spark ${Platform.spark} with Delta ${Platform.deltas.mkString(", ")}"
+    s"${Platform.artifact} supports Spark ${Platform.spark} with Delta ${Platform.deltas.mkString(", ")}"
 }

@@ -22,9 +22,9 @@ object UpkeepConf {
   val OptimizeBytesInFlight = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.bytesInFlight")
     .doc(
-      "How many bytes of input files, with their footers, a task of OPTIMIZE holds at a time. A row group of a " +
-        "new file takes at most this much memory, and a page at most half of it; larger ones are rewritten row " +
-        "by row. A task needs about two and a half times this much memory."
+      "Bytes of input files and their footers that a task of OPTIMIZE holds at a time. A row group of a " +
+        "new file takes at most this much memory, and a page at most half of it; larger ones are rewritten " +
+        "row by row. A task needs about two and a half times this much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -42,9 +42,8 @@ object UpkeepConf {
   val OptimizeVerify = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.verify")
     .doc(
-      "Whether OPTIMIZE and auto-compaction compare the rows of the new files with those of their inputs " +
-        "before each commit, both as Spark reads them. Bins that differ are not committed, and the error is " +
-        "REWRITE_MISMATCH."
+      "Before each commit, OPTIMIZE and auto-compaction read inputs and outputs with Spark and compare " +
+        "their rows. Bins that differ are not committed, and the error is REWRITE_MISMATCH."
     )
     .version("0.1.0")
     .booleanConf
@@ -53,8 +52,9 @@ object UpkeepConf {
   val OptimizeSpotCheck = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.spotCheck")
     .doc(
-      "How many input files of each new file are spot-checked, besides one of each kind: Spark reads a few rows of " +
-        "the input and of the new file and compares them, in the task that wrote it. -1 turns this off."
+      "How many input files of each new file are spot-checked, in addition to one of each kind. The task " +
+        "that wrote the new file reads a few rows of both files with Spark and compares them. -1 turns " +
+        "this off."
     )
     .version("0.1.0")
     .intConf
@@ -75,9 +75,8 @@ object UpkeepConf {
   val CheckpointCommitBytes = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.commitBytes")
     .doc(
-      "A checkpoint is due, before delta.checkpointInterval commits have come, once the commits since the last " +
-        "one take this many bytes. 0 turns this off. The table property " +
-        "deltaUpkeep.checkpoint.commitBytes takes precedence."
+      "Bytes of commits that trigger a checkpoint before delta.checkpointInterval is reached. 0 turns this " +
+        "off. The table property deltaUpkeep.checkpoint.commitBytes takes precedence."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -87,8 +86,8 @@ object UpkeepConf {
   val CheckpointMaxAge = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.maxAge")
     .doc(
-      "A checkpoint is due once the last one is this old. 0 turns this off. The table " +
-        "property deltaUpkeep.checkpoint.maxAge takes precedence."
+      "Age of the last checkpoint at which the next one is due. 0 turns this off. The table property " +
+        "deltaUpkeep.checkpoint.maxAge takes precedence."
     )
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
@@ -98,8 +97,8 @@ object UpkeepConf {
   val CheckpointGrace = SQLConf
     .buildConf("spark.deltaUpkeep.checkpoint.grace")
     .doc(
-      "How long an application that ends waits for a checkpoint that is being written. A checkpoint that has " +
-        "not been started is left to the next commit of any application."
+      "How long shutdown waits for a checkpoint in progress. A checkpoint that has not started is left to " +
+        "the next commit of any application."
     )
     .version("0.1.0")
     .timeConf(TimeUnit.MILLISECONDS)
@@ -109,9 +108,9 @@ object UpkeepConf {
   val DriverBytes = SQLConf
     .buildConf("spark.deltaUpkeep.driverBytes")
     .doc(
-      "Up to this many bytes of a table's log are replayed on the driver; for more a Spark job runs. CHECKPOINT " +
-        "and CLEANUP LOG count commits, OPTIMIZE and DESCRIBE HEALTH also the checkpoint before them. The driver " +
-        "needs about twice as much memory."
+      "Bytes of a table's log that the driver replays by itself; if there are more, a Spark job replays " +
+        "them. CHECKPOINT and CLEANUP LOG count the commits; OPTIMIZE and DESCRIBE HEALTH also count the " +
+        "checkpoint before them. The driver needs about twice as much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
@@ -121,8 +120,8 @@ object UpkeepConf {
   val CleanupThreads = SQLConf
     .buildConf("spark.deltaUpkeep.cleanup.threads")
     .doc(
-      "How many files CLEANUP LOG deletes at the same time. If the file system can delete many files in one " +
-        "call, it makes an eighth as many calls."
+      "How many files CLEANUP LOG deletes at the same time. If the file system can delete many files in " +
+        "one call, bulk deletion uses one eighth as many parallel calls."
     )
     .version("0.1.0")
     .intConf
@@ -132,7 +131,8 @@ object UpkeepConf {
   val HealthListedFiles = SQLConf
     .buildConf("spark.deltaUpkeep.health.listedFiles")
     .doc(
-      "Largest table, in files, that DESCRIBE HEALTH searches for orphaned files. 0 turns the search off."
+      "DESCRIBE HEALTH does not search tables with more files than this for orphaned files. 0 turns the " +
+        "search off."
     )
     .version("0.1.0")
     .intConf

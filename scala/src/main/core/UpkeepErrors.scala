@@ -3,7 +3,7 @@ package io.deltaupkeep
 import org.apache.spark.sql.AnalysisException
 
 /**
- * An error of ours that a user can act on. Its condition is `DELTA_UPKEEP.<NAME>`, its SQLSTATE follows
+ * An error that a user can act on. Its condition is `DELTA_UPKEEP.<NAME>`, its SQLSTATE follows
  * Spark's table of states, and its message says the problem, the cause and the fix, in this order.
  */
 final class UpkeepException private[deltaupkeep] (
@@ -77,7 +77,7 @@ object UpkeepErrors {
     "NOT_A_DELTA_TABLE",
     SqlState.WrongObject,
     s"$statement cannot run on $table: it is not a Delta table.",
-    "There is no Delta log at that location, or the catalog has it in another format.",
+    "There is no Delta log at that location, or the catalog lists the table in another format.",
     "Check the name or path. CONVERT TO DELTA turns a Parquet table into a Delta table.",
     Map("statement" -> statement, "table" -> table),
     Some(thrown)
@@ -110,7 +110,7 @@ object UpkeepErrors {
     "UNSUPPORTED_TABLE_FEATURE",
     SqlState.FeatureNotSupported,
     s"$statement cannot run on $table.",
-    s"Its protocol requires features that this version does not support: ${features.sorted.mkString(", ")}.",
+    s"The table requires features that this version does not support: ${features.sorted.mkString(", ")}.",
     "Use a newer Delta Lake and Delta Upkeep, or DROP FEATURE where the table allows it.",
     Map("statement" -> statement, "table" -> table, "features" -> features.sorted.mkString(", ")),
     thrown
@@ -129,7 +129,7 @@ object UpkeepErrors {
     "ADAPTIVE_METADATA_TABLE",
     SqlState.FeatureNotSupported,
     s"$statement cannot run on $table.",
-    "It keeps its metadata in an adaptive metadata tree, which has no Delta log and no checkpoints.",
+    "The table keeps its metadata in an adaptive metadata tree, which has no Delta log and no checkpoints.",
     "Use the maintenance of the catalog or of the writers that manage it.",
     Map("statement" -> statement, "table" -> table)
   )
@@ -140,7 +140,7 @@ object UpkeepErrors {
     s"$statement cannot run on the catalog-managed table $table.",
     "Its catalog decides on file rewrites and log cleanup (Delta protocol, 'Maintenance Operations on " +
       "Catalog-managed Tables'), and this version cannot ask it for permission.",
-    "Use the catalog's own maintenance. CHECKPOINT and DESCRIBE HEALTH can run on it.",
+    "Use the catalog's own maintenance. CHECKPOINT and DESCRIBE HEALTH can run on this table.",
     Map("statement" -> statement, "table" -> table),
     thrown
   )
@@ -173,7 +173,7 @@ object UpkeepErrors {
       "INVALID_OPTION",
       SqlState.InvalidParameter,
       s"$statement cannot use '$value' for the option '$option'.",
-      s"It takes $expected.",
+      s"The option takes $expected.",
       "Change the value or remove the option.",
       Map("statement" -> statement, "option" -> option, "value" -> value, "expected" -> expected)
     )
@@ -271,7 +271,7 @@ object UpkeepErrors {
     SqlState.FeatureNotSupported,
     s"CHECKPOINT cannot write a multi-part checkpoint of $table.",
     "The protocol forbids multi-part checkpoints on a table with the v2Checkpoint feature.",
-    "Remove partSize, or use policy = 'v2': there it sets the size of the sidecars.",
+    "Remove partSize, or use policy = 'v2', where partSize sets the size of the sidecars.",
     Map("table" -> table)
   )
 
@@ -284,8 +284,9 @@ object UpkeepErrors {
   ): UpkeepException = error(
     "CHECKPOINT_MISMATCH",
     SqlState.ObjectState,
-    s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold ${holds._1} files of " +
-      s"${holds._2} bytes, but the checksum of the version counts ${expected._1} of ${expected._2}.",
+    s"CHECKPOINT did not publish a checkpoint of version $version of $table: it would hold " +
+      s"${holds._1} files with ${holds._2} bytes, but the checksum of the version counts " +
+      s"${expected._1} files with ${expected._2} bytes.",
     "The last checkpoint, one of its sidecars or the checksum is damaged.",
     "Run CHECKPOINT with OPTIONS (mode = 'full'). If that fails too, remove the damaged checkpoint, so that " +
       "Delta reads an older one.",
@@ -332,9 +333,9 @@ object UpkeepErrors {
   def retentionTooShort(table: String, hours: String, tableHours: String): UpkeepException = error(
     "RETENTION_TOO_SHORT",
     SqlState.ObjectState,
-    s"CLEANUP LOG will not retain only $hours hours of the log of $table.",
+    s"CLEANUP LOG cannot retain only $hours hours of the log of $table.",
     s"The table promises $tableHours hours (delta.logRetentionDuration): streams and time travel may still " +
-      "need them.",
+      "need that history.",
     "Retain at least that long, change the property, or, if you are sure that nothing reads the older " +
       "versions, set spark.databricks.delta.retentionDurationCheck.enabled = false.",
     Map("table" -> table, "hours" -> hours, "tableHours" -> tableHours)
@@ -345,8 +346,8 @@ object UpkeepErrors {
       "LOG_NOT_WRITABLE",
       SqlState.Unauthorized,
       s"$statement cannot write to the log of $table.",
-      s"The file system denies it at $logPath: ${thrown.getMessage}.",
-      "Run it as a user who can write there, or ask for the permission. Nothing was changed.",
+      s"The file system denies access to $logPath: ${thrown.getMessage}.",
+      "Run it as a user who can write there, or ask for that permission. Nothing was changed.",
       Map("statement" -> statement, "table" -> table, "path" -> logPath),
       Some(thrown)
     )
@@ -386,8 +387,8 @@ object UpkeepErrors {
     "DATA_FILE_MISSING",
     SqlState.Io,
     s"$statement of $table stopped: the data file $file does not exist.",
-    s"Version $version of the table names it, so it was deleted by something other than a commit, or by a " +
-      "VACUUM with too short a retention.",
+    s"Version $version of the table names it, so something other than a commit deleted it, or a VACUUM " +
+      "with too short a retention.",
     s"Restore the file, for example from a copy of the table, or use RESTORE TABLE to return to a version " +
       s"whose files all exist. $CommittedStays",
     Map("statement" -> statement, "table" -> table, "version" -> version.toString, "file" -> file),
@@ -411,7 +412,7 @@ object UpkeepErrors {
     "Restore the file, for example from a copy of the table, or use RESTORE TABLE to return to a version " +
       s"without it. $CommittedStays" + (
         if (!ofSplice) ""
-        else " To rewrite what Spark reads of it, set spark.deltaUpkeep.optimize.engine = rows."
+        else " To rewrite its rows as Spark reads them, set spark.deltaUpkeep.optimize.engine = rows."
       ),
     Map("statement" -> statement, "table" -> table, "version" -> version.toString, "file" -> file),
     Some(thrown)
@@ -429,8 +430,8 @@ object UpkeepErrors {
       SqlState.Io,
       s"$statement of $table stopped: a data file cannot be read.",
       s"${problem.stripSuffix(".")}.",
-      "Read the file with its writer and write it again in a form that Spark reads, or leave it out with WHERE. " +
-        CommittedStays,
+      "Rewrite the file with the engine that wrote it, in a form that Spark reads, or leave it out with " +
+        s"WHERE. $CommittedStays",
       Map("statement" -> statement, "table" -> table),
       Some(thrown)
     )
@@ -441,14 +442,14 @@ object UpkeepErrors {
       SqlState.Io,
       s"$statement cannot read the log of $table.",
       s"A file of the log is missing or damaged: ${problem.stripSuffix(".")}.",
-      "Restore the file, for example from a copy of the table. If a checkpoint is at fault and all commits are " +
-        "there, remove all its files, so that Delta reads the commits.",
+      "Restore the file, for example from a copy of the table. If a checkpoint is damaged and all commits " +
+        "exist, remove all files of that checkpoint, so that Delta reads the commits.",
       Map("statement" -> statement, "table" -> table),
       Some(thrown)
     )
 
   private val CommittedStays =
-    "What OPTIMIZE committed before is complete, and DESCRIBE HISTORY lists it."
+    "Earlier commits of this run are complete, and DESCRIBE HISTORY lists them."
 
   /** @param difference the first one, as sentences */
   def rewriteMismatch(table: String, bins: Int, difference: String): UpkeepException = error(
@@ -456,8 +457,8 @@ object UpkeepErrors {
     SqlState.Internal,
     s"OPTIMIZE left ${CountText.of(bins, "bin")} of $table alone: the contents of the new files would differ from the inputs.",
     s"$difference The new files were removed; the other bins are committed.",
-    "Please report this message. Until it is fixed, set spark.deltaUpkeep.optimize.engine = rows to rewrite the files " +
-      "as Delta does.",
+    "Please report this message. Until this is fixed, set spark.deltaUpkeep.optimize.engine = rows to " +
+      "rewrite the files as Delta does.",
     Map("table" -> table, "bins" -> bins.toString, "difference" -> difference)
   )
 
@@ -466,7 +467,7 @@ object UpkeepErrors {
     SqlState.Conflict,
     s"OPTIMIZE could not commit to $table in $attempts attempts.",
     "Other writers committed first each time.",
-    "Run it again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
+    "Run OPTIMIZE again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
       s"unchanged. $CommittedStays",
     Map("table" -> table, "attempts" -> attempts.toString),
     Some(thrown)

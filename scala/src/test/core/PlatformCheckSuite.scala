@@ -9,7 +9,7 @@ class PlatformCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private val other = Platform.lines.filterNot(_ == ours).head
   private val delta = Platform.deltas.head
 
-  test("a Spark of our line is right, and another is told the artifact to take") {
+  test("a Spark of our line is right, and for another the artifact to use is named") {
     val cases = Table[String, Option[String]](
       ("Spark", "what to do"),
       (s"$ours.0", None),
@@ -21,8 +21,8 @@ class PlatformCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     )
     forAll(cases) { (version, fix) =>
       val told = fix.map(text =>
-        s"${Platform.artifact} is for Spark $ours with Delta ${Platform.deltas
-            .mkString(", ")}, and finds Spark $version. $text"
+        s"${Platform.artifact} supports Spark $ours with Delta ${Platform.deltas
+            .mkString(", ")}; this session runs Spark $version. $text"
       )
       assert(PlatformCheck.wrongSpark(version) == told)
     }
@@ -39,7 +39,7 @@ class PlatformCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("2.4.0", false)
     )
     forAll(cases)((version, isRight) => assert(PlatformCheck.wrongDelta(version).isEmpty == isRight))
-    assert(PlatformCheck.wrongDelta("9.9.0").exists(_.endsWith(", and finds Delta 9.9.0.")))
+    assert(PlatformCheck.wrongDelta("9.9.0").exists(_.endsWith("; this session uses Delta 9.9.0.")))
     assert(PlatformCheck.fix(s"$ours.0").startsWith("Use one of these versions of Delta Lake"))
   }
 }

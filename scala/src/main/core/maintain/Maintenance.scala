@@ -14,9 +14,9 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  *
  * @param path   root of the table
  * @param step   `optimize`, `checkpoint` or `cleanup`
- * @param due    whether there was something to do
+ * @param due    whether there was anything to do
  * @param status `done`, `planned` (a dry run), `not due`, or `skipped`: this extension may not do it
- * @param reason of the status
+ * @param reason why it has this status, or what OPTIMIZE did
  */
 final case class MaintainResult(
     path: String,
@@ -85,7 +85,7 @@ object Maintenance {
       due,
       dryRun,
       status,
-      plan.reason,
+      result.done.getOrElse(plan.reason),
       result.optimize,
       result.checkpoint,
       result.cleanup

@@ -1,7 +1,7 @@
 package io.deltaupkeep.maintain
 
 import io.deltaupkeep.{CountText, OptionEntry, UpkeepException}
-import io.deltaupkeep.plan.compact.OptimizeSettings
+import io.deltaupkeep.plan.compact.{OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
 
@@ -19,9 +19,16 @@ object OptimizeStep extends Step {
         StepPlan.Due(
           s"${CountText.of(optimize.plan.files.size, "file")} to rewrite",
           () => StepResult(optimize = Some(optimize.planned())),
-          () => StepResult(optimize = Some(optimize.execute()))
+          () => done(optimize.execute())
         )
     }
+
+  private def done(result: OptimizeResult): StepResult = {
+    val (before, after) = (result.metrics.numFilesRemoved, result.metrics.numFilesAdded)
+    val done =
+      if (before == 0) "no files were rewritten" else s"rewrote ${CountText.of(before, "file")} into $after"
+    StepResult(optimize = Some(result), done = Some(done))
+  }
 
   /** Some files were left alone. */
   override def mayGoOnAfter(error: UpkeepException): Boolean =

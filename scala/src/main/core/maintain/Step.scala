@@ -74,9 +74,14 @@ object StepPlan {
   final case class Due(reason: String, planned: () => StepResult, execute: () => StepResult) extends StepPlan
 }
 
-/** The result of the one step that ran. */
+/**
+ * The result of the one step that ran.
+ *
+ * @param done what it did, if that differs from the reason of its plan
+ */
 final case class StepResult(
     optimize: Option[OptimizeResult] = None,
     checkpoint: Option[CheckpointResult] = None,
-    cleanup: Option[CleanupResult] = None
+    cleanup: Option[CleanupResult] = None,
+    done: Option[String] = None
 )

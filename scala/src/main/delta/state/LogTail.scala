@@ -71,7 +71,7 @@ private[upkeep] object LogTail {
   private def obstacleOfPath(action: KeyedAction): Option[String] = {
     val path = KeyedAction.Files.path(action.row)
     if (path.startsWith(Slash) || path.contains(Colon)) Some("commits name files by absolute paths")
-    else if (action.file.exists(_ != path)) Some("commits spell paths in another way than Delta")
+    else if (action.file.exists(_ != path)) Some("commits spell paths differently from Delta")
     else None
   }
 

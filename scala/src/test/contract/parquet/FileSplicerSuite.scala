@@ -259,9 +259,9 @@ class FileSplicerSuite extends AnyFunSuite with SplicedFiles with TableDrivenPro
     val cases = Table(
       ("column n in a file", "reason"),
       ("optional float n;", "column n is FLOAT in a file, and INT64 in others or in the table"),
-      ("optional int64 N;", "column n has another spelling in a file"),
-      ("optional group n { optional int64 x; }", "column n has another structure in a file"),
-      ("repeated int64 n;", "column n has another structure in a file"),
+      ("optional int64 N;", "column n has a different spelling in a file"),
+      ("optional group n { optional int64 x; }", "column n has a different structure in a file"),
+      ("repeated int64 n;", "column n has a different structure in a file"),
       (pairs("optional int32 key;"), "column map.key_value.key is in a map whose keys may be null in a file")
     )
     val table = MessageTypeParser.parseMessageType(

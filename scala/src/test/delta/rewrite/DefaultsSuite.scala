@@ -38,7 +38,7 @@ class DefaultsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         spark.sql(s"ALTER TABLE $name ADD COLUMN c $kind DEFAULT $default")
         spark.sql(s"CONVERT TO DELTA $name NO STATISTICS")
         assert(rowsOf(path, "c IS NOT NULL").size == 4)
-        val reason = "column c has a default that readers take, and a file lacks it"
+        val reason = "column c is missing from a file, so readers supply its default"
         // In batches, Spark reads the default of a map for the first row only.
         withConf("spark.sql.parquet.enableVectorizedReader" -> "false") {
           assert(optimize(path) == ("rows" -> reason))

@@ -12,7 +12,7 @@ import org.apache.spark.sql.Row
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.upkeep.TestSession
 
-/** A new file that does not hold what its inputs hold is not committed, and goes. */
+/** A new file whose contents differ from its inputs is not committed, and is removed. */
 class RewriteMismatchSuite extends AnyFunSuite {
   import TestSession.{root, spark}
 
@@ -87,7 +87,7 @@ class RewriteMismatchSuite extends AnyFunSuite {
     }
   }
 
-  /** Two bins, one of which does not hold what its inputs hold. The statement fails, and the other bin is committed. */
+  /** Two bins; the new file of one differs from its inputs. The statement fails, and the other bin is committed. */
   private def assertOneLeft(name: String, statement: String)(prepare: String => Unit = _ => ()): File = {
     val path = new File(root, name).toString
     val table = s"delta.`unsteady://$path`"

@@ -52,9 +52,9 @@ private[parquet] object ColumnSources {
       case Some(reason) => Left(reason)
       case None if found.size == wanted.size => Right(present(file, wanted, found, column))
       case None if !wanted(found.size).isRepetition(Repetition.OPTIONAL) =>
-        Left(s"column $name is required, and a file lacks it")
+        Left(s"column $name is required but missing from a file")
       case None if found.isEmpty && lacking.defaults(ColumnName(wanted.head.getName)) =>
-        Left(s"column ${wanted.head.getName} has a default that readers take, and a file lacks it")
+        Left(s"column ${wanted.head.getName} is missing from a file, so readers supply its default")
       case None if found.isEmpty => Right(ColumnSource.Absent)
       case None
           if lacking.nullStructs && !hasField(
@@ -62,7 +62,7 @@ private[parquet] object ColumnSources {
             found.last.asGroupType,
             matching
           ) =>
-        Left(s"column $name is in a struct that has none of its fields in a file, which Spark takes as null")
+        Left(s"column $name is in a struct that has none of its fields in a file, which Spark reads as null")
       case None => Right(shaped(file, wanted, found))
     }
   }
@@ -100,21 +100,21 @@ private[parquet] object ColumnSources {
 
   private def mismatch(wanted: IndexedSeq[Type], found: IndexedSeq[Type], name: String): Option[String] =
     wanted.zip(found).collectFirst {
-      case (a, b) if a.isPrimitive != b.isPrimitive => s"column $name has another structure in a file"
+      case (a, b) if a.isPrimitive != b.isPrimitive => s"column $name has a different structure in a file"
       case (a, b) if a.isPrimitive && !isUsable(b.asPrimitiveType, a.asPrimitiveType) =>
         s"column $name is ${describe(b)} in a file, and ${describe(a)} in others or in the table"
-      case (a, b) if isRepeated(a) != isRepeated(b) => s"column $name has another structure in a file"
+      case (a, b) if isRepeated(a) != isRepeated(b) => s"column $name has a different structure in a file"
       case (a, b) if a.isRepetition(Repetition.REQUIRED) && b.isRepetition(Repetition.OPTIONAL) =>
-        s"column $name is required, and a file allows nulls in it"
+        s"column $name is required, but a file allows nulls in it"
       case (a, b) if !isRepeated(a) && (isList(a) != isList(b) || isMap(a) != isMap(b)) =>
-        s"column $name has another structure in a file"
+        s"column $name has a different structure in a file"
       case (a, b) if isCollection(a) && !isRepeated(a) && !b.isPrimitive && !hasThreeLevels(b.asGroupType) =>
         s"column $name is stored without the three levels of lists and maps in a file"
       case (a, b) if isMap(a) && !isRepeated(a) && !b.isPrimitive && mayLackKeys(b.asGroupType) =>
         s"column $name is in a map whose keys may be null in a file"
       case (a, b)
           if isRepeated(a) && !a.isPrimitive && a.asGroupType.getFieldCount != b.asGroupType.getFieldCount =>
-        s"column $name has another structure in a file"
+        s"column $name has a different structure in a file"
     }
 
   private def isUsable(file: PrimitiveType, output: PrimitiveType): Boolean =
@@ -131,11 +131,11 @@ private[parquet] object ColumnSources {
     val tables = output +: wanted.init.map(_.asGroupType)
     val groups = file +: found.take(wanted.size - 1).map(_.asGroupType)
     val isTwice = found.indices.exists(i => matching.isTwice(tables(i), wanted(i), groups(i)))
-    if (isTwice) Some(s"column $name is in a file in two spellings")
+    if (isTwice) Some(s"column $name has two spellings in a file")
     else Option.when(found.size < wanted.size) {
       val (table, group) = (tables(found.size), groups(found.size))
       if (matching.isAmbiguous(table, wanted(found.size), group))
-        Some(s"column $name has another ${if (matching.byId) "field id" else "spelling"} in a file")
+        Some(s"column $name has a different ${if (matching.byId) "field id" else "spelling"} in a file")
       // Readers disagree on the level of such an element.
       else
         Option.when(

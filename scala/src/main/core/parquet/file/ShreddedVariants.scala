@@ -31,7 +31,7 @@ private[parquet] object ShreddedVariants {
           if (!isVariant(wanted)) below(wanted, found, matching)
           else
             Option.when(found.containsField(Typed) && !found.getFields.equals(wanted.getFields)) {
-              s"variants of column ${wanted.getName} are shredded in another way in a file"
+              s"variants of column ${wanted.getName} are shredded differently in a file"
             }
         case _ => None
       }

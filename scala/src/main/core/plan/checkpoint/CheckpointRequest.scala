@@ -33,13 +33,13 @@ object CheckpointRequest {
   )("parquet" -> TopLevelFormat.Parquet, "json" -> TopLevelFormat.Json)
   val PartSizeOption: OptionEntry[Long] = OptionEntry.positive(
     "partSize",
-    "File actions in one part of a classic checkpoint or one sidecar of a v2 checkpoint. Default: one " +
-      "part, and 50,000 for sidecars."
+    "File actions per part of a classic checkpoint, or per sidecar of a v2 checkpoint. Default: a single " +
+      "part, or 50,000 per sidecar."
   )
   val ModeOption: OptionEntry[Mode] = OptionEntry.oneOf[Mode](
     "mode",
-    "'full' builds the checkpoint from the whole state of the table. 'auto' builds it on the last checkpoint " +
-      "if that is possible, which costs only what has changed since. Default: auto."
+    "'full' builds the checkpoint from the whole state of the table. 'auto' builds on the last checkpoint " +
+      "if possible, so that the cost depends only on what has changed since. Default: auto."
   )("auto" -> Mode.Auto, "full" -> Mode.Full)
   val entries: Seq[OptionEntry[_]] = Seq(PolicyOption, FormatOption, PartSizeOption, ModeOption)
 

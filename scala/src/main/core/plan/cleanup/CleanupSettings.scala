@@ -11,8 +11,8 @@ final case class CleanupSettings(retentionMs: Long, granularity: Granularity)
 object CleanupSettings {
   val GranularityOption: OptionEntry[Granularity] = OptionEntry.oneOf[Granularity](
     "granularity",
-    "Unit to which the cutoff is rounded down, in UTC. Default: day; minute if RETAIN is given. Delta does " +
-      "the same."
+    "The cutoff is rounded down to this unit, in UTC. Default: day, or minute if RETAIN is given, as in " +
+      "Delta."
   )("day" -> Granularity.Day, "hour" -> Granularity.Hour, "minute" -> Granularity.Minute)
   val entries: Seq[OptionEntry[_]] = Seq(GranularityOption)
 

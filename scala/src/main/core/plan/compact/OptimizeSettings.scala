@@ -25,11 +25,11 @@ object BinOrder {
  * @param targetFileSize      bytes that a bin may hold, and so about the size of a new file
  * @param minFileSize         in bytes; smaller files are rewritten
  * @param maxDeletedRowsRatio a file with a larger share of deleted rows is rewritten
- * @param minInputFiles       a bin of fewer files is left until there are more
+ * @param minInputFiles       a bin with fewer files is left alone until it has more
  * @param maxFiles            largest number of files that one run rewrites
  * @param maxBytes            largest number of bytes that one run rewrites
  * @param order               in which bins are taken until a limit is reached
- * @param maxBytesPerCommit   bytes of rewritten files after which a run commits what is done
+ * @param maxBytesPerCommit   bytes rewritten per commit
  * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
  */
 final case class OptimizeSettings(
@@ -46,7 +46,7 @@ final case class OptimizeSettings(
 
 object OptimizeSettings {
 
-  /** A lost driver loses the work on at most this many bytes. */
+  /** A lost driver loses the work on about this many bytes at most. */
   val DefaultMaxBytesPerCommit: Long = 64L << 30
 
   val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(
@@ -56,7 +56,7 @@ object OptimizeSettings {
   )
   val MinFileSize: OptionEntry[Long] = OptionEntry.bytes(
     "minFileSize",
-    "Files smaller than this are rewritten, in bytes. Default: the smaller of the target size and " +
+    "Files with fewer bytes than this are rewritten. Default: the smaller of the target size and " +
       "spark.databricks.delta.optimize.minFileSize (1 GiB)."
   )
   val MaxDeletedRowsRatio: OptionEntry[Double] = OptionEntry.ratio(
@@ -66,7 +66,7 @@ object OptimizeSettings {
   )
   val MinInputFiles: OptionEntry[Long] = OptionEntry.positive(
     "minInputFiles",
-    "Smallest number of small files that are compacted together. Fewer of them wait for more, unless they " +
+    "Smallest number of small files that are compacted together. Smaller groups are left alone unless they " +
       "fill a new file or have too many deleted rows. Default: 2."
   )
   val MaxFiles: OptionEntry[Long] =
@@ -75,8 +75,8 @@ object OptimizeSettings {
     OptionEntry.bytes("maxBytes", "Largest number of bytes that one run rewrites. Default: all.")
   val Order: OptionEntry[BinOrder] = OptionEntry.oneOf[BinOrder](
     "order",
-    "Which bins come first if maxFiles or maxBytes limits a run. 'gain' prefers those that remove the most " +
-      "files for each byte rewritten; the others go by size or by time of writing. Default: gain."
+    "Which bins come first if maxFiles or maxBytes limits a run. 'gain' prefers bins that remove the most " +
+      "files for each byte rewritten; the other orders go by size or by time of writing. Default: gain."
   )(
     "gain" -> BinOrder.Gain,
     "largest" -> BinOrder.Largest,
@@ -86,13 +86,13 @@ object OptimizeSettings {
   )
   val MaxBytesPerCommit: OptionEntry[Long] = OptionEntry.bytes(
     "maxBytesPerCommit",
-    "A run commits what it has done each time it has rewritten this many bytes, so that a lost driver loses " +
-      "no more than that. Default: spark.databricks.delta.optimize.batchSize, then 64 GiB."
+    "Bytes rewritten per commit; a lost driver loses about that much work at most. Default: " +
+      "spark.databricks.delta.optimize.batchSize, then 64 GiB."
   )
   val Verify: OptionEntry[Boolean] = OptionEntry.flag(
     "verify",
-    "Whether the rows of the new files are compared with those of their inputs before the commit, both as " +
-      "Spark reads them. Default: spark.deltaUpkeep.optimize.verify (false)."
+    "Before committing, read inputs and outputs with Spark and compare their rows. Default: " +
+      "spark.deltaUpkeep.optimize.verify (false)."
   )
   val entries: Seq[OptionEntry[_]] = Seq(
     TargetFileSize,
