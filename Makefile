@@ -45,7 +45,7 @@ IS_MAIN := $(filter 4.2,$(PLATFORM))
 NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
 PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12)))
 BENCH_ON_PLATFORMS := small tiny checkpoint_200k appends_1k appends_200k
-# Rooms that know nothing of Delta tables, without suites that fuzz or take all memory.
+# Rooms that know nothing of Delta tables, without the suites that fuzz or need all memory.
 UNITS := io.deltaupkeep.* -*Fuzz* -*SpliceMemory*
 # What shows that a pair works: Scala suites and Python tests. On Spark 3.5, the Scala 2.12 artifact runs all suites of 3.5,
 # because its sources are changed for it.
@@ -101,29 +101,29 @@ lint: $(SBT_JAR) ## Check formatting, types and the rooms of the sources
 	$(BIN)/python project/check_house.py $(JAR)
 
 .PHONY: suite-times
-suite-times: ## Write down how long the suites of the last test-scala took, to deal them by it
+suite-times: ## Record how long the suites of the last test-scala took, to balance later runs
 	$(PYTHON) project/suite_times.py
 
 .PHONY: unit
-unit: $(SBT_JAR) ## Run the tests that know no table of Delta
+unit: $(SBT_JAR) ## Run the tests that need no Delta table
 	$(SBT) "upkeep/testOnly $(UNITS)" </dev/null
 	PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=python $(BIN)/python -m pytest -c tests/pytest.ini --rootdir=. -q tests/unit
 
 .PHONY: scala
-scala: $(SBT_JAR) ## Run suites of Scala: SUITE='*RebaseSuite'
+scala: $(SBT_JAR) ## Run Scala suites: SUITE='*RebaseSuite'
 	$(SBT) "upkeep/testOnly $(SUITE)" </dev/null
 
 .PHONY: py
-py: setup ## Run tests from Python: TEST=tests/test_sql.py ARGS='-k name'
+py: setup ## Run Python tests: TEST=tests/test_sql.py ARGS='-k name'
 	$(SBT) upkeep/Test/package </dev/null
 	$(call PYTEST,$(VENV)) $(TEST) $(ARGS)
 
 .PHONY: test-scala
-test-scala: $(SBT_JAR) ## Run the tests of Scala
+test-scala: $(SBT_JAR) ## Run the Scala tests
 	$(SBT) upkeep/test </dev/null
 
 .PHONY: test-python
-test-python: dist $(VENV)/.released $(VENV)/.browser $(VENV)/spark.jsa ## Run the tests from Python, on what a release is
+test-python: dist $(VENV)/.released $(VENV)/.browser $(VENV)/spark.jsa ## Run the Python tests on the release's files
 	$(call PYTEST,$(VENV)) tests $(ARGS)
 
 .PHONY: torture
@@ -135,7 +135,7 @@ torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers fo
 	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 STORM_MERGES=200 $(call PYTEST,$(VENV)) tests/faults $(ARGS)
 
 .PHONY: publish-local
-publish-local: $(PUBLISHED) ## Publish to a Maven layout below scala/target/repository
+publish-local: $(PUBLISHED) ## Publish to a Maven repository in scala/target/repository
 
 .PHONY: jar
 jar: $(SBT_JAR) ## Build the jars of all lines of Spark
@@ -145,14 +145,14 @@ jar: $(SBT_JAR) ## Build the jars of all lines of Spark
 wheel: $(WHEEL) ## Build the wheel, with the jars inside
 
 .PHONY: dist
-dist: $(WHEEL) publish-local ## Make what a release is, in dist: wheel, source distribution, Maven layout, changes
+dist: $(WHEEL) publish-local ## Build a release in dist: wheel, source distribution, Maven layout, changes
 	rm -rf dist/maven
 	cp -r $(dir $(PUBLISHED)) dist/maven
 	rm dist/maven/.published
 	sed -n '/^## Changes/,/^## [^C]/{/^## [^C]/!p}' README.md >dist/CHANGELOG.md
 
 .PHONY: docs
-docs: setup ## Make the pages of both APIs, in build/docs
+docs: setup ## Build the pages of both APIs in build/docs
 	$(SBT) upkeep/doc </dev/null
 	rm -rf build/docs
 	$(BIN)/pdoc --output-directory build/docs/python --docformat google delta_upkeep
@@ -233,6 +233,6 @@ $(VENV)/platforms/%/.plots: $(VENV)/platforms/%/.installed python/requirements-d
 	$(@D)/bin/pip --quiet --disable-pip-version-check install $(shell grep -E '^(matplotlib|tpchgen-cli)==' python/requirements-dev.txt)
 	touch $@
 
-# Tests start many JVMs. With this archive they need not load and verify Spark's classes one by one.
+# Tests start many JVMs. With this archive they do not have to load and verify Spark's classes one by one.
 $(VENV)/spark.jsa: $(VENV)/.requirements tests/support/warm_up.py | $(VENV)/.installed
 	PYTHONPATH=tests SPARK_SUBMIT_OPTS=-XX:ArchiveClassesAtExit=$@ $(BIN)/python tests/support/warm_up.py >$(VENV)/warm_up.log 2>&1 || { cat $(VENV)/warm_up.log >&2; exit 1; }
