@@ -29,7 +29,7 @@ class UpkeepTable(TableMethods, DeltaTable):
     (``getErrorClass()`` before PySpark 4) is ``DELTA_UPKEEP.<NAME>``.
 
     In a Spark Connect session, the table is a :class:`delta.connect.tables.DeltaTable` with the
-    same methods. The server needs the extension, and the client Delta 4.0 or newer.
+    same methods. The server needs the extension, and the client needs Delta 4.0 or newer.
 
     Example:
         >>> table = UpkeepTable.forName(spark, "events")
@@ -49,7 +49,7 @@ class UpkeepTable(TableMethods, DeltaTable):
         Raises:
             AnalysisException: The table does not exist, it is not a Delta table, or its log is
                 damaged (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
-            RuntimeError: The session uses Spark Connect, which this version of Delta lacks.
+            RuntimeError: This version of Delta does not support Spark Connect.
         """
         if _is_connect(sparkSession):
             return cast(UpkeepTable, _connect_table().for_name(sparkSession, tableOrViewName))
@@ -74,7 +74,7 @@ class UpkeepTable(TableMethods, DeltaTable):
         Raises:
             AnalysisException: There is no Delta table at the path, or its log is damaged
                 (``LOG_DAMAGED``). With Spark Connect, the first statement raises it.
-            RuntimeError: The session uses Spark Connect, which this version of Delta lacks.
+            RuntimeError: This version of Delta does not support Spark Connect.
         """
         settings = dict(hadoopConf or {})
         if _is_connect(sparkSession):
@@ -91,7 +91,7 @@ class UpkeepOptimizeBuilder(OptimizeMethods, DeltaOptimizeBuilder):
     """Builds an OPTIMIZE: set conditions and options first, then call a method that runs it."""
 
     def __init__(self, spark: SparkSession, gateway: Gateway) -> None:
-        # No remaining method of Delta's uses its builder in the JVM.
+        # None of Delta's remaining methods uses its builder in the JVM.
         DeltaOptimizeBuilder.__init__(self, spark, None)
         OptimizeMethods.__init__(self, gateway)
 

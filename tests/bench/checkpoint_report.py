@@ -15,8 +15,8 @@ Seconds are medians of the timed runs, of {len(CHECKPOINTERS)} engines in one go
 in its own process held to the same processors, each run on a log of its own made of the same files
 in the page cache. All load the newest version of the table within the time: for the first
 checkpoint nothing is cached of it; for the one after {LATER_COMMITS} commits of {LATER_FILES} files
-each process is the one that made the first, and keeps of it what its engine keeps. Delta Kernel is
-the one of that Delta. Each process made untimed checkpoints before, and quick turns are taken
+each process is the one that made the first, and keeps of it what its engine keeps. Delta Kernel has
+the version of that Delta. Each process made untimed checkpoints before, and quick turns are taken
 twice, of which the second counts. The policy is the table's; an engine that writes one file for v2
 has made no sidecars. Bytes written are those of all files that came into the log, checksums
 included; bytes read are those of the process, from files in the page cache and its own temporary

@@ -11,7 +11,7 @@ from bench.results import CleanupHeapResult, CleanupResult, Result
 RULES = """\
 Each engine cleans a copy of one log, on a file system that makes every call wait and counts it. The
 time is that of the whole statement, loading the newest version of the table included. Ours deletes
-32 files at the same time, or an eighth as many calls where the store deletes many files in a call;
+32 files at the same time, or 4 bulk calls of many files each where the store supports them;
 Delta deletes one file after the other, and was timed once. A ratio above 1 means that Delta Upkeep
 is better.
 """

@@ -51,7 +51,7 @@ class ConnectUpkeepTable(TableMethods, DeltaTable):
         """Open a table by its path.
 
         Raises:
-            ValueError: There are Hadoop settings, which a statement cannot carry.
+            ValueError: Hadoop settings were given, but a statement cannot carry them.
         """
         if hadoop_conf:
             raise ValueError(

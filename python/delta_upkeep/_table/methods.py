@@ -101,7 +101,7 @@ class TableMethods:
     def maintain(
         self, *, dryRun: bool = False, options: Mapping[str, OptionValue] | None = None
     ) -> DataFrame:
-        """Compact, checkpoint and clean up the log, if they are due.
+        """Compact, write a checkpoint and clean up the log, each step only if it is due.
 
         Args:
             dryRun: Return what would be done, and do nothing.
@@ -126,7 +126,7 @@ class OptimizeMethods:
         self._options: dict[str, OptionValue] = {}
 
     def where(self: Builder, partitionFilter: str) -> Builder:
-        """Select files by a condition on partition columns; all conditions have to hold."""
+        """Select files by a condition on partition columns; all conditions must be true."""
         self._where.append(partitionFilter)
         return self
 
@@ -140,8 +140,8 @@ class OptimizeMethods:
 
         Args:
             key: ``targetFileSize``, ``minFileSize``, ``maxBytes``, ``maxBytesPerCommit`` (bytes),
-                ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles`` or ``order``.
-                Case does not matter.
+                ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles``, ``order`` or ``verify``.
+                It is not case-sensitive.
             value: The value as in SQL: ``'128m'`` and ``134217728`` are the same size.
         """
         self._options[key] = value
@@ -175,11 +175,11 @@ class OptimizeMethods:
         return self._run(_names(cols), dry_run=False)
 
     def dryRun(self, *zOrderBy: str | list[str] | tuple[str, ...]) -> DataFrame:
-        """Return what the OPTIMIZE would do to each bin and why, and do nothing.
+        """Return what OPTIMIZE would do with each bin and why, and do nothing.
 
         Args:
-            zOrderBy: The columns of a Z-order, or one list of them. Without any, the plan is for a
-                compaction.
+            zOrderBy: The columns of a Z-order, or one list of them. Without columns, the plan is
+                for a compaction.
         """
         return self._run(_names(zOrderBy) if zOrderBy else [], dry_run=True)
 

@@ -1,4 +1,4 @@
-"""A statement as a value: the JVM takes it as it is, and a Spark Connect server as SQL."""
+"""A statement as a value: the JVM takes the value, and a Spark Connect server takes its SQL."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Statement:
     """A statement on one table. Each kind has only some of the clauses.
 
     Attributes:
-        kind: The words that it begins with.
+        kind: The words that the statement begins with.
         full: Whether to recluster every file.
-        where: Conditions on partition columns, all of which have to hold.
+        where: Conditions on partition columns, all of which must be true.
         z_order_by: Names of columns.
         retention_hours: Hours of history to keep; None means the table's own retention.
         dry_run: Whether to return the plan and do nothing.

@@ -100,7 +100,7 @@ def _add_run(commands: _Commands) -> None:
         help="skip tables that this summary marks as finished",
     )
     parser.add_argument(
-        "--summary", metavar="FILE", type=Path, help="write the summary to this file instead"
+        "--summary", metavar="FILE", type=Path, help="write the summary here, not to run.summary"
     )
     parser.add_argument("--json", action="store_true", help="print the summary on standard output")
     parser.set_defaults(command=run)

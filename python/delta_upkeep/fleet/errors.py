@@ -16,7 +16,7 @@ _READ_CONDITION = "getCondition" if hasattr(PySparkException, "getCondition") el
 
 
 class NothingFoundError(Exception):
-    """A pattern, or a name, that leads to no table: the problem, the cause and the fix."""
+    """No table was found for a pattern or a name. The message has the cause and the fix."""
 
     def __init__(self, condition: str, message: str) -> None:
         super().__init__(message)

@@ -81,7 +81,7 @@ def kind_of(information: str) -> Kind:
 
 
 def location_of(information: str) -> str:
-    """Read a table's location; empty if several lines look like one, as a comment may."""
+    """Read a table's location; empty if several lines look like one, as in a comment."""
     found = _values(information, "Location")
     return found[0].rstrip("/") if len(found) == 1 else ""
 

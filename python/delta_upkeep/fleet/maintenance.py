@@ -33,7 +33,7 @@ class Maintainer(Protocol):
 
 
 class SparkMaintainer:
-    """Maintains tables in a session. Its jobs have a tag, so it can cancel them and no others."""
+    """Maintains tables in a session. Its jobs have a tag, so it cancels only its own."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark

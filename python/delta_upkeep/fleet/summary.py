@@ -44,8 +44,8 @@ class TableResult:
     Attributes:
         table: Its name, or its path.
         status: ``done``, ``planned`` (a dry run), ``not due``, ``skipped`` or ``failed``.
-        reason: Why it has this status. ``done`` with the reason ``byte budget`` means that the
-            budget left some files for a later run.
+        reason: Why it has this status, or what the steps did. ``done`` with the reason
+            ``byte budget`` means that the budget left some files for a later run.
         started: When its maintenance began, in UTC; None if it did not begin.
         duration_ms: How long its maintenance took.
         files_before: Data files before the pass; None if the table could not be read.
@@ -75,7 +75,7 @@ class TableResult:
 
     @property
     def files_taken_away(self) -> int:
-        """By how many the number of data files fell; 0 if that is unknown."""
+        """How many fewer data files the table has; 0 if that is unknown."""
         if self.files_before is None or self.files_after is None:
             return 0
         return self.files_before - self.files_after

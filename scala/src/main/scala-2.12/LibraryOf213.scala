@@ -3,7 +3,7 @@ package io.deltaupkeep
 import scala.collection.mutable
 import scala.util.Try
 
-/** What the library of Scala 2.13 has and that of 2.12 has not, as far as the sources use it. */
+/** The parts of the Scala 2.13 library that the sources use and that 2.12 lacks. */
 object LibraryOf213 {
 
   implicit class Options(private val self: Option.type) extends AnyVal {

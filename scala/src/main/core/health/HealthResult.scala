@@ -15,8 +15,8 @@ object Severity {
  *
  * @param series the series that it belongs to, such as the bars of a histogram or the days of a log
  * @param label  its label in the series, which is ordered
- * @param count  of files, or of whatever the series counts
- * @param bytes  of them
+ * @param count  number of files, or of whatever the series counts
+ * @param bytes  their size
  */
 final case class HealthDetail(series: String, label: String, count: Long, bytes: Long)
 
@@ -27,7 +27,7 @@ final case class HealthDetail(series: String, label: String, count: Long, bytes:
  * @param check    its name, stable between versions
  * @param severity `ok`, `info`, `warning` or `critical`
  * @param value    the number behind the check; null if there is none
- * @param unit     of the number
+ * @param unit     unit of `value`
  * @param message  what was found
  * @param why      what it means for readers and writers
  * @param remedy   the statement that fixes the problem; null if there is none

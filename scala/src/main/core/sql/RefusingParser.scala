@@ -5,8 +5,8 @@ import java.lang.reflect.{InvocationTargetException, Proxy}
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 
 /**
- * Refuses our statements on a Spark that this artifact does not support, whose parsers have other methods. A
- * statement that Delta has too is left to Delta.
+ * Refuses our statements on a Spark that this artifact does not support, whose parsers have other methods.
+ * Statements that Delta also has are left to Delta.
  */
 private[sql] object RefusingParser {
 

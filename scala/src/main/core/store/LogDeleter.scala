@@ -16,16 +16,16 @@ import org.apache.hadoop.fs.{FileSystem, Path}
 import org.apache.spark.internal.Logging
 
 /**
- * What a cleanup deleted. Files that somebody else deleted first are not counted, as far as the file system
- * tells.
+ * What a cleanup deleted. Files that somebody else deleted first are not counted if the file system reports
+ * them.
  */
 final case class Deletions(files: Long, bytes: Long)
 
 /**
- * Deletes files of a log in parallel: many per call if the file system can (`BulkDelete`), otherwise one.
+ * Deletes files of a log in parallel: many per call if the file system supports `BulkDelete`, otherwise one.
  *
  * @param table   for error messages
- * @param threads largest number of threads; an eighth as many if the file system deletes many files per call
+ * @param threads largest number of threads; bulk deletion uses one eighth as many
  */
 final class LogDeleter(
     fileSystem: FileSystem,

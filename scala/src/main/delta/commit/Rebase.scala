@@ -21,9 +21,9 @@ import org.apache.spark.sql.delta.upkeep.versions.NewFile
 /**
  * A written bin, carried over to one version of the table.
  *
- * @param removed the inputs that still exist at that version, as it has them
+ * @param removed the inputs that still exist at that version
  * @param adds    its new files
- * @param vector  of the new file, made for this version only
+ * @param vector  the deletion vector of the new file, made for this version only
  */
 private[upkeep] final case class Rebased(
     written: WrittenBin,

@@ -172,7 +172,7 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
     def isCounted = checksum.exists(sum => sum.domainMetadata.nonEmpty && sum.setTransactions.nonEmpty)
     def isNamed = named.exists(_.v2Checkpoint.nonEmpty)
     Option.when(of.isJson && !isNamed && !isCounted && !holdsWhatTheTableHas(of, version)) {
-      "it is a file in JSON, and neither _last_checkpoint nor a checksum says what it has to hold"
+      "it is a JSON file, and neither _last_checkpoint nor a checksum says what it has to contain"
     }
   }
 

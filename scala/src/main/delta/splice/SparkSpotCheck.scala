@@ -26,7 +26,7 @@ import org.apache.spark.sql.delta.upkeep.spark.{
  * rows of one input of each kind, and of some more inputs at random. The values of the new file must lie within the
  * bounds of its row groups and pages.
  *
- * @param more        inputs to check besides one of each kind
+ * @param more        inputs to check in addition to one of each kind
  * @param mostBytes   of a row group without page index, which has to be read whole
  */
 private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, mostBytes: Long)

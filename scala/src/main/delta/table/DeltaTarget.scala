@@ -89,8 +89,8 @@ object DeltaTarget {
   private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
 
   /**
-   * Opens a table. Delta's refusal of a protocol that it cannot read or write becomes an error of ours, and so does a
-   * log that is not whole.
+   * Opens a table. If Delta refuses a protocol that it cannot read or write, or the log is damaged, the error is one
+   * of [[UpkeepErrors]].
    */
   private[upkeep] def withKnownFeatures[T](statement: String, table: String)(body: => T): T =
     try InputFailures.explainedLog(statement, table)(body)

@@ -74,7 +74,7 @@ object InputFailures {
           .getOrElse(failure)
     }
 
-  /** An error of ours that a task has thrown: Spark wraps it. */
+  /** Our own error, thrown by a task and wrapped by Spark. */
   private def ours(failure: Throwable): Option[Throwable] =
     causesOf(failure).collectFirst { case e: UpkeepException => e }
 

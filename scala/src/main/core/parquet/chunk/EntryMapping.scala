@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.page.{ValueDictionary, Values}
 
-/** Maps the entries of an input's dictionary to ids of the output's, as far as they are needed. */
+/** Maps the entries of an input's dictionary to ids of the output's, when they are needed. */
 private[chunk] final class EntryMapping(entries: Values) {
   import EntryMapping._
 

@@ -1,6 +1,6 @@
 package io.deltaupkeep.plan.checkpoint
 
-/** What became of a checkpoint. */
+/** What happened to a checkpoint. */
 sealed abstract class CheckpointStatus(val name: String)
 
 object CheckpointStatus {
@@ -20,13 +20,13 @@ final case class WrittenCheckpoint(numActions: Long, numAddFiles: Long, parts: I
  * The result row of CHECKPOINT.
  *
  * @param path        root of the table
- * @param version     that the checkpoint holds
+ * @param version     of the table in the checkpoint
  * @param policy      `classic` or `v2`
  * @param format      of the top-level file, `parquet` or `json`
  * @param parts       parts of a classic checkpoint, sidecars of a v2 one
  * @param numActions  actions in the checkpoint; null if none was written
  * @param numAddFiles data files in the checkpoint; null if none was written
- * @param sizeInBytes of all its files, but without sidecars if it existed before; null in a dry run
+ * @param sizeInBytes size of its files, without the sidecars if it existed before; null in a dry run
  * @param mode        `full`: built from the whole state; `incremental`: built on the last checkpoint; `none`:
  *                    nothing was built
  * @param status      name of a [[CheckpointStatus]]

@@ -91,7 +91,7 @@ final case class CleanupInput(
     lastCommitPastTravel: Option[Long] = None
 ) {
 
-  /** The newest version to stand on: readers that follow `_last_checkpoint` do not look for another. */
+  /** The newest version that may be the cutoff: readers that follow `_last_checkpoint` do not look for another. */
   private[deltaupkeep] lazy val pointed: Option[Long] =
     pointer.filter(version => files.exists(_.isCheckpointOf(version)))
 
@@ -136,8 +136,8 @@ private[deltaupkeep] final case class PassedOver(version: Long, why: String)
  *
  * @param cutoffCheckpoint the newest complete checkpoint at or before `cutoffCommit`; everything before it is
  *                         deleted
- * @param oldestReadableVersion whose state the log holds, once the plan is carried out
- * @param oldestTimeTravelVersion whose data files VACUUM keeps too
+ * @param oldestReadableVersion oldest version that the log can read once the plan is carried out
+ * @param oldestTimeTravelVersion oldest version whose data files VACUUM keeps too
  * @param passedOver the newest checkpoint after the cutoff checkpoint that expired versions would allow
  */
 final class CleanupPlan private[deltaupkeep] (
@@ -186,7 +186,7 @@ final class CleanupPlan private[deltaupkeep] (
 
   private def count(verdict: Verdict): Long = totals.filter(_.verdict == verdict).map(_.files).sum
 
-  /** What is deleted and why, or why nothing is. */
+  /** What is deleted and why, or why nothing is deleted. */
   def message: String = {
     val expired = totals
       .filter(total => total.reason == Reason.BeforeCutoff || total.reason == Reason.CoveredByCutoff)

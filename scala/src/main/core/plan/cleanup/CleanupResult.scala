@@ -9,7 +9,7 @@ final case class ReasonSummary(verdict: String, reason: String, files: Long, byt
 
 /**
  * A result row of CLEANUP LOG. A real run returns one row with the totals, whose `file` is null. A dry run
- * returns one row for each file before it.
+ * returns one row for each file first.
  *
  * @param path         root of the table
  * @param file         name below `_delta_log`
@@ -17,16 +17,16 @@ final case class ReasonSummary(verdict: String, reason: String, files: Long, byt
  * @param version      of the table that the file belongs to, if its name says so
  * @param verdict      `delete` or `keep`
  * @param ageHours     since the file was last modified
- * @param filesDeleted files that were deleted, or would be; a real run does not count those that somebody
+ * @param filesDeleted files that were deleted, or would be; a real run does not count files that somebody
  *                     else deleted
  * @param bytesDeleted their size
  * @param reasons      all files by verdict and reason
  * @param cutoff       older files may be deleted, if every newer version stays readable
  * @param cutoffVersion newest version that is not newer than the cutoff
- * @param oldestReadableVersion whose state the log holds after the plan is carried out; null if there is none
- * @param oldestTimeTravelVersion whose data files are there too: it is inside
- *                                `delta.deletedFileRetentionDuration`. Delta refuses older ones
- * @param message      what is deleted and why, or why nothing is
+ * @param oldestReadableVersion oldest version that the log can read after the cleanup; null if there is none
+ * @param oldestTimeTravelVersion oldest version whose data files exist too: it is inside
+ *                                `delta.deletedFileRetentionDuration`. Delta refuses older versions
+ * @param message      what is deleted and why, or why nothing is deleted
  */
 final case class CleanupResult(
     path: String,

@@ -27,7 +27,7 @@ final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeleti
 
 final case class ZOrderFileStats(num: Long, size: Long)
 
-/** As Delta's ZORDER BY fills it, which takes every file of a partition. */
+/** Filled as by Delta's ZORDER BY, which takes every file of a partition. */
 final case class ZOrderStats(
     strategyName: String,
     inputCubeFiles: ZOrderFileStats,
@@ -40,7 +40,7 @@ final case class ZOrderStats(
 
 final case class ClusteringFileStats(numFiles: Long, size: Long)
 
-/** Files of a clustered table by whether they are clustered already, and those that were rewritten. */
+/** Files of a clustered table: those already clustered, the others, and those that were rewritten. */
 final case class ClusteringStats(
     inputZCubeFiles: ClusteringFileStats,
     inputOtherFiles: ClusteringFileStats,
@@ -58,10 +58,10 @@ final case class ParallelismMetrics(
 )
 
 /**
- * Totals of an OPTIMIZE. Names and meanings are those of Delta's OPTIMIZE, so that scripts keep working; in a
- * dry run they say what the plan would remove, and `numFilesAdded` says how many files it would write. Row
- * groups are counted for bins whose footers were read, which the rows tier does not do; null if there are
- * none. `numRowsDeletedMeanwhile` counts rows of new files that other writers deleted while OPTIMIZE ran: deletion
+ * Totals of an OPTIMIZE. Names and meanings are those of Delta's OPTIMIZE, so that scripts keep working. In a
+ * dry run the totals say what the plan would remove, and `numFilesAdded` says how many files it would write. Row
+ * groups are counted for bins whose footers were read, so not for the rows tier; null if there are no such bins.
+ * `numRowsDeletedMeanwhile` counts rows of new files that other writers deleted while OPTIMIZE ran; deletion
  * vectors hide them.
  */
 final case class OptimizeMetrics(
@@ -97,7 +97,7 @@ final case class OptimizeMetrics(
  * What one tier did.
  *
  * @param files        in bins of that tier
- * @param bytes        of input that went through it, whatever the tier of the bin
+ * @param bytes        input bytes that went through this tier, even in bins of another tier
  * @param milliseconds of work by all threads
  */
 final case class TierMetrics(tier: String, files: Long, bytes: Long, milliseconds: Long)

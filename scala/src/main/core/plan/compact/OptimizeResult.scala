@@ -2,7 +2,7 @@ package io.deltaupkeep.plan.compact
 
 import io.deltaupkeep.CountText
 
-/** What became of a bin. */
+/** What happened to a bin. */
 sealed abstract class BinStatus(val name: String)
 
 object BinStatus {
@@ -29,7 +29,8 @@ object BinStatus {
  * One bin of the plan and its outcome.
  *
  * @param partition `column=value` pairs; empty if the table is not partitioned
- * @param tier      how it is rewritten, and `reason` says why; it also says how many rows were deleted meanwhile
+ * @param tier      how it is rewritten
+ * @param reason    why it has this tier, and how many of its rows were deleted meanwhile
  * @param status    name of a [[BinStatus]]
  */
 final case class BinResult(
