@@ -157,7 +157,7 @@ CHECKS = (
         None,
         "version",
         "No commit of this application has made a checkpoint due.",
-        "A checkpoint that fails again and again goes unnoticed.",
+        "A checkpoint that fails repeatedly goes unnoticed.",
         None,
         (),
     ),

@@ -82,7 +82,7 @@ class RebaseSuite extends AnyFunSuite {
     (what, changes, expected, late) <- Seq[(String, Seq[String], Seq[Long], Long)](
       ("DELETE", Seq("DELETE FROM {t} WHERE id IN (0, 4, 6, 19, 20)"), without(0, 4, 6, 19, 20), 5),
       (
-        "DELETE again and again",
+        "DELETE repeatedly",
         Seq("DELETE FROM {t} WHERE id = 7", "DELETE FROM {t} WHERE id = 6", "DELETE FROM {t} WHERE id = 29"),
         without(6, 7, 29),
         3

@@ -184,7 +184,7 @@ class NestedFormsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   test("the same with a reader that makes rows") {
     spark.conf.set("spark.sql.parquet.enableNestedColumnVectorizedReader", "false")
-    // Readers take what this is for a list of two levels, or of three.
+    // Readers take this for a list of two levels, or of three.
     try {
       val column =
         "optional group c (LIST) { repeated group element { optional group b { optional int32 c; } } }"

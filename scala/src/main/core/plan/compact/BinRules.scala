@@ -36,7 +36,7 @@ private[deltaupkeep] final case class BinRules(settings: OptimizeSettings) {
 
   /**
    * Whether a bin without giants is rewritten. Files from an earlier run with the same target size are kept
-   * until a new file joins them. Their sizes shrank in that run, and packing them again and again would
+   * until a new file joins them. Their sizes shrank in that run, and packing them repeatedly would
    * rewrite the table for nothing.
    */
   def isWorthRewriting(bin: Seq[DataFile]): Boolean =

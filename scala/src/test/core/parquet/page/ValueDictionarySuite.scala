@@ -133,7 +133,7 @@ object ValueDictionarySuite {
   ) {
     override def toString: String = primitive.toString
 
-    /** Some come again and again. */
+    /** Some values repeat. */
     val values: Gen[Seq[Array[Byte]]] = for {
       few <- Gen.listOfN(3, one)
       all <- Gen.listOf(Gen.oneOf(Gen.oneOf(few), one))
