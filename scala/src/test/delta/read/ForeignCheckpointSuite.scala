@@ -183,7 +183,7 @@ class ForeignCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
       write(file, kept.mkString)
       val plan = cleanup(copy)
       assert(deletedCommits(plan) == 2)
-      assert(plan.message.contains("The checkpoint of version 4 is passed over: it is a file in JSON"))
+      assert(plan.message.contains("The checkpoint of version 4 is passed over: it is a JSON file"))
     }
   }
 
