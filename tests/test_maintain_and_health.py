@@ -70,7 +70,9 @@ def test_health_advises_what_maintain_does(
     spark.sql(before["expiredLog"][1])
     after = health()
     assert after["commitsSinceCheckpoint"][0] == "ok"
-    assert after["expiredLog"][0] == "ok"
+    assert after["expiredLog"] == ("info", f"CLEANUP LOG {t.sql_name}")
+    spark.sql(after["expiredLog"][1])
+    assert health()["expiredLog"][0] == "ok"
 
 
 def test_health_counts_the_files_that_maintain_would_rewrite(spark: SparkSession, tmp_path: Path):

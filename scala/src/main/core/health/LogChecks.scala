@@ -120,9 +120,11 @@ private[health] object LogChecks {
   private def expiredLog(facts: HealthFacts): HealthResult = {
     val plan = facts.cleanup
     val count = plan.totals.filter(_.verdict == Verdict.Delete).map(_.files).sum
+    // A checkpoint of this version replaces them once it is as old as the cutoff.
+    val lacksCheckpoint = plan.needsCheckpoint && facts.since.commits > 0
     val severity =
       if (count >= 1000) Severity.Warning
-      else if (count > 0 || plan.needsCheckpoint) Severity.Info
+      else if (count > 0 || lacksCheckpoint) Severity.Info
       else Severity.Ok
     new Checks(facts.table).result(
       "expiredLog",
@@ -131,7 +133,7 @@ private[health] object LogChecks {
       "files",
       plan.message,
       "No version inside the retention needs them, but they are listed and take up storage.",
-      Some(if (plan.needsCheckpoint) "CHECKPOINT" else "CLEANUP LOG"),
+      Some(if (lacksCheckpoint) "CHECKPOINT" else "CLEANUP LOG"),
       expiredByKind(plan)
     )
   }
