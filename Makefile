@@ -90,7 +90,7 @@ test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/
 	$(SBT) upkeep-3_5-2_12-delta-3_2/test \
 		$(foreach line,3_5 4_0 4_0-delta-4_0 4_1 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
 		upkeep-3_5-2_12/Test/package upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
-	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(ON_PLATFORMS) -m "not (this_clone or one_pair_of_a_line)" $(ARGS)$(newline))
+	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(ON_PLATFORMS) -m "not (this_clone or one_platform)" $(ARGS)$(newline))
 
 .PHONY: lint
 lint: $(SBT_JAR) ## Check formatting, types and the rooms of the sources

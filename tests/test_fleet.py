@@ -122,7 +122,7 @@ def test_a_pass_maintains_what_is_chosen_and_then_nothing(fleet: Fleet):
     assert set(statuses(again).values()) == {"not due"}
 
 
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_a_dry_run_leaves_the_summary_of_a_run_that_was_killed(fleet: Fleet):
     summary = fleet.directory / "summary.json"
     summary.write_text("of a run that was killed")
@@ -133,7 +133,7 @@ def test_a_dry_run_leaves_the_summary_of_a_run_that_was_killed(fleet: Fleet):
     assert json.loads(summary.read_text())["dryRun"] is True
 
 
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_a_dry_run_says_so_and_changes_nothing(fleet: Fleet):
     dry = fleet.run(ALL, "--dry-run")
     assert (dry["dryRun"], set(statuses(dry).values())) == (True, {"planned"})
@@ -188,7 +188,7 @@ def test_a_thread_that_no_signal_reaches_can_run_a_pass(fleet: Fleet):
     assert (codes, fleet.files("x")) == ([0], 1)
 
 
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_the_byte_budget_leaves_tables_and_a_resumed_run_does_them(fleet: Fleet):
     # Of 16 files, which are of one size, the budget is 8.
     total = fleet.run(ALL, "--dry-run")["totals"]["bytesRewritten"]

@@ -195,7 +195,7 @@ def orphans(spark: SparkSession, t: Table) -> tuple[float | None, str]:
     return row.value, row.message
 
 
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_orphans_are_what_vacuum_would_delete(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4, enableDeletionVectors="true")
     spark.sql(f"OPTIMIZE {t.sql_name} WHERE p = 1")

@@ -102,7 +102,7 @@ ARTIFACTS = re.findall(
 
 
 @pytest.mark.parametrize(("java", "artifact"), ARTIFACTS)
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_the_oldest_java_reads_all_classes(java: str, artifact: str):
     [jar] = _JARS.glob(f"{artifact}-*.jar")
     with ZipFile(jar) as archive:

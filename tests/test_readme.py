@@ -89,7 +89,7 @@ def test_the_example_prints_what_stands_below_it(tmp_path: Path):
     assert "\n".join(printed).strip() == expected.strip()
 
 
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_python(tmp_path: Path):
     _, block = blocks_in("python")
     output = run([sys.executable, "-c", EVENTS + block], tmp_path)
@@ -97,7 +97,7 @@ def test_python(tmp_path: Path):
     assert list(tmp_path.glob("spark-warehouse/events/_delta_log/*.json"))
 
 
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_sql(tmp_path: Path):
     statements = [part.strip() for text in blocks_in("sql") for part in text.split(";")]
     statements = [statement for statement in statements if statement]
@@ -117,7 +117,7 @@ run.summary = "summary.json"
 """
 
 
-@pytest.mark.one_pair_of_a_line
+@pytest.mark.one_platform
 def test_fleet(packages: list[str], tmp_path: Path):
     (tmp_path / "conf").symlink_to(ROOT / "conf")
     lake = tmp_path / "lake"

@@ -109,6 +109,11 @@ def by_name(summary: Summary) -> dict[str, TableResult]:
     return {result.table: result for result in summary.tables}
 
 
+def test_the_end_of_a_deletion_vector_is_a_gain():
+    work = Work((), files_removed=3, files_added=3, bytes_rewritten=100, vectors_removed=2)
+    assert Planned(None, Size(3, 100), work).gain == 0.02
+
+
 def test_most_gain_comes_first():
     yard = Yard({"few": Pile(2), "many": Pile(100), "large": Pile(200, 1000)})
     yard.piles |= {"cheap": Pile(checkpoint=True), "none": Pile()}

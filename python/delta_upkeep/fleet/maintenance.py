@@ -89,6 +89,11 @@ def work_of(rows: list[Row]) -> Work:
     metrics = next((row.optimize.metrics for row in rows if row.optimize is not None), None)
     if metrics is None:
         return Work(steps)
+    vectors = metrics.deletionVectorStats
     return Work(
-        steps, metrics.numFilesRemoved, metrics.numFilesAdded, metrics.filesRemoved.totalSize
+        steps,
+        metrics.numFilesRemoved,
+        metrics.numFilesAdded,
+        metrics.filesRemoved.totalSize,
+        vectors.numDeletionVectorsRemoved if vectors is not None else 0,
     )

@@ -26,12 +26,14 @@ class Work:
         files_removed: The number of data files that OPTIMIZE replaced.
         files_added: The number of files that it wrote instead.
         bytes_rewritten: The size of the replaced files.
+        vectors_removed: The number of their deletion vectors.
     """
 
     steps: tuple[Step, ...]
     files_removed: int = 0
     files_added: int = 0
     bytes_rewritten: int = 0
+    vectors_removed: int = 0
 
     def in_status(self, status: str) -> str:
         """Name the steps that have a status, and why; empty if there are none."""
@@ -54,14 +56,17 @@ class Planned:
 
     @property
     def gain(self) -> float:
-        """The net number of files removed per rewritten byte; OPTIMIZE sorts by it too.
+        """The files and deletion vectors that readers no longer open, per rewritten byte.
 
-        If 5 files of 1000 bytes in total become 1, the gain is 0.004. If only a checkpoint or a
-        cleanup is due, no byte is rewritten and the gain is infinite.
+        OPTIMIZE sorts bins by the same rule. If 5 files of 1000 bytes in total become 1, the gain
+        is 0.004. If only a checkpoint or a cleanup is due, no byte is rewritten and the gain is
+        infinite.
         """
         if self.work.bytes_rewritten == 0:
             return math.inf
-        return (self.work.files_removed - self.work.files_added) / self.work.bytes_rewritten
+        work = self.work
+        gone = work.files_removed - work.files_added + work.vectors_removed
+        return gone / work.bytes_rewritten
 
 
 def most_gain_first(tables: list[Planned]) -> list[Planned]:

@@ -5,7 +5,7 @@ import io.deltaupkeep.TableFacts
 /** Makes the result rows of one table. */
 private[health] final class Checks(table: TableFacts) {
 
-  /** Returns a remedy if something is wrong and a statement of Delta Upkeep may fix it. */
+  /** Returns a remedy if something is wrong and a statement may fix it. */
   def result(
       check: String,
       severity: Severity,
