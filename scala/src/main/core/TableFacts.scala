@@ -18,6 +18,7 @@ package io.deltaupkeep
  * @param deletedFileRetentionMs `delta.deletedFileRetentionDuration` in milliseconds
  * @param logCleanupEnabled     `delta.enableExpiredLogCleanup`
  * @param inCommitTimestamps    whether commits carry their own time (protocol, 'In-Commit Timestamps')
+ * @param isSwitchedOn          whether `deltaUpkeep.enabled` lets Delta Upkeep change the table
  * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, if the feature
  *                                    checkpointProtection is on
  */
@@ -37,5 +38,6 @@ final case class TableFacts(
     deletedFileRetentionMs: Long,
     logCleanupEnabled: Boolean,
     inCommitTimestamps: Boolean,
+    isSwitchedOn: Boolean,
     checkpointProtectionVersion: Option[Long]
 )

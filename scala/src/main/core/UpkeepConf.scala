@@ -8,6 +8,16 @@ import org.apache.spark.sql.internal.SQLConf
 /** Session settings, `spark.deltaUpkeep.*`; each is declared here once. */
 object UpkeepConf {
 
+  val Enabled = SQLConf
+    .buildConf("spark.deltaUpkeep.enabled")
+    .doc(
+      "If false, Delta and Spark behave in this session as without this extension, and statements that " +
+        "only Delta Upkeep has are refused. The table property deltaUpkeep.enabled does the same for one table."
+    )
+    .version("0.1.0")
+    .booleanConf
+    .createWithDefault(true)
+
   val OptimizeEngine = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.engine")
     .doc(

@@ -73,6 +73,25 @@ object UpkeepErrors {
     Map("statement" -> statement)
   )
 
+  def sessionSwitchedOff(statement: String, setting: String, value: String): UpkeepException = error(
+    "SWITCHED_OFF",
+    SqlState.ObjectState,
+    s"$statement cannot run in this session.",
+    s"Delta Upkeep is switched off: $setting is '$value'.",
+    s"Set $setting = true, or use a statement of Delta.",
+    Map("statement" -> statement, "value" -> value)
+  )
+
+  def tableSwitchedOff(statement: String, table: String, property: String, value: String): UpkeepException =
+    error(
+      "SWITCHED_OFF",
+      SqlState.ObjectState,
+      s"$statement leaves $table alone.",
+      s"Delta Upkeep is switched off for this table: its property $property is '$value'.",
+      s"Remove the property, with ALTER TABLE ... UNSET TBLPROPERTIES ('$property').",
+      Map("statement" -> statement, "table" -> table, "value" -> value)
+    )
+
   def notADeltaTable(statement: String, table: String, thrown: Throwable): UpkeepException = error(
     "NOT_A_DELTA_TABLE",
     SqlState.WrongObject,

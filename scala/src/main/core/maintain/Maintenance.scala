@@ -72,7 +72,9 @@ object Maintenance {
 
   /** Plans a step, and does what is due. */
   private def row(step: Step, input: StepInput, dryRun: Boolean): MaintainResult = {
-    val plan = step.plan(input)
+    val plan =
+      if (input.table.facts.isSwitchedOn) step.plan(input)
+      else StepPlan.Skipped("deltaUpkeep.enabled is not true for this table")
     val (due, status, result) = plan match {
       case due: StepPlan.Due if dryRun => (true, "planned", due.planned())
       case due: StepPlan.Due => (true, "done", due.execute())

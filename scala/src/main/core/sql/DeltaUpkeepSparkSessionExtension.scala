@@ -8,6 +8,7 @@ import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSessionExtensions
 import org.apache.spark.sql.delta.upkeep.hook.WatchTransactions
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi
+import org.apache.spark.sql.delta.upkeep.table.Switch
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
@@ -17,8 +18,8 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
  * spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension,io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension
  * }}}
  *
- * With a Spark or Delta that the artifact does not support, commits and queries run as without it, and the
- * statements are refused.
+ * `spark.deltaUpkeep.enabled = false` makes a session behave as without it. With a Spark or Delta that the artifact
+ * does not support, commits and queries run as without it, and the statements are refused.
  */
 class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) with Logging {
   override def apply(extensions: SparkSessionExtensions): Unit =
@@ -27,7 +28,9 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
         logWarning(s"Delta Upkeep is off: $why")
         extensions.injectParser((_, delegate) => RefusingParser.of(delegate, why))
       case None =>
-        extensions.injectParser((_, delegate) => new UpkeepSqlParser(delegate))
+        extensions.injectParser { (session, delegate) =>
+          new UpkeepSqlParser(delegate, () => Switch.isOn(session))
+        }
         extensions.injectResolutionRule(session => ResolveTarget(session))
         DeltaApi.problem match {
           case Some(why) => logWarning(s"Delta Upkeep's statements and hooks are off: $why")

@@ -7,7 +7,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaPurge}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaPurge, Switch}
 
 /**
  * Replaces Delta's OPTIMIZE and its REORG for PURGE with ours. A plan has Delta's command if Delta's parser saw the
@@ -17,11 +17,13 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaP
  * grammar parses the text again.
  */
 private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extends Rule[LogicalPlan] {
-  override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case DeltaOptimize(child, predicates, zOrderBy, full) =>
+  override def apply(plan: LogicalPlan): LogicalPlan = if (Switch.isOn(session)) replaced(plan) else plan
+
+  private def replaced(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
+    case DeltaOptimize(child, predicates, zOrderBy, full) if !Switch.isOffFor(child) =>
       val plain = Statement(OptimizeStatement, full, zOrderBy = zOrderBy)
       predicates.foldLeft(plain)((statement, text) => merge(statement, parsed(text))).on(targetOf(child, _))
-    case DeltaPurge(child, predicates) =>
+    case DeltaPurge(child, predicates) if !Switch.isOffFor(child) =>
       Statement(ReorgStatement, where = predicates).on(targetOf(child, _))
   }
 

@@ -1,21 +1,39 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.statement.UnresolvedTarget
+import io.deltaupkeep.statement.{OptimizeStatement, Statement, UnresolvedTarget, UpkeepCommand}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.table.DeltaTarget
+import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPurge, DeltaTarget, Switch}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
-/** Looks the table up, or fails with an error that says what was found instead. */
+/**
+ * Looks the table up, or fails with an error that says what was found instead. A statement that Delta has too becomes
+ * Delta's if the session or the table is switched off.
+ */
 private[sql] final case class ResolveTarget(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case UnresolvedTarget(statement, _, Some(path), options) =>
-      DeltaApi.require(statement)
-      DeltaTarget.byPath(session, statement, path, options)
-    case UnresolvedTarget(statement, name, None, _) =>
-      DeltaApi.require(statement)
-      DeltaTarget.byName(session, statement, name)
+    case UpkeepCommand(target: UnresolvedTarget, statement) =>
+      DeltaApi.require(target.statement)
+      val isOn = Switch.isOn(session)
+      if (!isOn && !isOfDelta(statement)) throw Switch.refusalIn(session, target.statement)
+      val table = lookUp(target)
+      if (isOfDelta(statement) && (!isOn || Switch.isOffFor(table))) ofDelta(table, statement)
+      else UpkeepCommand(table, statement)
   }
+
+  private def lookUp(target: UnresolvedTarget): LogicalPlan = target.path match {
+    case Some(path) => DeltaTarget.byPath(session, target.statement, path, target.fileSystemOptions)
+    case None => DeltaTarget.byName(session, target.statement, target.name)
+  }
+
+  /** Whether Delta has it, with all its clauses. */
+  private def isOfDelta(statement: Statement): Boolean =
+    statement.kind.isOfDelta && !statement.dryRun && statement.options.isEmpty
+
+  private def ofDelta(table: LogicalPlan, statement: Statement): LogicalPlan =
+    if (statement.kind == OptimizeStatement)
+      DeltaOptimize(table, statement.where, statement.zOrderBy, statement.full)
+    else DeltaPurge(table, statement.where)
 }

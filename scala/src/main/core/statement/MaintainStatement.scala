@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each if it is due. */
 private[deltaupkeep] object MaintainStatement
-    extends StatementKind("MAINTAIN", Intent.Checkpoint, ResultSchema.maintain) {
+    extends StatementKind("MAINTAIN", Intent.Maintain, ResultSchema.maintain) {
 
   override protected def prepare(
       session: SparkSession,
@@ -30,6 +30,6 @@ private[deltaupkeep] object MaintainStatement
   private def newestFor(table: DeltaHandle, step: Step): DeltaHandle = {
     // The commit of OPTIMIZE may have made a checkpoint due, which must not be written twice.
     if (step == CheckpointStep) CheckpointWorker.await(table)
-    if (step == Maintenance.steps.head) table else table.updated(name, Intent.Checkpoint)
+    if (step == Maintenance.steps.head) table else table.updated(name, Intent.Maintain)
   }
 }

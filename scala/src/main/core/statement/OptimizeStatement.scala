@@ -11,6 +11,8 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals, Inte
 private[deltaupkeep] object OptimizeStatement
     extends StatementKind("OPTIMIZE", Intent.Reorganize, ResultSchema.optimize) {
 
+  override def isOfDelta: Boolean = true
+
   override protected def prepare(
       session: SparkSession,
       table: DeltaHandle,
@@ -39,6 +41,8 @@ private[deltaupkeep] object OptimizeStatement
 /** Delta's `REORG TABLE t [WHERE p] APPLY (PURGE)`. One result row. */
 private[deltaupkeep] object ReorgStatement
     extends StatementKind("REORG", Intent.Reorganize, ResultSchema.optimize) {
+
+  override def isOfDelta: Boolean = true
 
   override def fixedClause: Option[String] = Some("APPLY (PURGE)")
 

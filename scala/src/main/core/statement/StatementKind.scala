@@ -2,7 +2,7 @@ package io.deltaupkeep.statement
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent, Switch}
 
 /**
  * What statements of a kind do. All have the same shape: options, plan, execute, result rows. A dry run returns the
@@ -18,6 +18,9 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
     val schema: ResultSchema[R]
 ) {
 
+  /** Whether Delta has such a statement too. */
+  def isOfDelta: Boolean = false
+
   /** A clause that every statement of the kind has. */
   def fixedClause: Option[String] = None
 
@@ -25,7 +28,8 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
   protected def prepare(session: SparkSession, table: DeltaHandle, statement: Statement): Work[R]
 
   private def prepare(session: SparkSession, plan: LogicalPlan, statement: Statement): Work[R] =
-    prepare(session, DeltaHandle.open(session, name, plan, intent), statement)
+    if (Switch.isOn(session)) prepare(session, DeltaHandle.open(session, name, plan, intent), statement)
+    else throw Switch.refusalIn(session, name)
 
   /** Runs it on the table of a plan. */
   final def run(session: SparkSession, plan: LogicalPlan, statement: Statement): Seq[Row] = {

@@ -32,13 +32,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
 
   private val metrics = new CheckpointMetrics(() => synchronized(waiting.size))
 
-  private var thread = newThread()
-
-  private def newThread(): Thread = {
-    val made = new Thread(() => work(), "delta-upkeep-checkpoint")
-    made.setDaemon(true)
-    made
-  }
+  private var thread = Option.empty[Thread]
 
   private def register(): this.type = {
     context.env.metricsSystem.registerSource(metrics)
@@ -48,17 +42,12 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     this
   }
 
-  def start(): this.type = synchronized {
-    thread.start()
-    this
-  }
-
-  /** Replaces a thread that a fatal error has ended. */
-  private def replaceThread(): Unit = synchronized {
-    if (!isEnding) {
-      thread = newThread()
-      thread.start()
-    }
+  /** A thread ends when it has nothing to do, or after a fatal error. */
+  private def requireThread(): Unit = if (thread.isEmpty && !isEnding) {
+    val made = new Thread(() => work(), "delta-upkeep-checkpoint")
+    made.setDaemon(true)
+    made.start()
+    thread = Some(made)
   }
 
   private def stateOf(table: TableKey): TableState = tables.get(table).getOrElse(TableState(None, None, None))
@@ -85,8 +74,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       metrics.skipped.inc()
       logWarning(s"$MaxTables tables wait for checkpoints: that of ${pending.key} is left to its next commit")
     } else {
-      // No thread could be started, for example for lack of memory.
-      if (thread.getState == Thread.State.TERMINATED) replaceThread()
+      requireThread()
       if (waiting.put(pending.key, pending) != null) metrics.skipped.inc()
       tables.put(pending.key, state.copy(submitted = Some(pending.version)))
       notifyAll()
@@ -157,16 +145,20 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     finally {
       synchronized {
         busyWith = None
+        if (!isSound) {
+          thread = None
+          if (!waiting.isEmpty) requireThread()
+        }
         notifyAll()
       }
-      if (!isSound) replaceThread()
     }
     isSound
   }
 
-  /** None when the application ends. */
+  /** None when the application ends, or if there was nothing to do for a while. */
   private def next(): Option[PendingCheckpoint] = synchronized {
-    while (waiting.isEmpty && !isEnding) wait()
+    waitWhile(MaxIdleMs)(waiting.isEmpty && !isEnding)
+    if (waiting.isEmpty) thread = None
     val first = waiting.entrySet().iterator()
     Option.when(first.hasNext) {
       val pending = first.next().getValue
@@ -205,7 +197,7 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
       waiting.clear()
       notifyAll()
     }
-    if (!drain(graceMs)) synchronized(thread).interrupt()
+    if (!drain(graceMs)) synchronized(thread).foreach(_.interrupt())
   }
 }
 
@@ -213,6 +205,7 @@ object CheckpointWorker {
 
   private val MaxTables = 1000
   private val MaxAwaitMs = 600000L
+  private val MaxIdleMs = 10000L
 
   private var current = Option.empty[CheckpointWorker]
 
@@ -235,7 +228,7 @@ object CheckpointWorker {
   private[upkeep] def of(session: SparkSession): CheckpointWorker = synchronized {
     find(session).getOrElse {
       val grace = session.sessionState.conf.getConf(UpkeepConf.CheckpointGrace)
-      install(new CheckpointWorker(session.sparkContext, grace, Clock.systemUTC()).register().start())
+      install(new CheckpointWorker(session.sparkContext, grace, Clock.systemUTC()).register())
     }
   }
 

@@ -63,8 +63,9 @@ private[upkeep] case class PendingCheckpoint(
     if (CleanupStep.refusal(table.facts).nonEmpty) None
     else {
       // Another commit may have changed the properties while the checkpoint was written.
-      val newest = table.updated(Statement, Intent.Checkpoint)
-      CleanupStep.plan(new StepInput(newest, StepOptions(Statement), newest.now)) match {
+      val newest = table.newest
+      if (newest.refusal(Statement, Intent.Checkpoint).nonEmpty) None
+      else CleanupStep.plan(new StepInput(newest, StepOptions(Statement), newest.now)) match {
         case due: StepPlan.Due => due.execute().cleanup
         case _ => None
       }

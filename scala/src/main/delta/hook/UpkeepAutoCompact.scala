@@ -10,7 +10,7 @@ import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactPartitionReserv
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent, Switch}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
@@ -32,9 +32,11 @@ private[upkeep] case object UpkeepAutoCompact extends CommitHook with Logging {
         case None => DeltaApi.current.autoCompact(session, commit)
       }
 
-  private def ourTable(session: SparkSession, commit: Commit): Option[DeltaHandle] =
-    if (session.sessionState.conf.getConf(UpkeepConf.OptimizeEngine) == "rows") None
+  private def ourTable(session: SparkSession, commit: Commit): Option[DeltaHandle] = {
+    val engine = session.sessionState.conf.getConf(UpkeepConf.OptimizeEngine)
+    if (engine == "rows" || !Switch.isOn(commit.snapshot)) None
     else tableOf(session, commit)
+  }
 
   private def tableOf(session: SparkSession, commit: Commit): Option[DeltaHandle] = {
     val table = DeltaHandle.of(session, commit.snapshot, commit.catalogTable).newest

@@ -11,7 +11,13 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.read.UncheckpointedCommits
-import org.apache.spark.sql.delta.upkeep.table.{CheckpointProperties, DeltaHandle, Intent, TableFeatures}
+import org.apache.spark.sql.delta.upkeep.table.{
+  CheckpointProperties,
+  DeltaHandle,
+  Intent,
+  Switch,
+  TableFeatures
+}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
 /**
@@ -69,8 +75,15 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
           throw e
     }
 
-  /** Whether the table's features let us write its checkpoints. */
-  def isOurs(session: SparkSession, snapshot: Snapshot, catalogTable: Option[CatalogTable]): Boolean = {
+  /** Whether the table's switch and features let us write its checkpoints. */
+  def isOurs(session: SparkSession, snapshot: Snapshot, catalogTable: Option[CatalogTable]): Boolean =
+    Switch.isOn(snapshot) && mayWrite(session, snapshot, catalogTable)
+
+  private def mayWrite(
+      session: SparkSession,
+      snapshot: Snapshot,
+      catalogTable: Option[CatalogTable]
+  ): Boolean = {
     val refused = DeltaHandle.of(session, snapshot, catalogTable).refusal("CHECKPOINT", Intent.Checkpoint)
     refused.foreach(why => logInfo(s"Checkpoints are left to Delta: ${why.getMessage}"))
     refused.isEmpty

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
 import org.apache.spark.sql.delta.{OptimisticTransaction, TransactionExecutionObserver}
 import org.apache.spark.sql.delta.hooks.{AutoCompact, CheckpointHook, PostCommitHook}
+import org.apache.spark.sql.delta.upkeep.table.Switch
 import org.apache.spark.sql.delta.upkeep.versions.{
   CheckpointsHidden,
   CommitHook,
@@ -40,7 +41,7 @@ private[upkeep] final class UpkeepObserver(
   // The next application may run without our extension, and then nothing would remove this observer.
   private def isOfActiveSession: Boolean =
     SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
-      .exists(_.sparkContext.applicationId == application)
+      .exists(session => session.sparkContext.applicationId == application && Switch.isOn(session))
 }
 
 /** The events of one transaction. */
@@ -66,6 +67,10 @@ private[upkeep] object UpkeepObserver {
       case None => set(current, application)
     }
   }
+
+  /** Gives the thread the observer back that it had before. */
+  def uninstall(): Unit =
+    of(DeltaApi.current.threadObserver).foreach(ours => DeltaApi.current.observeThread(ours.next))
 
   /** Our observer, if Delta's wraps one. */
   def of(observer: TransactionExecutionObserver): Option[UpkeepObserver] =
@@ -98,7 +103,7 @@ final case class WatchTransactions(session: SparkSession) extends Rule[LogicalPl
   private lazy val application = session.sparkContext.applicationId
 
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    UpkeepObserver.install(application)
+    if (Switch.isOn(session)) UpkeepObserver.install(application) else UpkeepObserver.uninstall()
     plan
   }
 }

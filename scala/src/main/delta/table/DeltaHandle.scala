@@ -60,6 +60,7 @@ final class DeltaHandle private (
         DeltaConfigs.getMilliSeconds(DeltaConfigs.TOMBSTONE_RETENTION.fromMetaData(metadata)),
       logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
       inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
+      isSwitchedOn = Switch.isOn(snapshot),
       checkpointProtectionVersion = TableFeatures.checkpointProtection(snapshot)
     )
   }
@@ -86,9 +87,10 @@ final class DeltaHandle private (
   /** The same table at its current newest version. */
   private[upkeep] def newest: DeltaHandle = new DeltaHandle(session, table, DeltaApi.current.newest(table))
 
-  /** Why the table's features forbid what a statement is going to do, or None. */
+  /** Why the table's switch or features forbid what a statement is going to do, or None. */
   private[upkeep] def refusal(statement: String, intent: Intent): Option[UpkeepException] =
-    TableFeatures.refusal(statement, name, snapshot, intent)
+    Switch.refusal(statement, name, snapshot, intent)
+      .orElse(TableFeatures.refusal(statement, name, snapshot, intent))
 
   /**
    * This table.

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.table
 
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.UnresolvedPathBasedDeltaTable
 import org.apache.spark.sql.delta.commands.{
@@ -15,6 +16,17 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
  * The parts of Delta's own OPTIMIZE: the table, the predicates as text, the columns of ZORDER BY, and FULL.
  */
 object DeltaOptimize {
+
+  def apply(
+      table: LogicalPlan,
+      predicates: Seq[String],
+      zOrderBy: Seq[Seq[String]],
+      full: Boolean
+  ): LogicalPlan = {
+    val context = DeltaApi.current.optimizeContext("OPTIMIZE", full)
+    new OptimizeTableCommand(table, predicates, context)(zOrderBy.map(UnresolvedAttribute(_)))
+  }
+
   def unapply(plan: LogicalPlan): Option[(LogicalPlan, Seq[String], Seq[Seq[String]], Boolean)] = plan match {
     case command @ OptimizeTableCommand(child, predicates, context) =>
       DeltaApi.current.fullOf(context).map((child, predicates, command.zOrderBy.map(_.nameParts), _))
@@ -27,6 +39,10 @@ object DeltaOptimize {
  * left to Delta.
  */
 object DeltaPurge {
+
+  def apply(table: LogicalPlan, predicates: Seq[String]): LogicalPlan =
+    new DeltaReorgTableCommand(table, Purge)(predicates)
+
   def unapply(plan: LogicalPlan): Option[(LogicalPlan, Seq[String])] = plan match {
     case parsed @ DeltaReorgTable(child, Purge) => Some((child, parsed.predicates))
     case resolved @ DeltaReorgTableCommand(child, Purge) => Some((child, resolved.predicates))

@@ -11,6 +11,9 @@ object Intent {
   /** Adds a checkpoint of an existing version. */
   case object Checkpoint extends Intent
 
+  /** Does at least that, and asks the switch itself for each step. */
+  case object Maintain extends Intent
+
   /** Rewrites data files. */
   case object Reorganize extends Intent
 

@@ -112,7 +112,7 @@ class InterruptedCheckpointSuite extends AnyFunSuite {
   test("the end of the application") {
     val (path, log) = newLog("ended", hasV2 = false)
     val snapshot = DeltaLog.forTable(spark, path).update()
-    val worker = new CheckpointWorker(spark.sparkContext, graceMs = 0, Clock.systemUTC()).start()
+    val worker = new CheckpointWorker(spark.sparkContext, graceMs = 0, Clock.systemUTC())
     WholeFileSystem.holding(classic) { held =>
       worker.submit(PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test"))
       held.await()

@@ -31,7 +31,7 @@ class ReplacedTableSuite extends AnyFunSuite {
   /** Writes a checkpoint in the background, and does something else once a file of it is being written. */
   private def during(path: String, file: String)(meanwhile: => Unit): Unit = {
     val snapshot = newest(path)
-    val worker = new CheckpointWorker(spark.sparkContext, WaitMs, Clock.systemUTC()).start()
+    val worker = new CheckpointWorker(spark.sparkContext, WaitMs, Clock.systemUTC())
     WholeFileSystem.holding(file) { held =>
       worker.submit(PendingCheckpoint(spark, snapshot, None, snapshot.version, "a test"))
       held.await()

@@ -18,18 +18,29 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.internal.VariableSubstitution
 import org.apache.spark.sql.types.{DataType, StructType}
 
-/** Parses the statements of Delta Upkeep, and passes any other text to the delegate. */
-final class UpkeepSqlParser(override protected val delegate: ParserInterface) extends DelegatingParser {
+/**
+ * Parses the statements of Delta Upkeep, and passes any other text to the delegate.
+ *
+ * @param isOn whether the session uses Delta Upkeep; otherwise the delegate parses all that it knows
+ */
+final class UpkeepSqlParser(
+    override protected val delegate: ParserInterface,
+    isOn: () => Boolean = () => true
+) extends DelegatingParser {
   import UpkeepSqlParser._
 
   override def parsePlan(sqlText: String): LogicalPlan = parseWith(sqlText)(delegate.parsePlan(sqlText))
 
   /**
    * A text that begins like one of our statements but does not parse goes to the delegate too, because
-   * another extension may know it. If the delegate fails as well, our error points at the right place.
+   * another extension may know it. If the delegate fails as well, our error points at the right place. In a session
+   * that is switched off, a statement that only Delta Upkeep has is refused once its table is looked up.
    */
   override protected def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan =
     if (!beginsLikeOurs(sqlText)) delegated
+    else if (!isOn())
+      try delegated
+      catch { case theirs: ParseException => Try(parseStatement(sqlText)).getOrElse(throw theirs) }
     else
       Try(parseStatement(sqlText)) match {
         case Success(plan) => plan

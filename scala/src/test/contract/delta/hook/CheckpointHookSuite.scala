@@ -312,7 +312,7 @@ class CheckpointHookSuite extends AnyFunSuite {
     val pending = pendingOf(path)
     val usual = worker
     var now = Instant.EPOCH
-    CheckpointWorker.install(new CheckpointWorker(spark.sparkContext, WaitMs, clockOf(now)).start())
+    CheckpointWorker.install(new CheckpointWorker(spark.sparkContext, WaitMs, clockOf(now)))
     try {
       worker.submit(new PendingCheckpoint(
         pending.session,
