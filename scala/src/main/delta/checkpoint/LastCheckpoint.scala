@@ -7,7 +7,6 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.sql.delta.{
   CheckpointInstance,
   CheckpointProvider,
-  DeltaConfigs,
   LastCheckpointInfo,
   LastCheckpointV2,
   PreloadedCheckpointProvider,
@@ -22,7 +21,6 @@ import org.apache.spark.sql.delta.upkeep.read.{
   ListedLog,
   NonFileActions
 }
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** The checkpoint from which Delta reads a table, as the base of a new one. */
@@ -30,7 +28,7 @@ private[checkpoint] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
 
   protected val snapshot = handle.snapshot
   protected val conf = handle.hadoopConf
-  protected val session = handle.session.asInstanceOf[ClassicSession]
+  protected val session = handle.session
 
   /** The files that hold its file actions. */
   def files: Seq[FileStatus]
@@ -47,9 +45,7 @@ private[checkpoint] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   /** Why a checkpoint with this schema cannot reuse its fragments, or None. Reads the footers. */
   def obstacle(checkpointSchema: CheckpointSchema): Option[String] =
     if (checkpointSchema.hasVariantStatistics) Some("variant statistics are read by a query")
-    // Statistics stored as a struct are not read back.
-    else if (DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata))
-      obstacleOfLayout(checkpointSchema)
+    else if (CheckpointSchema.storesStatisticsAsJson(snapshot)) obstacleOfLayout(checkpointSchema)
     else Some("checkpoints of the table store no statistics as JSON")
 
   protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String]
@@ -152,7 +148,7 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   private lazy val (others, filesOutside) = {
     val topLevel = provider.v2CheckpointFile
-    if (topLevel.getPath.getName.endsWith(".json"))
+    if (CheckpointFiles.isJson(topLevel))
       new DeltaLogReader(handle)
         .actions(topLevel.getPath)
         .filter(_ != null)

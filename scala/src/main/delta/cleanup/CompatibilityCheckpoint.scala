@@ -6,7 +6,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.{CheckpointInstance, Checkpoints, DeltaLogFileIndex}
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, WholeCheckpoint, Wholeness}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointFooter, WholeCheckpoint, Wholeness}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 
@@ -47,9 +47,8 @@ private[upkeep] object CompatibilityCheckpoint {
   }
 
   private def indexOf(topLevel: FileStatus): DeltaLogFileIndex = {
-    val isJson = topLevel.getPath.getName.endsWith(".json")
     val format =
-      if (isJson) DeltaLogFileIndex.CHECKPOINT_FILE_FORMAT_JSON
+      if (CheckpointFiles.isJson(topLevel)) DeltaLogFileIndex.CHECKPOINT_FILE_FORMAT_JSON
       else DeltaLogFileIndex.CHECKPOINT_FILE_FORMAT_PARQUET
     DeltaLogFileIndex(format, Array(topLevel))
   }

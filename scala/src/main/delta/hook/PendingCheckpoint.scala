@@ -53,7 +53,7 @@ private[upkeep] case class PendingCheckpoint(
   def needsJob: Boolean = {
     val isParquetV2 = request.format.contains(TopLevelFormat.Parquet)
     val isInParts = request.partSize.nonEmpty && !HookRequest.isV2(snapshot)
-    val hasOther = !snapshot.checkpointProvider.isEmpty && !CheckpointSchema.hasStatisticsAsJson(snapshot)
+    val hasOther = !snapshot.checkpointProvider.isEmpty && !CheckpointSchema.storesStatisticsAsJson(snapshot)
     isParquetV2 || isInParts || hasOther || CheckpointSchema.hasVariantStatistics(snapshot)
   }
 

@@ -14,7 +14,6 @@ import org.apache.spark.sql.delta.actions.{
   Protocol,
   SetTransaction
 }
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.DataType
 
@@ -68,7 +67,7 @@ private[upkeep] object CheckpointContent {
    * @param sidecars not evaluated if the top-level file lacks its form: Delta cannot list them then
    */
   def of(handle: DeltaHandle, topLevel: Seq[FileStatus], sidecars: => Seq[FileStatus]): CheckpointContent = {
-    val (inJson, inParquet) = topLevel.partition(_.getPath.getName.endsWith(".json"))
+    val (inJson, inParquet) = topLevel.partition(CheckpointFiles.isJson)
     val lines = inJson.flatMap(file => new DeltaLogReader(handle).actions(file.getPath)).filter(_ != null)
     def countsOf(files: Seq[FileStatus]) = CheckpointFooter.readAll(files, handle.hadoopConf)(Counts.of)
     val atTop = countsOf(inParquet).fold(Counts.of(lines))(_ + _)
@@ -87,7 +86,7 @@ private[upkeep] object CheckpointContent {
       hasItsForm,
       lines.collectFirst { case metadata: CheckpointMetadata => metadata },
       () =>
-        lines ++ NonFileActions.in(inParquet, handle.session.asInstanceOf[ClassicSession], handle.hadoopConf)
+        lines ++ NonFileActions.in(inParquet, handle.session, handle.hadoopConf)
     )
   }
 

@@ -16,6 +16,8 @@ import org.apache.spark.sql.delta.util.FileNames.CheckpointFile
 /** From files to a checkpoint, and back. */
 private[upkeep] object CheckpointFiles {
 
+  def isJson(file: FileStatus): Boolean = file.getPath.getName.endsWith(".json")
+
   /** The top-level files of a checkpoint among the files of a log. */
   def topLevel(instance: CheckpointInstance, listed: Seq[FileStatus]): Seq[FileStatus] = listed.collect {
     case CheckpointFile(file, _) if CheckpointInstance(file.getPath) == instance => file

@@ -48,7 +48,7 @@ private[upkeep] object CheckpointSchema {
   def hasVariantStatistics(snapshot: Snapshot): Boolean =
     SchemaUtils.typeExistsRecursively(snapshot.statsSchema)(_.typeName == "variant")
 
-  /** Statistics stored only as a struct are not read back. */
-  def hasStatisticsAsJson(snapshot: Snapshot): Boolean =
+  /** Whether its next checkpoint does. Statistics stored only as a struct are not read back. */
+  def storesStatisticsAsJson(snapshot: Snapshot): Boolean =
     DeltaConfigs.CHECKPOINT_WRITE_STATS_AS_JSON.fromMetaData(snapshot.metadata)
 }

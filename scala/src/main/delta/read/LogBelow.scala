@@ -7,7 +7,6 @@ import org.apache.hadoop.fs.FileStatus
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.CheckpointInstance
 import org.apache.spark.sql.delta.actions.Action
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.util.FileNames.DeltaFile
 
@@ -53,9 +52,8 @@ private[upkeep] final class LogBelow(handle: DeltaHandle) extends Logging {
       files: Seq[FileStatus],
       reader: DeltaLogReader
   ): Seq[Action] = {
-    val (inJson, inParquet) =
-      CheckpointFiles.topLevel(checkpoint, files).partition(_.getPath.getName.endsWith(".json"))
+    val (inJson, inParquet) = CheckpointFiles.topLevel(checkpoint, files).partition(CheckpointFiles.isJson)
     inJson.flatMap(file => reader.transactionsAndDomains(file.getPath)) ++
-      NonFileActions.in(inParquet, handle.session.asInstanceOf[ClassicSession], conf)
+      NonFileActions.in(inParquet, handle.session, conf)
   }
 }

@@ -8,7 +8,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.{DeltaLog, RowId}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointFooter, DriverBytes}
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -65,13 +64,13 @@ private[upkeep] object ActiveFiles {
   private def hasStatistics(handle: DeltaHandle): Boolean = {
     val files = CheckpointFiles.all(handle.snapshot.checkpointProvider)
     CheckpointFooter
-      .readAll(files.filter(_.getPath.getName.endsWith(".parquet")), handle.hadoopConf)(_.hasStatistics)
+      .readAll(files.filterNot(CheckpointFiles.isJson), handle.hadoopConf)(_.hasStatistics)
       .forall(identity)
   }
 
   /** Each task reads 8 MiB of the log: one costs tens of milliseconds, whatever it reads. */
   private def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles =
-    handle.session.asInstanceOf[ClassicSession].withActive {
+    handle.session.withActive {
       val tasks = math.max(1L, math.min(200L, logBytes(handle) / (8L << 20))).toInt
       val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
       val files = filtered(handle, predicate, adds)

@@ -10,7 +10,6 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.delta.implicits.addFileEncoder
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointRows, FilePaths}
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 import org.apache.spark.sql.types.StructType
@@ -23,7 +22,7 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
   import DriverFiles._
 
   private val snapshot = handle.snapshot
-  private val session = handle.session.asInstanceOf[ClassicSession]
+  private val session = handle.session
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
 
   /**
@@ -39,7 +38,7 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
     }.foreach(file => use(NewFile.changed(file)(dataChange = false)))
     val add = reader
     CheckpointFiles.all(snapshot.checkpointProvider).foreach { file =>
-      val column = if (isJson(file)) InJson else InParquet
+      val column = if (CheckpointFiles.isJson(file)) InJson else InParquet
       UnreadableInput.naming(file.getPath.toString) {
         foreachRow(file) { row =>
           if (column.has(row)) {
@@ -57,10 +56,8 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
     row => DamagedAction.in(read(row))
   }
 
-  private def isJson(file: FileStatus): Boolean = file.getPath.getName.endsWith(".json")
-
   private def foreachRow(file: FileStatus)(use: InternalRow => Unit): Unit =
-    if (isJson(file)) {
+    if (CheckpointFiles.isJson(file)) {
       val parser = new CommitParser(handle.hadoopConf, session.sessionState.conf)
       CommitSplit.of(file).foreach(parser.foreach(_)(use))
     } else checkpoint.in(file).foreach(use)

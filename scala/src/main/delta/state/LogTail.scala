@@ -3,7 +3,6 @@ package org.apache.spark.sql.delta.upkeep.state
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.actions.{Action, Metadata, Protocol}
 import org.apache.spark.sql.delta.upkeep.read.{DriverBytes, NonFileActions}
-import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -40,7 +39,7 @@ private[upkeep] object LogTail {
     )
       .toLeft(()).flatMap { _ =>
         val replay =
-          new DriverReplay(handle, handle.session.asInstanceOf[ClassicSession], handle.snapshot)
+          new DriverReplay(handle, handle.session, handle.snapshot)
         of(handle.snapshot, replay, before)
       }
   }

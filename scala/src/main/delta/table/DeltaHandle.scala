@@ -19,11 +19,12 @@ import org.apache.spark.sql.delta.{CheckpointPolicy, DeltaConfigs, Snapshot, V2C
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, ClusteringColumnInfo}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** A Delta table at one version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (
-    private[upkeep] val session: SparkSession,
+    private[upkeep] val session: ClassicSession,
     private[upkeep] val table: DeltaTableV2,
     private[upkeep] val snapshot: Snapshot
 ) extends Logging {
@@ -137,7 +138,7 @@ object DeltaHandle {
       val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
       if (staleMs > 0) DeltaApi.current.newest(table) else table.initialSnapshot
     }
-    new DeltaHandle(session, table, snapshot).allowing(statement, intent)
+    handle(session, table, snapshot).allowing(statement, intent)
   }
 
   /** A table at a version. Whether its features allow anything is not checked. */
@@ -148,8 +149,11 @@ object DeltaHandle {
   ): DeltaHandle = {
     val log = snapshot.deltaLog
     val table = DeltaTableV2(session, log.dataPath, catalogTable, options = log.options)
-    new DeltaHandle(session, table, snapshot)
+    handle(session, table, snapshot)
   }
+
+  private def handle(session: SparkSession, table: DeltaTableV2, snapshot: Snapshot): DeltaHandle =
+    new DeltaHandle(session.asInstanceOf[ClassicSession], table, snapshot)
 
   private[table] def nameOf(table: DeltaTableV2): String = table.catalogTable match {
     case Some(catalogTable) => DeltaTarget.quoted(catalogTable.identifier.nameParts)
