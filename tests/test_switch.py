@@ -29,7 +29,7 @@ def traces_of(mode: str, directory: Path) -> dict[str, Any]:
 def without(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The traces of a session without Delta Upkeep. This process finds its packages first."""
     found = traces_of("without", tmp_path_factory.mktemp("without"))
-    assert any('"auto": "true"' in line for commit in found["commits"] for line in commit), found
+    assert any('"auto": true' in line for commit in found["commits"] for line in commit), found
     assert found["errors"] == ["PARSE_SYNTAX_ERROR"] * 5
     assert len(found["checkpoints"]) > 2
     return found
