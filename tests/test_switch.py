@@ -88,7 +88,7 @@ def test_a_table_can_be_switched_off_and_on(spark: SparkSession, table: TableFac
     assert len(upkeep.health().checks) > 0
     assert upkeep.history(1).first().operation == "SET TBLPROPERTIES"
     with pytest.raises(AnalysisException) as caught:
-        upkeep.optimize().dryRun().executeCompaction()
+        upkeep.optimize().dryRun()
     assert condition_of(caught.value) == SWITCHED_OFF
     assert "UNSET TBLPROPERTIES ('deltaUpkeep.enabled')" in str(caught.value)
     spark.sql(f"ALTER TABLE {t.sql_name} UNSET TBLPROPERTIES ('deltaUpkeep.enabled')")
