@@ -1,7 +1,7 @@
 package io.deltaupkeep.maintain
 
 import io.deltaupkeep.{CountText, OptionEntry}
-import io.deltaupkeep.plan.checkpoint.{CheckpointDue, CheckpointRequest, SinceCheckpoint}
+import io.deltaupkeep.plan.checkpoint.{CheckpointDue, CheckpointRequest}
 
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
@@ -11,11 +11,9 @@ object CheckpointStep extends Step {
   override val name: String = "checkpoint"
   override val entries: Seq[OptionEntry[_]] = CheckpointRequest.entries
 
-  override def plan(input: StepInput): StepPlan = {
-    val lag = new CheckpointLag(input.table)
-    val since = lag.since(input.now)
-    reason(input, since, lag) match {
-      case None => StepPlan.NotDue(s"${CountText.of(since.commits, "commit")} since the last one")
+  override def plan(input: StepInput): StepPlan =
+    reason(input) match {
+      case None => StepPlan.NotDue(s"${CountText.of(input.since.commits, "commit")} since the last one")
       case Some(reason) =>
         val checkpoint = TableCheckpoint(input.table, CheckpointRequest(input.options.of(entries)))
         StepPlan.Due(
@@ -24,19 +22,13 @@ object CheckpointStep extends Step {
           () => StepResult(checkpoint = Some(checkpoint.execute()))
         )
     }
-  }
 
   /** Why a checkpoint is due, or None. */
-  def reason(input: StepInput): Option[String] = {
-    val lag = new CheckpointLag(input.table)
-    reason(input, lag.since(input.now), lag)
-  }
-
-  private def reason(input: StepInput, since: SinceCheckpoint, lag: CheckpointLag): Option[String] =
+  def reason(input: StepInput): Option[String] =
     CheckpointDue.reasonToMaintain(
       input.table.facts.checkpointLimits,
-      since,
+      input.since,
       CleanupStep.needsCheckpoint(input),
-      lag.isNamed
+      new CheckpointLag(input.table).isNamed
     )
 }

@@ -1,11 +1,12 @@
 package io.deltaupkeep.maintain
 
 import io.deltaupkeep.{OptionEntry, Options, UpkeepException}
-import io.deltaupkeep.plan.checkpoint.CheckpointResult
+import io.deltaupkeep.plan.checkpoint.{CheckpointResult, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.{CleanupResult, CleanupSettings}
 import io.deltaupkeep.plan.compact.OptimizeResult
 
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** One thing that maintenance does to a table if it is due. */
@@ -32,6 +33,9 @@ final class StepInput(val table: DeltaHandle, val options: StepOptions, val now:
 
   /** CLEANUP LOG with the table's own retention. */
   lazy val cleanup: TableCleanup = TableCleanup.ofTable(table, options.of(CleanupSettings.entries), now)
+
+  /** What was added since the last checkpoint. */
+  lazy val since: SinceCheckpoint = new CheckpointLag(table).since(now)
 }
 
 /** Options for several steps, each of which takes those that it knows. */

@@ -7,7 +7,6 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
-import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
@@ -38,7 +37,7 @@ private[deltaupkeep] object HealthStatement
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,
       log.newestCheckpoint,
-      new CheckpointLag(table).since(input.now),
+      input.since,
       CheckpointStep.reason(input),
       log.loadCost,
       CheckpointWorker.lastOutcome(table),
