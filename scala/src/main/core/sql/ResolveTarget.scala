@@ -1,11 +1,11 @@
 package io.deltaupkeep.sql
 
-import io.deltaupkeep.statement.{OptimizeStatement, Statement, UnresolvedTarget, UpkeepCommand}
+import io.deltaupkeep.statement.{UnresolvedTarget, UpkeepCommand}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPurge, DeltaTarget, Switch}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaTarget, Switch}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
@@ -17,23 +17,16 @@ private[sql] final case class ResolveTarget(session: SparkSession) extends Rule[
     case UpkeepCommand(target: UnresolvedTarget, statement) =>
       DeltaApi.require(target.statement)
       val isOn = Switch.isOn(session)
-      if (!isOn && !isOfDelta(statement)) throw Switch.refusalIn(session, target.statement)
+      val ofDelta = statement.ofDelta
+      if (!isOn && ofDelta.isEmpty) throw Switch.refusalIn(session, target.statement)
       val table = lookUp(target)
-      if (isOfDelta(statement) && (!isOn || Switch.isOffFor(table))) ofDelta(table, statement)
-      else UpkeepCommand(table, statement)
+      ofDelta
+        .filter(_ => !isOn || Switch.isOffFor(table))
+        .fold[LogicalPlan](UpkeepCommand(table, statement))(_(table))
   }
 
   private def lookUp(target: UnresolvedTarget): LogicalPlan = target.path match {
     case Some(path) => DeltaTarget.byPath(session, target.statement, path, target.fileSystemOptions)
     case None => DeltaTarget.byName(session, target.statement, target.name)
   }
-
-  /** Whether Delta has it, with all its clauses. */
-  private def isOfDelta(statement: Statement): Boolean =
-    statement.kind.isOfDelta && !statement.dryRun && statement.options.isEmpty
-
-  private def ofDelta(table: LogicalPlan, statement: Statement): LogicalPlan =
-    if (statement.kind == OptimizeStatement)
-      DeltaOptimize(table, statement.where, statement.zOrderBy, statement.full)
-    else DeltaPurge(table, statement.where)
 }

@@ -4,14 +4,16 @@ import io.deltaupkeep.plan.compact.{Layout, LayoutChoice, OptimizeResult, Optimi
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaOptimize, DeltaPurge, DeltaRefusals, Intent}
 
 /** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
 private[deltaupkeep] object OptimizeStatement
     extends StatementKind("OPTIMIZE", Intent.Reorganize, ResultSchema.optimize) {
 
-  override def isOfDelta: Boolean = true
+  override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
+    Some(DeltaOptimize(_, statement.where, statement.zOrderBy, statement.full))
 
   override protected def prepare(
       session: SparkSession,
@@ -42,7 +44,8 @@ private[deltaupkeep] object OptimizeStatement
 private[deltaupkeep] object ReorgStatement
     extends StatementKind("REORG", Intent.Reorganize, ResultSchema.optimize) {
 
-  override def isOfDelta: Boolean = true
+  override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
+    Some(DeltaPurge(_, statement.where))
 
   override def fixedClause: Option[String] = Some("APPLY (PURGE)")
 

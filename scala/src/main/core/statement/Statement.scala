@@ -24,6 +24,10 @@ private[deltaupkeep] final case class Statement(
   /** The plan that runs it. `target` takes the statement's name, for its errors. */
   def on(target: String => LogicalPlan): UpkeepCommand = UpkeepCommand(target(kind.name), this)
 
+  /** Makes Delta's plan of it from its table; None if Delta lacks the statement, or one of its clauses. */
+  def ofDelta: Option[LogicalPlan => LogicalPlan] =
+    if (dryRun || options.nonEmpty) None else kind.ofDelta(this)
+
   /** @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION` */
   def optionsOf(entries: Seq[OptionEntry[_]]): Options = new Options(kind.name, options, entries)
 

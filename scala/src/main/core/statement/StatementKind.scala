@@ -18,8 +18,8 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
     val schema: ResultSchema[R]
 ) {
 
-  /** Whether Delta has such a statement too. */
-  def isOfDelta: Boolean = false
+  /** Makes Delta's plan of such a statement from its table; None if only Delta Upkeep has it. */
+  def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] = None
 
   /** A clause that every statement of the kind has. */
   def fixedClause: Option[String] = None
