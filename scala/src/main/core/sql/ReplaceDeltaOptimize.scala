@@ -20,10 +20,10 @@ private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extend
   override def apply(plan: LogicalPlan): LogicalPlan = if (Switch.isOn(session)) replaced(plan) else plan
 
   private def replaced(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
-    case DeltaOptimize(child, predicates, zOrderBy, full) if !Switch.isOffFor(child) =>
+    case DeltaOptimize(child, predicates, zOrderBy, full) if !Switch.isOffNow(child) =>
       val plain = Statement(OptimizeStatement, full, zOrderBy = zOrderBy)
       predicates.foldLeft(plain)((statement, text) => merge(statement, parsed(text))).on(targetOf(child, _))
-    case DeltaPurge(child, predicates) if !Switch.isOffFor(child) =>
+    case DeltaPurge(child, predicates) if !Switch.isOffNow(child) =>
       Statement(ReorgStatement, where = predicates).on(targetOf(child, _))
   }
 

@@ -21,7 +21,7 @@ private[sql] final case class ResolveTarget(session: SparkSession) extends Rule[
       if (!isOn && ofDelta.isEmpty) throw Switch.refusalIn(session, target.statement)
       val table = lookUp(target)
       ofDelta
-        .filter(_ => !isOn || Switch.isOffFor(table))
+        .filter(_ => !isOn || Switch.isOffFor(session, table))
         .fold[LogicalPlan](UpkeepCommand(table, statement))(_(table))
   }
 

@@ -133,12 +133,18 @@ object DeltaHandle {
     val name = nameOf(table)
     val snapshot = DeltaTarget.withKnownFeatures(statement, name) {
       if (table.initialSnapshot.version < 0) throw DeltaRefusals.notADeltaTable(statement, name)
-      // The table was opened for this statement, so it is listed again only if Delta may have skipped the
-      // listing.
-      val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
-      if (staleMs > 0) DeltaApi.current.newest(table) else table.initialSnapshot
+      snapshotOf(session, table)
     }
     handle(session, table, snapshot).allowing(statement, intent)
+  }
+
+  /**
+   * The newest snapshot of a table that was opened for the running statement, so it is listed again only if Delta may
+   * have skipped the listing.
+   */
+  private[table] def snapshotOf(session: SparkSession, table: DeltaTableV2): Snapshot = {
+    val staleMs = session.sessionState.conf.getConf(DeltaSQLConf.DELTA_ASYNC_UPDATE_STALENESS_TIME_LIMIT)
+    if (staleMs > 0) DeltaApi.current.newest(table) else table.initialSnapshot
   }
 
   /** A table at a version. Whether its features allow anything is not checked. */

@@ -7,6 +7,7 @@ import io.deltaupkeep.{UpkeepConf, UpkeepErrors, UpkeepException}
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.Snapshot
+import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
@@ -21,9 +22,16 @@ object Switch {
 
   private[upkeep] def isOn(snapshot: Snapshot): Boolean = valueIn(snapshot).forall(isTrue)
 
-  /** Whether a plan is a Delta table that is switched off now. If it cannot be read, whoever opens it says why. */
-  def isOffFor(plan: LogicalPlan): Boolean =
-    Plans.tableIn(plan).exists(table => Try(!isOn(DeltaApi.current.newest(table))).getOrElse(false))
+  /** Whether a plan is a Delta table that is switched off; it was opened for the running statement. */
+  def isOffFor(session: SparkSession, opened: LogicalPlan): Boolean =
+    isOff(opened)(DeltaHandle.snapshotOf(session, _))
+
+  /** The same for a table that may have been opened long ago, as `DeltaTable` keeps one. Lists its log. */
+  def isOffNow(plan: LogicalPlan): Boolean = isOff(plan)(DeltaApi.current.newest)
+
+  /** If it cannot be read, whoever opens it says why. */
+  private def isOff(plan: LogicalPlan)(snapshotOf: DeltaTableV2 => Snapshot): Boolean =
+    Plans.tableIn(plan).exists(table => Try(!isOn(snapshotOf(table))).getOrElse(false))
 
   /** The error of a statement in a session that is switched off. */
   def refusalIn(session: SparkSession, statement: String): UpkeepException =
