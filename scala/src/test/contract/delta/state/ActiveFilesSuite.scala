@@ -102,14 +102,21 @@ class ActiveFilesSuite extends AnyFunSuite {
     assert(ids(path) == Seq(1, 3, 5) && files.size == 3 && !files.exists(_.path == removed.path))
   }
 
+  /** A table whose last commit removes a file and adds it, or the other way round, and the file. */
+  private def withTwoActions(name: String, isKept: Boolean, others: Seq[Action] = Nil): (String, AddFile) = {
+    val path = newTable(s"$name-$isKept", 3)
+    spark.sql(s"CHECKPOINT delta.`$path`")
+    val add = newest(path).allFiles.where("partitionValues.p = '0'").head()
+    val actions = Seq(add.remove, add)
+    val lines = ((if (isKept) actions else actions.reverse) ++ others).map(_.json)
+    Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, lines.mkString("", "\n", "\n"))
+    DeltaLog.clearCache()
+    (path, add)
+  }
+
   test("of several actions for one file in a commit, the last one counts, as in Delta") {
     for (isKept <- Seq(true, false)) {
-      val path = newTable(s"twice-$isKept", 3)
-      spark.sql(s"CHECKPOINT delta.`$path`")
-      val add = newest(path).allFiles.where("partitionValues.p = '0'").head()
-      val actions = Seq(add.remove, add)
-      val lines = (if (isKept) actions else actions.reverse).map(_.json)
-      Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, lines.mkString("", "\n", "\n"))
+      val (path, add) = withTwoActions("twice", isKept)
       val handle = open(path)
       val found = ActiveFiles.of(handle, Nil)
       assert(found.replay == ReplayPlace.OnDriver && found.selected.exists(_.path == add.path) == isKept)
@@ -121,14 +128,8 @@ class ActiveFilesSuite extends AnyFunSuite {
 
   test("the same holds for the job that replays a large log") {
     for (isKept <- Seq(true, false)) {
-      val path = newTable(s"twice-by-job-$isKept", 3)
-      spark.sql(s"CHECKPOINT delta.`$path`")
-      val add = newest(path).allFiles.where("partitionValues.p = '0'").head()
-      val actions = Seq(add.remove, add)
       val transactions = Seq(7, 8).map(SetTransaction("app", _, Some(Long.MaxValue)))
-      val lines = ((if (isKept) actions else actions.reverse) ++ transactions).map(_.json)
-      Files.writeString(new File(path, f"_delta_log/${4}%020d.json").toPath, lines.mkString("", "\n", "\n"))
-      DeltaLog.clearCache()
+      val (path, add) = withTwoActions("twice-by-job", isKept, transactions)
       spark.sql(s"CHECKPOINT delta.`$path` OPTIONS (mode = 'full')")
       assert(newest(path).allFiles.collect().exists(_.path == add.path) == isKept)
       assert(newest(path).setTransactions.map(_.version) == Seq(8))
