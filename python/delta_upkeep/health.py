@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from delta_upkeep._report import page, text
-from delta_upkeep._report.checks import HealthCheck, HealthDetail, worst_first
+from delta_upkeep._report.checks import HealthCheck, HealthDetail, worst_first, worst_severity
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,29 @@ class HealthReport:
         return cls(str(found[0]["path"]), tuple(_check(row) for row in found))
 
     @property
+    def severity(self) -> str:
+        """The worst severity of the checks: ``ok``, ``info``, ``warning`` or ``critical``."""
+        return worst_severity(self.checks)
+
+    def __getitem__(self, check: str) -> HealthCheck:
+        """Return a check by its name, such as ``report["smallFiles"]``.
+
+        Raises:
+            KeyError: There is no such check.
+        """
+        found = {each.check: each for each in self.checks}
+        if check not in found:
+            raise KeyError(f"{check} is not one of {', '.join(found)}")
+        return found[check]
+
+    def __iter__(self) -> Iterator[HealthCheck]:
+        return iter(self.checks)
+
+    def show(self) -> None:
+        """Print the report as text, as ``DataFrame.show`` does."""
+        print(self)
+
+    @property
     def findings(self) -> tuple[HealthCheck, ...]:
         """The checks that are not ``ok``, worst first."""
         return worst_first(self.checks)
@@ -41,9 +65,19 @@ class HealthReport:
         """Return plain values for JSON."""
         return asdict(self)
 
-    def toHtml(self, path: str | Path) -> None:
-        """Write one self-contained page in UTF-8. It loads nothing and has no scripts."""
-        Path(path).write_text(page.page(self.path, self.checks), encoding="utf-8")
+    def toHtml(self, path: str | Path | None = None) -> str:
+        """Make one self-contained page. It loads nothing and has no scripts.
+
+        Args:
+            path: The file to which the page is also written, in UTF-8.
+
+        Returns:
+            The text of the page.
+        """
+        made = page.page(self.path, self.checks)
+        if path is not None:
+            Path(path).write_text(made, encoding="utf-8")
+        return made
 
     def plot(self) -> Any:
         """Draw the figures of the page with matplotlib, in a grid.

@@ -56,6 +56,17 @@ def test_dotted_settings_are_settings():
     }
 
 
+def test_names_of_a_metastore():
+    with_hive = config(spark={"hive": True, "spark.driver.memory": "4g"}).spark
+    assert dict(with_hive) == {
+        "spark.driver.memory": "4g",
+        "spark.sql.catalogImplementation": "hive",
+    }
+    assert dict(config(spark={"hive": False}).spark) == {}
+    with pytest.raises(ConfigError, match="'hive' must be true or false"):
+        config(spark={"hive": "yes"})
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

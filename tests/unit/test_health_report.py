@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from pyspark.sql import Row
 
 from delta_upkeep import HealthCheck, HealthDetail, HealthReport
+from delta_upkeep._report.checks import SEVERITIES
 from delta_upkeep._report.page import page, summary
+from delta_upkeep.cli.one_table import _is_due
 from support.health_sample import empty, sample
 
 MARK = "<script>'\"&"
@@ -298,3 +300,37 @@ def test_plot_names_the_extra_that_it_needs(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delattr("delta_upkeep._report.plot", raising=False)
     with pytest.raises(ImportError, match=r"delta-upkeep\[plot\]"):
         sample().plot()
+
+
+def test_one_check_of_a_report():
+    report = sample()
+    first = report.checks[0]
+    assert report[first.check] == first
+    assert list(report) == list(report.checks)
+    with pytest.raises(KeyError, match="nothing is not one of"):
+        report["nothing"]
+
+
+def test_the_severity_of_a_report_is_that_of_its_worst_check():
+    assert HealthReport("file:/t", ()).severity == "ok"
+    report = sample()
+    assert report.severity == report.findings[0].severity
+    assert {check.severity for check in report} <= set(
+        SEVERITIES[: SEVERITIES.index(report.severity) + 1]
+    )
+
+
+def test_the_page_is_returned_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    report = sample()
+    file = tmp_path / "page.html"
+    assert report.toHtml(file) == report.toHtml() == file.read_text(encoding="utf-8")
+    report.show()
+    assert capsys.readouterr().out == f"{report}\n"
+
+
+@pytest.mark.parametrize("limit", [None, *SEVERITIES[1:]])
+def test_work_is_due_from_a_severity_on(limit: str | None):
+    for severity in SEVERITIES:
+        report = HealthReport("t", (replace(sample().checks[0], severity=severity),))
+        due = limit is not None and SEVERITIES.index(severity) >= SEVERITIES.index(limit)
+        assert _is_due(report, limit) == due

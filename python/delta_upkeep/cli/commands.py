@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from delta_upkeep._report.checks import SEVERITIES
 from delta_upkeep.cli import one_table
+from delta_upkeep.cli.properties import add_settings
 from delta_upkeep.cli.run import run
 from delta_upkeep.cli.session import StartError
 from delta_upkeep.fleet.errors import NothingFoundError, error_of
@@ -33,7 +35,7 @@ examples:
   delta-upkeep optimize s3a://lake/orders --where "day >= '2026-01-01'" --option targetFileSize=512m
 """
 _EXIT = "exit codes: 0 success, 1 a table failed or a pattern of tables.include matches \
-no table, 2 invalid configuration or usage, 130 and 143 \
+no table, 2 invalid configuration or usage, 3 health found something of --fail-on, 130 and 143 \
 interrupted"
 
 
@@ -103,6 +105,7 @@ def _add_run(commands: _Commands) -> None:
         "--summary", metavar="FILE", type=Path, help="write the summary here, not to run.summary"
     )
     parser.add_argument("--json", action="store_true", help="print the summary on standard output")
+    add_settings(parser)
     parser.set_defaults(command=run)
 
 
@@ -116,6 +119,11 @@ def _add_health(commands: _Commands) -> None:
     )
     health.add_argument(
         "--html", metavar="FILE", type=Path, help="also write the report as an HTML page"
+    )
+    health.add_argument(
+        "--fail-on",
+        choices=SEVERITIES[1:],
+        help="exit with 3 if a check is this severe, or more",
     )
 
 
@@ -146,6 +154,16 @@ def _add_command(
         f"Example: delta-upkeep {name} sales.orders {example}",
     )
     parser.add_argument("table", metavar="TABLE", help="a name of one to three parts, or a path")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="how to print the result"
+    )
+    parser.add_argument(
+        "--json",
+        dest="format",
+        action="store_const",
+        const="json",
+        help="the same as --format json",
+    )
+    add_settings(parser)
     parser.set_defaults(command=command)
     return parser

@@ -11,16 +11,20 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from delta_upkeep._report.checks import SEVERITIES
 from delta_upkeep._table.gateway import Gateway
 from delta_upkeep._table.jvm import JvmTable
 from delta_upkeep._table.names import is_path, parts_of
 from delta_upkeep._table.statements import Statement
+from delta_upkeep.cli.properties import settings_of
 from delta_upkeep.cli.session import StartError, session
 from delta_upkeep.fleet.errors import no_metastore
 from delta_upkeep.fleet.listings import has_metastore
 from delta_upkeep.health import HealthReport
 
 Command = Callable[[Namespace], int]
+
+WORK_IS_DUE = 3
 
 
 def option(text: str) -> tuple[str, str]:
@@ -33,12 +37,16 @@ def option(text: str) -> tuple[str, str]:
 
 def health(arguments: Namespace) -> int:
     """DESCRIBE HEALTH."""
-    with session({}) as spark:
+    with session(settings_of(arguments)) as spark:
         report = HealthReport.of(_open(spark, arguments.table).run(Statement("DESCRIBE HEALTH")))
     if arguments.html:
         report.toHtml(arguments.html)
-    print(_json(report.toDict()) if arguments.json else report)
-    return 0
+    print(_json(report.toDict()) if arguments.format == "json" else report)
+    return WORK_IS_DUE if _is_due(report, arguments.fail_on) else 0
+
+
+def _is_due(report: HealthReport, limit: str | None) -> bool:
+    return limit is not None and SEVERITIES.index(report.severity) >= SEVERITIES.index(limit)
 
 
 def optimize(arguments: Namespace) -> int:
@@ -79,9 +87,9 @@ def maintain(arguments: Namespace) -> int:
 
 
 def _run(arguments: Namespace, statement: Statement) -> int:
-    with session({}) as spark:
+    with session(settings_of(arguments)) as spark:
         rows = _values(_open(spark, arguments.table).run(statement))
-    print(_json(rows) if arguments.json else "\n".join(_text(row) for row in rows))
+    print(_json(rows) if arguments.format == "json" else "\n".join(_text(row) for row in rows))
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,8 @@ from pathlib import Path
 from threading import Event, current_thread, main_thread
 from types import FrameType
 
-from delta_upkeep.cli.session import is_set_up, session
+from delta_upkeep.cli.properties import settings_of
+from delta_upkeep.cli.session import session
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.one_pass import run_fleet
@@ -29,10 +29,7 @@ def run(arguments: Namespace) -> int:
     config = replace(config, summary=arguments.summary or configured)
     earlier = complete_in(arguments.resume) if arguments.resume else ()
     _check_place(config.summary)
-    if config.spark and is_set_up():
-        message = "[spark] is ignored, because the session was already set up."
-        print(message, file=sys.stderr, flush=True)
-    with session(config.spark) as spark, _signals() as interrupt:
+    with session({**config.spark, **settings_of(arguments)}) as spark, _signals() as interrupt:
         summary = run_fleet(
             spark, config, dry_run=arguments.dry_run, earlier=earlier, stop=interrupt.stop
         )

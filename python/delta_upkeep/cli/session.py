@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -27,12 +28,16 @@ def is_set_up() -> bool:
 def session(settings: Mapping[str, str]) -> Iterator[SparkSession]:
     """Use the session that is set up, or start one with these settings.
 
-    A session that was already running is not stopped.
+    A session that is set up keeps its own settings, and one that was already running is not
+    stopped.
 
     Raises:
         StartError: Spark did not start.
     """
     was_running = _is_running()
+    if settings and is_set_up():
+        message = f"{', '.join(sorted(settings))} ignored: the session was already set up."
+        print(message, file=sys.stderr, flush=True)
     builder = SparkSession.builder
     try:
         if not is_set_up():

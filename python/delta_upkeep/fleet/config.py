@@ -142,7 +142,13 @@ def _options(value: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _settings(value: Mapping[str, Any]) -> Mapping[str, str]:
     """Read Spark's settings. In TOML, dotted keys without quotes are nested tables."""
-    texts = _options(dict(_flat("", value)))
+    own = dict(value)
+    hive = own.pop("hive", False)
+    if not isinstance(hive, bool):
+        raise InvalidValue("'hive' must be true or false: whether names are those of a metastore.")
+    if hive:
+        own["spark.sql.catalogImplementation"] = "hive"
+    texts = _options(dict(_flat("", own)))
     for key in texts:
         if not key.startswith("spark."):
             raise InvalidValue(f"'{key}' is not a Spark setting. Write 'spark.{key}'.")
