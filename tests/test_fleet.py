@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep import UpkeepTable
 from delta_upkeep.cli import main
+from delta_upkeep.fleet import ConfigError, run_fleet
 
 Summary = dict[str, Any]
 WAIT_SECONDS = 60
@@ -308,3 +310,21 @@ def test_what_fails_says_so_and_has_its_code(fleet: Fleet):
         with pytest.raises(SystemExit) as exit_code:
             main(wrong)
         assert exit_code.value.code == 2
+
+
+def test_a_program_runs_it_in_a_thread_of_its_own(fleet: Fleet):
+    values = {"tables": {"include": [f"{fleet.lake}/*"]}}
+    with ThreadPoolExecutor(1) as pool:
+        planned = pool.submit(run_fleet, fleet.spark, values, dry_run=True).result()
+        assert {table.status for table in planned.tables} == {"planned"}
+        assert fleet.files("x") == 4
+        file = fleet.directory / "upkeep.toml"
+        file.write_text(f'tables.include = ["{fleet.lake}/*"]')
+        result = pool.submit(run_fleet, fleet.spark, file).result()
+    assert [(table.table, table.status) for table in result.tables] == [
+        (fleet.path("x"), "done"),
+        (fleet.path("y"), "done"),
+    ]
+    assert (fleet.files("x"), result.exit_code, result.state) == (1, 0, "finished")
+    with pytest.raises(ConfigError, match="unknown key table"):
+        run_fleet(fleet.spark, {"table": {}})

@@ -91,8 +91,10 @@ def test_the_example_prints_what_stands_below_it(tmp_path: Path):
 
 @pytest.mark.one_platform
 def test_python(tmp_path: Path):
-    _, block = blocks_in("python")
-    output = run([sys.executable, "-c", EVENTS + block], tmp_path)
+    _, block, fleet = blocks_in("python")
+    program = EVENTS + block + fleet.replace("sales.*", "default.*")
+    output = run([sys.executable, "-c", program], tmp_path)
+    assert "spark_catalog.default.events not due" in output
     assert "cleanup|" in output and "Health of " in output
     assert list(tmp_path.glob("spark-warehouse/events/_delta_log/*.json"))
 

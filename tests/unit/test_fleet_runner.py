@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from delta_upkeep.fleet import ConfigError, FleetConfig, Summary, TableResult
+from delta_upkeep.fleet import ConfigError, FleetConfig, FleetResult, TableResult
 from delta_upkeep.fleet.maintenance import bounded
 from delta_upkeep.fleet.plan import Planned, Size, Work, most_gain_first
 from delta_upkeep.fleet.runner import FleetRunner, now
@@ -94,18 +94,18 @@ def fleet(yard: Yard) -> list[Chosen]:
     return [Chosen(Found(name), {}) for name in yard.piles]
 
 
-def run(yard: Yard, *, only: list[Chosen] | None = None, **settings: Any) -> Summary:
+def run(yard: Yard, *, only: list[Chosen] | None = None, **settings: Any) -> FleetResult:
     options = {
         key: settings.pop(key)
         for key in ("dry_run", "stop", "save", "tell", "clock")
         if key in settings
     }
     runner = FleetRunner(yard, FleetConfig(include=(), **settings), **options)
-    before = Summary("running", options.get("dry_run", False), now())
+    before = FleetResult("running", options.get("dry_run", False), now())
     return runner.run(fleet(yard) if only is None else only, before)
 
 
-def by_name(summary: Summary) -> dict[str, TableResult]:
+def by_name(summary: FleetResult) -> dict[str, TableResult]:
     return {result.table: result for result in summary.tables}
 
 
@@ -158,7 +158,7 @@ def test_a_dry_run_says_what_a_run_then_does():
     assert dry.maintained == [] and dry.piles == piles
     assert by_name(planned)["a"].status == "planned"
 
-    def outcome(summary: Summary) -> list[tuple[Any, ...]]:
+    def outcome(summary: FleetResult) -> list[tuple[Any, ...]]:
         return [
             (r.table, r.files_after, r.bytes_rewritten, r.reason == "byte budget")
             for r in summary.tables
@@ -306,10 +306,10 @@ def test_the_summary_grows_with_each_table(tmp_path: Path):
     file = tmp_path / "summary.json"
     yard = Yard({"a": Pile(9), "b": Pile(9, 20), "c": Pile()})
     seen: list[Any] = []
-    saved: list[Summary] = []
+    saved: list[FleetResult] = []
     yard.on_maintain = lambda name: seen.append(json.loads(file.read_text()))
 
-    def save(summary: Summary) -> None:
+    def save(summary: FleetResult) -> None:
         saved.append(summary)
         summary.write(file)
 
@@ -352,9 +352,9 @@ def test_a_summary_that_cannot_be_written_leaves_the_last_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     file = tmp_path / "summary.json"
-    Summary("running", False, "then").write(file)
+    FleetResult("running", False, "then").write(file)
     before = file.read_text()
     monkeypatch.setattr(Path, "replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
-        Summary("finished", False, "now").write(file)
+        FleetResult("finished", False, "now").write(file)
     assert file.read_text() == before

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from threading import Event
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -13,31 +16,38 @@ from delta_upkeep.fleet.listings import SparkListings
 from delta_upkeep.fleet.maintenance import SparkMaintainer
 from delta_upkeep.fleet.runner import FleetRunner, now
 from delta_upkeep.fleet.selection import choose, unmatched
-from delta_upkeep.fleet.summary import Summary, TableResult
+from delta_upkeep.fleet.summary import FleetResult, TableResult
 
 
 def run_fleet(
     spark: SparkSession,
-    config: FleetConfig,
+    config: FleetConfig | Mapping[str, Any] | str | Path,
     *,
     dry_run: bool = False,
     earlier: tuple[TableResult, ...] = (),
     stop: Event | None = None,
-) -> Summary:
-    """Find the tables of a configuration and maintain them.
+) -> FleetResult:
+    """Find the tables of a configuration and maintain them, from any thread.
+
+    A table that fails is a result, and not an exception.
 
     Args:
         spark: The session.
-        config: The tables, the budgets and the options.
+        config: The tables, the budgets and the options: as an object, as the values of a TOML
+            file, or as the path of one.
         dry_run: Whether to plan only.
         earlier: Results of the run that this one resumes. Their tables are left alone.
         stop: Ends the pass when it is set.
 
     Returns:
-        The summary. It is also written to ``config.summary``, if that names a file.
-    """
+        The result of each table. It is also written to ``run.summary``, if that names a file.
 
-    def save(summary: Summary) -> None:
+    Raises:
+        ConfigError: The configuration cannot be read, or has an invalid key or value.
+    """
+    config = _read(config)
+
+    def save(summary: FleetResult) -> None:
         if config.summary is not None:
             summary.write(config.summary)
 
@@ -47,7 +57,7 @@ def run_fleet(
     found = discover(config.include, SparkListings(spark), allow_empty=config.allow_empty)
     chosen = choose(found.tables, config)
     known = {result.table for result in earlier}
-    before = Summary(
+    before = FleetResult(
         state="running",
         dry_run=dry_run,
         started=now(),
@@ -65,12 +75,18 @@ def run_fleet(
     return summary
 
 
+def _read(config: FleetConfig | Mapping[str, Any] | str | Path) -> FleetConfig:
+    if isinstance(config, FleetConfig):
+        return config
+    return FleetConfig.of(config) if isinstance(config, Mapping) else FleetConfig.load(Path(config))
+
+
 def _tell(result: TableResult) -> None:
     detail = result.error.message if result.error else result.reason
     _say(f"{result.status:<8} {result.table}: {detail}")
 
 
-def _totals(summary: Summary) -> str:
+def _totals(summary: FleetResult) -> str:
     counts = summary.to_dict()["totals"]
     return ", ".join(f"{value} {name}" for name, value in counts.items() if value) or "no tables"
 

@@ -20,9 +20,9 @@ from delta_upkeep.fleet.summary import (
     BYTE_BUDGET,
     INTERRUPTED,
     TIME_BUDGET,
+    FleetResult,
     State,
     Status,
-    Summary,
     TableResult,
 )
 from delta_upkeep.fleet.workers import Finish, Start, Wait, Workers
@@ -56,7 +56,7 @@ class FleetRunner:
         *,
         dry_run: bool = False,
         stop: Event | None = None,
-        save: Callable[[Summary], None] = lambda _: None,
+        save: Callable[[FleetResult], None] = lambda _: None,
         tell: Callable[[TableResult], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -70,7 +70,7 @@ class FleetRunner:
         self._started = clock()
         self._budget = ByteBudget(config.byte_budget)
 
-    def run(self, tables: Sequence[Chosen], before: Summary) -> Summary:
+    def run(self, tables: Sequence[Chosen], before: FleetResult) -> FleetResult:
         """Plan and maintain the tables.
 
         Args:
@@ -94,8 +94,8 @@ class FleetRunner:
         return summary
 
     def _plan_all(
-        self, executor: Executor, tables: Sequence[Chosen], summary: Summary
-    ) -> tuple[Summary, list[Planned]]:
+        self, executor: Executor, tables: Sequence[Chosen], summary: FleetResult
+    ) -> tuple[FleetResult, list[Planned]]:
         """Plan the tables; add those that need no maintenance to the summary."""
         limit = self._config.concurrency
         workers = Workers(executor, limit, self._decide_planning, self._cancel_if_stopped)
@@ -109,7 +109,9 @@ class FleetRunner:
                 summary = self._with(summary, _untouched(planned))
         return summary, due
 
-    def _maintain_all(self, executor: Executor, due: list[Planned], summary: Summary) -> Summary:
+    def _maintain_all(
+        self, executor: Executor, due: list[Planned], summary: FleetResult
+    ) -> FleetResult:
         """Maintain the tables and add their results to the summary."""
         limit = self._config.concurrency
         workers = Workers(executor, limit, self._decide_maintenance, self._cancel_if_stopped)
@@ -119,7 +121,7 @@ class FleetRunner:
             self._save(summary)
         return summary
 
-    def _with(self, summary: Summary, result: TableResult) -> Summary:
+    def _with(self, summary: FleetResult, result: TableResult) -> FleetResult:
         self._tell(result)
         return replace(summary, tables=(*summary.tables, result))
 

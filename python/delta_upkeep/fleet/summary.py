@@ -95,7 +95,7 @@ class Skipped:
 
 
 @dataclass(frozen=True)
-class Summary:
+class FleetResult:
     """One pass over a fleet.
 
     Attributes:
