@@ -1,5 +1,6 @@
 """What the facade sends through its gateway, with a gateway that only writes it down."""
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -57,6 +58,16 @@ def test_maintain_sends_its_options(table: UpkeepTable):
 def test_conditions_add_up(optimize: UpkeepOptimizeBuilder):
     rows = optimize.where("a = 1 OR a = 2").where("b = 3").full().executeCompaction()
     assert sent(rows) == Statement("OPTIMIZE", full=True, where=("a = 1 OR a = 2", "b = 3"))
+
+
+def test_a_dry_run_has_the_same_clauses(optimize: UpkeepOptimizeBuilder):
+    optimize.where("p = 1")
+    expected = Statement("OPTIMIZE", where=("p = 1",), dry_run=True)
+    assert sent(optimize.executeCompaction(dryRun=True)) == expected
+    assert sent(optimize.dryRun()) == expected
+    curve = replace(expected, z_order_by=("a", "b"))
+    assert sent(optimize.executeZOrderBy("a", "b", dryRun=True)) == curve
+    assert sent(optimize.dryRun(["a", "b"])) == curve
 
 
 def test_no_method_needs_the_builder_of_delta():

@@ -152,8 +152,11 @@ class OptimizeMethods:
         self._options.update(values)
         return self
 
-    def executeCompaction(self) -> DataFrame:
+    def executeCompaction(self, *, dryRun: bool = False) -> DataFrame:
         """Compact small files, and drop the rows that deletion vectors hide.
+
+        Args:
+            dryRun: Return what would be done with each bin and why, and do nothing.
 
         Returns:
             One row: path, metrics (as in Delta's OPTIMIZE), dryRun, version, bins, verified.
@@ -164,18 +167,23 @@ class OptimizeMethods:
                 ``DATA_FILE_DAMAGED``, ``DATA_FILE_UNREADABLE``, ``LOG_DAMAGED``, or a table feature
                 that is not supported.
         """
-        return self._run([], dry_run=False)
+        return self._run([], dry_run=dryRun)
 
-    def executeZOrderBy(self, *cols: str | list[str] | tuple[str, ...]) -> DataFrame:
+    def executeZOrderBy(
+        self, *cols: str | list[str] | tuple[str, ...], dryRun: bool = False
+    ) -> DataFrame:
         """Sort the rows of each partition along a Z-curve over these columns.
 
         Args:
             cols: Names of columns, or one list of them.
+            dryRun: Return what would be done with each bin and why, and do nothing.
         """
-        return self._run(_names(cols), dry_run=False)
+        return self._run(_names(cols), dry_run=dryRun)
 
     def dryRun(self, *zOrderBy: str | list[str] | tuple[str, ...]) -> DataFrame:
         """Return what OPTIMIZE would do with each bin and why, and do nothing.
+
+        The same as ``executeCompaction(dryRun=True)`` or ``executeZOrderBy(..., dryRun=True)``.
 
         Args:
             zOrderBy: The columns of a Z-order, or one list of them. Without columns, the plan is
