@@ -10,6 +10,7 @@ import pyspark
 from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
+from delta_upkeep import _platform
 from delta_upkeep.version import __version__
 
 # The newest Delta for each line of Spark, for sessions without Delta's Python package.
@@ -30,8 +31,9 @@ def configure_spark_with_delta_upkeep(
 
     It sets the Delta catalog, and adds both SQL extensions, Delta's package and this package's jar
     for the installed PySpark. Delta's package has the version of the installed ``delta-spark``. It
-    is left out if the builder already names Delta, or if Spark's own jars include it, as on managed
-    platforms. Extensions, packages and jars that the builder already has are kept.
+    is left out if Delta is already on the class path, as on managed platforms: if the builder,
+    ``spark-defaults.conf`` or the environment names it, or if Spark's own jars include it.
+    Extensions, packages and jars that the builder or ``spark-defaults.conf`` has are kept.
 
     Args:
         spark_session_builder: The builder, before ``getOrCreate()``.
@@ -60,8 +62,9 @@ def configure_spark_with_delta_upkeep(
             f"Pass ['{extra_packages}']."
         )
     jar = _jar()
-    set_before = _options_of(spark_session_builder)
-    delta = () if _has_delta(set_before) else (_delta_package(),)
+    home = _find_spark_home()
+    set_before = {**_platform.settings(home), **_options_of(spark_session_builder)}
+    delta = () if _platform.has_delta(set_before, home) else (_delta_package(),)
     appended = {
         "spark.sql.extensions": _EXTENSIONS,
         "spark.jars.packages": (*delta, *(extra_packages or ())),
@@ -99,13 +102,6 @@ def _jar() -> Path:
             "Install the wheel, or build one with `make wheel`."
         )
     return jar
-
-
-def _has_delta(options: dict[str, str]) -> bool:
-    """Whether the options of a session or Spark's own jars name Delta."""
-    places = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
-    own = Path(_find_spark_home(), "jars").glob("delta-spark*.jar")
-    return any("delta-spark" in options.get(place, "") for place in places) or any(own)
 
 
 def _delta_package() -> str:

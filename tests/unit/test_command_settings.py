@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from delta_upkeep._properties import read
 from delta_upkeep.cli.commands import _parser
-from delta_upkeep.cli.properties import read, settings_of
+from delta_upkeep.cli.properties import settings_of
 from delta_upkeep.fleet.keys import ConfigError
 
 # The cases of java.util.Properties.load, whose format Spark's files have.

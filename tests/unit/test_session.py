@@ -120,6 +120,37 @@ def test_leaves_out_a_delta_that_is_there(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "spark.jars.packages" not in options_of(SparkSession.Builder())
 
 
+def defaults(tmp_path: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "spark-defaults.conf").write_text(text)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+
+
+def test_appends_to_what_the_platform_has_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    text = "spark.sql.extensions their.Cache, their.Native\nspark.jars /opt/their.jar\n"
+    defaults(tmp_path, text, monkeypatch)
+    options = options_of(SparkSession.Builder())
+    assert options["spark.sql.extensions"] == f"their.Cache,their.Native,{DELTAS},{OURS}"
+    assert options["spark.jars"].startswith("/opt/their.jar,")
+    # What a program sets replaces that of the platform, as everywhere in Spark.
+    own = SparkSession.Builder().config("spark.sql.extensions", "my.Extension")
+    assert options_of(own)["spark.sql.extensions"] == f"my.Extension,{DELTAS},{OURS}"
+
+
+@pytest.mark.parametrize("place", ["file", "files", "directory", "variable", "none"])
+def test_finds_the_delta_of_the_platform(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
+):
+    lib = tmp_path / "lib"
+    lib.mkdir()
+    (lib / "delta-spark_2.12-3.3.2.jar").touch()
+    class_path = f"/usr/lib/hadoop/*:{lib}" + {"directory": "", "files": "/*"}.get(place, "/none")
+    text = "spark.jars /aws/delta-spark.jar" if place == "file" else ""
+    defaults(tmp_path, f"{text}\nspark.driver.extraClassPath {class_path}\n", monkeypatch)
+    if place == "variable":
+        monkeypatch.setenv("SPARK_DIST_CLASSPATH", f"/etc/hadoop:{lib}/*")
+    assert ("spark.jars.packages" in options_of(SparkSession.Builder())) == (place == "none")
+
+
 def test_knows_the_platforms_of_the_build():
     build = (ROOT / "project/Platform.scala").read_text()
     platforms = re.search(r"def lines: Seq\[String\] = Seq\(([\w, ]+)\)", build)

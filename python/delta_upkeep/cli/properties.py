@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import re
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from delta_upkeep._properties import read
 from delta_upkeep.fleet.keys import ConfigError
-
-# The first of these that is not escaped ends a key; `=` and `:` may have spaces around them.
-_SEPARATOR = re.compile(r"(?<!\\)(?:\s*[=:]\s*|\s+)")
-_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
-_CONTROL = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
 def add_settings(parser: ArgumentParser) -> None:
@@ -60,37 +54,3 @@ def settings_of(arguments: Namespace) -> dict[str, str]:
     # Spark ignores other keys too, with a warning.
     of_file = {key: value for key, value in read(text).items() if key.startswith("spark.")}
     return {**of_file, **dict(arguments.conf)}
-
-
-def read(text: str) -> Mapping[str, str]:
-    """Read Java properties, which is the format of Spark's files."""
-    found: dict[str, str] = {}
-    for line in _logical_lines(text):
-        key, *rest = _SEPARATOR.split(line, maxsplit=1)
-        found[_unescaped(key)] = _unescaped(rest[0] if rest else "").strip()
-    return found
-
-
-def _logical_lines(text: str) -> Iterator[str]:
-    """Join lines that a backslash continues, and leave out comments and empty lines."""
-    begun = ""
-    for raw in text.splitlines():
-        line = raw.lstrip()
-        if not begun and (not line or line[0] in "#!"):
-            continue
-        backslashes = len(line) - len(line.rstrip("\\"))
-        if backslashes % 2:
-            begun += line[:-1]
-            continue
-        yield begun + line
-        begun = ""
-    if begun:
-        yield begun
-
-
-def _unescaped(text: str) -> str:
-    def char(match: re.Match[str]) -> str:
-        code = match.group(1)
-        return chr(int(code[1:], 16)) if len(code) > 1 else _CONTROL.get(code, code)
-
-    return _ESCAPE.sub(char, text)

@@ -1,0 +1,45 @@
+"""What a platform has set for its sessions: settings, and a Delta on the class path."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from delta_upkeep._properties import read
+
+_JARS = (
+    "spark.jars",
+    "spark.jars.packages",
+    "spark.driver.extraClassPath",
+    "spark.yarn.dist.jars",
+)
+_VARIABLES = ("SPARK_DIST_CLASSPATH", "SPARK_CLASSPATH", "PYSPARK_SUBMIT_ARGS")
+
+
+def settings(spark_home: str) -> Mapping[str, str]:
+    """Return the settings of ``spark-defaults.conf``; a builder's options replace them."""
+    directory = os.environ.get("SPARK_CONF_DIR") or Path(spark_home, "conf")
+    try:
+        text = Path(directory, "spark-defaults.conf").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    return read(text)
+
+
+def has_delta(options: Mapping[str, str], spark_home: str) -> bool:
+    """Whether the class path has Delta: Spark's own jars, these options or the environment."""
+    texts = [options.get(name, "") for name in _JARS]
+    texts += [os.environ.get(name, "") for name in _VARIABLES]
+    if any("delta-spark" in text for text in texts):
+        return True
+    directories = {Path(spark_home, "jars"), *_directories(texts)}
+    return any(any(directory.glob("delta-spark*.jar")) for directory in directories)
+
+
+def _directories(texts: list[str]) -> Iterator[Path]:
+    """The local directories whose jars are on the class path, as in ``/opt/delta/*``."""
+    for text in texts:
+        for entry in text.replace(",", ":").split(":"):
+            if entry.startswith("/") and (entry.endswith("/*") or Path(entry).is_dir()):
+                yield Path(entry.rstrip("*"))
