@@ -12,7 +12,9 @@ sys.path.insert(0, str(ROOT / "project"))
 from check_house import (
     ADAPTER,
     MOST_FILES,
+    SHARE,
     faults,
+    lines_of_versions,
     names_of_delta,
     rows_in,
     sizes,
@@ -95,6 +97,17 @@ def test_tests_outside_the_rooms(tmp_path: Path):
         (tmp_path / folder / "Suite.scala").touch()
     (fault,) = strange_tests(rows_in(TABLE), tmp_path)
     assert fault.endswith("delta/e is no room")
+
+
+def test_code_for_versions_that_has_outgrown_its_share(tmp_path: Path):
+    for root, lines in {"delta": 10 * SHARE, "core": 1000, "delta-3.2": 6, "spark-4.1": 4}.items():
+        (tmp_path / root).mkdir()
+        (tmp_path / root / "A.scala").write_text("// a line\n" * lines)
+    assert list(lines_of_versions(tmp_path)) == []
+    (tmp_path / "scala-2.12").mkdir()
+    (tmp_path / "scala-2.12/A.scala").write_text("// a line\n")
+    (fault,) = lines_of_versions(tmp_path)
+    assert fault.startswith("11 lines")
 
 
 def test_a_class_of_deltas_outside_the_adapter():
