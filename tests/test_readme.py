@@ -81,7 +81,7 @@ def test_make():
 
 
 def test_the_example_prints_what_stands_below_it(tmp_path: Path):
-    example, _ = blocks_in("python")
+    example, *_ = blocks_in("python")
     (expected,) = blocks_in("text")
     printed = run([sys.executable, "-c", example], tmp_path).splitlines()
     # Before 4.0, Spark has Ivy say something there first.

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
+
 from delta_upkeep._properties import read
 
-_JARS = (
-    "spark.jars",
-    "spark.jars.packages",
-    "spark.driver.extraClassPath",
-    "spark.yarn.dist.jars",
-)
+_JARS = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
 _VARIABLES = ("SPARK_DIST_CLASSPATH", "SPARK_CLASSPATH", "PYSPARK_SUBMIT_ARGS")
+# A coordinate, or the name of a jar.
+_DELTA = re.compile(r"io\.delta:delta-spark|(?:^|[/,:=\s])delta-spark[^/,:\s]*\.jar")
 
 
 def settings(spark_home: str) -> Mapping[str, str]:
-    """Return the settings of ``spark-defaults.conf``; a builder's options replace them."""
+    """Return what spark-submit has read, otherwise the settings of ``spark-defaults.conf``.
+
+    A builder's options replace them.
+    """
+    if "PYSPARK_GATEWAY_PORT" in os.environ:
+        SparkContext._ensure_initialized()
+        return dict(SparkConf().getAll())
     directory = os.environ.get("SPARK_CONF_DIR") or Path(spark_home, "conf")
     try:
         text = Path(directory, "spark-defaults.conf").read_text(encoding="utf-8", errors="replace")
@@ -31,7 +37,7 @@ def has_delta(options: Mapping[str, str], spark_home: str) -> bool:
     """Whether the class path has Delta: Spark's own jars, these options or the environment."""
     texts = [options.get(name, "") for name in _JARS]
     texts += [os.environ.get(name, "") for name in _VARIABLES]
-    if any("delta-spark" in text for text in texts):
+    if any(_DELTA.search(text) for text in texts):
         return True
     directories = {Path(spark_home, "jars"), *_directories(texts)}
     return any(any(directory.glob("delta-spark*.jar")) for directory in directories)
@@ -40,6 +46,6 @@ def has_delta(options: Mapping[str, str], spark_home: str) -> bool:
 def _directories(texts: list[str]) -> Iterator[Path]:
     """The local directories whose jars are on the class path, as in ``/opt/delta/*``."""
     for text in texts:
-        for entry in text.replace(",", ":").split(":"):
-            if entry.startswith("/") and (entry.endswith("/*") or Path(entry).is_dir()):
-                yield Path(entry.rstrip("*"))
+        for entry in re.split(r"[:,\s]", text):
+            if entry.startswith("/") and entry.endswith("/*"):
+                yield Path(entry[:-2])

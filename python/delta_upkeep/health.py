@@ -52,6 +52,9 @@ class HealthReport:
     def __iter__(self) -> Iterator[HealthCheck]:
         return iter(self.checks)
 
+    def __contains__(self, check: object) -> bool:
+        return any(check in (each, each.check) for each in self.checks)
+
     def show(self) -> None:
         """Print the report as text, as ``DataFrame.show`` does."""
         print(self)
@@ -65,19 +68,20 @@ class HealthReport:
         """Return plain values for JSON."""
         return asdict(self)
 
-    def toHtml(self, path: str | Path | None = None) -> str:
+    def toHtml(self, path: str | Path | None = None) -> str | None:
         """Make one self-contained page. It loads nothing and has no scripts.
 
         Args:
-            path: The file to which the page is also written, in UTF-8.
+            path: The file to which the page is written, in UTF-8.
 
         Returns:
-            The text of the page.
+            The text of the page; None if it was written to a file.
         """
-        made = page.page(self.path, self.checks)
-        if path is not None:
-            Path(path).write_text(made, encoding="utf-8")
-        return made
+        made = str(page.page(self.path, self.checks))
+        if path is None:
+            return made
+        Path(path).write_text(made, encoding="utf-8")
+        return None
 
     def plot(self) -> Any:
         """Draw the figures of the page with matplotlib, in a grid.

@@ -20,6 +20,7 @@ _EXTENSIONS = (
     "io.deltaupkeep.sql.DeltaUpkeepSparkSessionExtension",
 )
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+_OURS = "io.deltaupkeep:delta-upkeep"
 _JARS = Path(__file__).parent / "jars"
 
 
@@ -71,8 +72,10 @@ def configure_spark_with_delta_upkeep(
         "spark.jars": (str(jar),),
     }
     for key, values in appended.items():
-        if values:
-            spark_session_builder.config(key, _append(set_before.get(key, ""), values))
+        before = set_before.get(key, "")
+        after = _append(before, values)
+        if after != before:
+            spark_session_builder.config(key, after)
     return spark_session_builder.config("spark.sql.catalog.spark_catalog", DELTA_CATALOG)
 
 
@@ -117,8 +120,10 @@ def _delta_package() -> str:
 def _append(present: str, values: Sequence[str]) -> str:
     """Add values to a comma-separated list, each once."""
     # Spark trims the entries, so an entry with spaces around it is the same entry.
-    kept = (value.strip() for value in present.split(","))
-    return ",".join(dict.fromkeys([*filter(None, kept), *values]))
+    kept = [value.strip() for value in present.split(",")]
+    # The wheel's jar takes the place of one that would be fetched.
+    others = [value for value in kept if value and not value.startswith(_OURS)]
+    return ",".join(dict.fromkeys([*others, *values]))
 
 
 def _options_of(builder: SparkSession.Builder) -> dict[str, str]:

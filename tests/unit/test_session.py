@@ -136,19 +136,32 @@ def test_appends_to_what_the_platform_has_set(monkeypatch: pytest.MonkeyPatch, t
     assert options_of(own)["spark.sql.extensions"] == f"my.Extension,{DELTAS},{OURS}"
 
 
-@pytest.mark.parametrize("place", ["file", "files", "directory", "variable", "none"])
+@pytest.mark.parametrize("place", ["file", "package", "files", "variable", "none"])
 def test_finds_the_delta_of_the_platform(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
 ):
     lib = tmp_path / "lib"
     lib.mkdir()
     (lib / "delta-spark_2.12-3.3.2.jar").touch()
-    class_path = f"/usr/lib/hadoop/*:{lib}" + {"directory": "", "files": "/*"}.get(place, "/none")
-    text = "spark.jars /aws/delta-spark.jar" if place == "file" else ""
+    # A directory alone has no jars for Java, and other names may begin like Delta's.
+    class_path = f"/usr/lib/hadoop/*:/x/delta-spark-jobs/a.jar:{lib}"
+    class_path += "/*" if place == "files" else ""
+    named = {
+        "file": "spark.jars /x/a.jar,/aws/delta-spark.jar",
+        "package": "spark.jars.packages io.delta:delta-spark_2.12:3.3.2",
+    }
+    text = named.get(place, "")
     defaults(tmp_path, f"{text}\nspark.driver.extraClassPath {class_path}\n", monkeypatch)
     if place == "variable":
         monkeypatch.setenv("SPARK_DIST_CLASSPATH", f"/etc/hadoop:{lib}/*")
     assert ("spark.jars.packages" in options_of(SparkSession.Builder())) == (place == "none")
+
+
+def test_does_not_fetch_its_own_jar_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    text = "spark.jars.packages my:package:1,io.deltaupkeep:delta-upkeep_4.2_2.13:0.1.0\n"
+    defaults(tmp_path, text, monkeypatch)
+    packages = options_of(SparkSession.Builder())["spark.jars.packages"]
+    assert packages == "my:package:1,io.delta:delta-spark_4.2_2.13:4.4.0"
 
 
 def test_knows_the_platforms_of_the_build():

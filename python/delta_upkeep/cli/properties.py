@@ -34,7 +34,8 @@ def setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.startswith("spark."):
         raise argparse.ArgumentTypeError(
-            f"'{text}' is not KEY=VALUE, such as spark.driver.memory=4g"
+            f"'{text}' is not KEY=VALUE with a key that starts with 'spark.', such as "
+            "spark.driver.memory=4g"
         )
     return key, value
 

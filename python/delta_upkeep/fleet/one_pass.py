@@ -34,7 +34,8 @@ def run_fleet(
     Args:
         spark: The session.
         config: The tables, the budgets and the options: as an object, as the values of a TOML
-            file, or as the path of one.
+            file, or as the path of one. Settings of ``[spark]`` are for the command line, which
+            starts the session.
         dry_run: Whether to plan only.
         earlier: Results of the run that this one resumes. Their tables are left alone.
         stop: Ends the pass when it is set.
