@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from support.processes import ACTIVATED, BIN, run
 
@@ -27,33 +26,41 @@ for schema in ("sales", "lab"):
         spark.sql(f"CREATE TABLE {schema}.{table} (id BIGINT) USING delta")
         for i in range(3):
             spark.sql(f"INSERT INTO {schema}.{table} VALUES ({i})")
+spark.sql("CREATE TABLE sales.due USING delta AS SELECT * FROM range(0, 100, 1, 20)")
 spark.sql("CREATE VIEW sales.seen AS SELECT * FROM sales.orders")
 spark.sql("CREATE TABLE sales.plain (id BIGINT) USING parquet")
 """
 
 FLEET = """
 tables.include = ["*.*"]
+tables.exclude = ["*.due"]
 [spark]
 hive = true
 "spark.master" = "local[1]"
 """
 
 
-@pytest.fixture
-def metastore(spark: SparkSession, tmp_path: Path) -> Path:
-    """A directory with a metastore: two schemas, views, other formats, a table that is gone."""
-    run([sys.executable, "-c", TABLES], tmp_path)
-    shutil.rmtree(tmp_path / "spark-warehouse/lab.db/lost")
-    return tmp_path
+@pytest.fixture(scope="module")
+def metastore(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a metastore: two schemas, a view, another format, a table that is gone."""
+    directory = tmp_path_factory.mktemp("metastore")
+    run([sys.executable, "-c", TABLES], directory)
+    shutil.rmtree(directory / "spark-warehouse/lab.db/lost")
+    return directory
+
+
+def run_for_code(command: str, directory: Path) -> tuple[str, int]:
+    """What a command prints, and its exit code."""
+    printed = run(["bash", "-c", f"{BIN}/{command}; echo $?"], directory, **ACTIVATED)
+    output, code = printed.strip().rsplit("\n", 1)
+    return output, int(code)
 
 
 def test_a_fleet_of_two_schemas(metastore: Path):
     (metastore / "upkeep.toml").write_text(FLEET)
-    command = f"{BIN / 'delta-upkeep'} run --config upkeep.toml --json || echo code $?"
-    printed = run(["bash", "-c", command], metastore, **ACTIVATED)
-    summary, code = printed.rsplit("}", 1)
-    assert code.split() == ["code", "1"]
-    found = json.loads(summary[summary.index("{") :] + "}")
+    summary, code = run_for_code("delta-upkeep run --config upkeep.toml --json", metastore)
+    assert code == 1
+    found = json.loads(summary[summary.index("{") :])
     assert {table["table"]: table["status"] for table in found["tables"]} == {
         "spark_catalog.sales.orders": "done",
         "spark_catalog.sales.lost": "done",
@@ -61,18 +68,19 @@ def test_a_fleet_of_two_schemas(metastore: Path):
         "spark_catalog.lab.lost": "failed",
     }
     (error,) = (table["error"] for table in found["tables"] if table["error"])
-    assert error["condition"].startswith("DELTA_UPKEEP.")
+    assert error["condition"] == "DELTA_UPKEEP.NO_DELTA_LOG"
     assert found["notDelta"] == {"views": 1, "otherFormats": 1}
 
 
 def test_one_table_by_its_name(metastore: Path):
-    health = [BIN / "delta-upkeep", "health", "sales.orders", "--format", "json"]
-    settings = ["--conf", "spark.sql.catalogImplementation=hive", "--conf", "spark.master=local[1]"]
-    report = json.loads(run([*health, *settings], metastore, **ACTIVATED))
-    assert {check["check"] for check in report["checks"]} >= {"smallFiles", "log"}
-    # Without it the session has no metastore.
-    due = "delta-upkeep health sales.orders --fail-on info 2>&1 || echo code $?"
-    printed = run(["bash", "-c", due], metastore, **ACTIVATED)
-    assert "has no metastore" in printed and printed.split()[-1] == "1"
-    due = f"delta-upkeep health sales.orders --fail-on warning {' '.join(settings)} || echo code $?"
-    assert run(["bash", "-c", due], metastore, **ACTIVATED).split()[-2:] == ["code", "3"]
+    settings = "--conf spark.sql.catalogImplementation=hive --conf spark.master=local[1]"
+    health = f"delta-upkeep health sales.due --format json --fail-on warning {settings}"
+    report, code = run_for_code(health, metastore)
+    assert code == 3
+    checks = json.loads(report[report.index("{") :])["checks"]
+    assert {"smallFiles", "log"} <= {check["check"] for check in checks}
+
+
+def test_names_need_a_metastore(metastore: Path):
+    printed, code = run_for_code("delta-upkeep health sales.due 2>&1", metastore)
+    assert "has no metastore" in printed and code == 1

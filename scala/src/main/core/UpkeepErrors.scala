@@ -102,6 +102,16 @@ object UpkeepErrors {
     Some(thrown)
   )
 
+  def noDeltaLog(statement: String, table: String, thrown: Option[Throwable]): UpkeepException = error(
+    "NO_DELTA_LOG",
+    SqlState.ObjectState,
+    s"$statement cannot run on $table: there is no Delta log at its location.",
+    "The catalog lists the table, but its files were deleted or moved.",
+    "If they were moved, use ALTER TABLE ... SET LOCATION; if they were deleted, use DROP TABLE.",
+    Map("statement" -> statement, "table" -> table),
+    thrown
+  )
+
   def viewNotSupported(statement: String, view: String): UpkeepException = error(
     "VIEW_NOT_SUPPORTED",
     SqlState.WrongObject,

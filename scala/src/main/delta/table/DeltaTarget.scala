@@ -18,6 +18,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.catalog.CatalogV2Implicits._
 import org.apache.spark.sql.connector.catalog.Identifier
 import org.apache.spark.sql.delta.{
+  DeltaAnalysisException,
   DeltaIllegalStateException,
   DeltaTableUtils,
   DeltaUnsupportedTableFeatureException,
@@ -45,7 +46,8 @@ object DeltaTarget {
           .getOrElse(throw DeltaRefusals.notADeltaTable(statement, quoted(nameParts)))
         // Delta reads the protocol as late as possible. Otherwise its refusal would only appear in the
         // analyzer.
-        withKnownFeatures(statement, quoted(nameParts))(table.initialSnapshot)
+        val snapshot = withKnownFeatures(statement, quoted(nameParts))(table.initialSnapshot)
+        if (snapshot.version < 0) throw UpkeepErrors.noDeltaLog(statement, quoted(nameParts), None)
         resolved
       case other => other
     }
@@ -86,6 +88,7 @@ object DeltaTarget {
     nameParts.size == 2 && session.sessionState.conf.runSQLonFile &&
       DeltaTableUtils.isValidPath(TableIdentifier(nameParts(1), Some(nameParts.head)))
 
+  private val LogIsMissing = "DELTA_TABLE_NOT_FOUND"
   private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"
 
   /**
@@ -104,6 +107,8 @@ object DeltaTarget {
         Some(UpkeepErrors.adaptiveMetadata(statement, table))
       case e: DeltaUnsupportedTableFeatureException =>
         Some(UpkeepErrors.unsupportedFeature(statement, table, e.unsupported.toSeq, Some(e)))
+      case e: DeltaAnalysisException if e.getErrorClass == LogIsMissing =>
+        Some(UpkeepErrors.noDeltaLog(statement, table, Some(e)))
       case e: DeltaIllegalStateException if e.getErrorClass == PathIsBlocked =>
         Some(UpkeepErrors.catalogManagedByPath(statement, table, e))
       case e: InvalidProtocolVersionException =>
