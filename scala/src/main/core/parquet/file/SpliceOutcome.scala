@@ -2,23 +2,6 @@ package io.deltaupkeep.parquet.file
 
 import io.deltaupkeep.parquet.footer.SplicedTotals
 
-/** How the bytes of an input's column chunks were written. */
-sealed trait ChunkTier {
-  def name: String
-}
-
-object ChunkTier {
-
-  /** As bytes. */
-  case object Copy extends ChunkTier { override val name: String = "copy" }
-
-  /** Page by page, values untouched. */
-  case object Splice extends ChunkTier { override val name: String = "splice" }
-
-  /** Value by value: other encodings than PLAIN and dictionary, or another stored type. */
-  case object Transcode extends ChunkTier { override val name: String = "transcode" }
-}
-
 /** Compressed bytes of input chunks, and nanoseconds that all threads spent on them. */
 final case class TierTally(bytes: Long, nanos: Long) {
   def +(other: TierTally): TierTally = TierTally(bytes + other.bytes, nanos + other.nanos)
