@@ -2,9 +2,8 @@ package org.apache.spark.sql.delta.upkeep.health
 
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.SideBySide
+import io.deltaupkeep.{SideBySide, UnreadableInput}
 import io.deltaupkeep.health.FooterSample
-import io.deltaupkeep.parquet.bytes.UnreadableInput
 import io.deltaupkeep.parquet.footer.FileShape
 import io.deltaupkeep.plan.compact.DataFile
 

@@ -4,8 +4,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.SideBySide
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.{SideBySide, UnreadableInput}
 import io.deltaupkeep.parquet.chunk.ChunkValues
 import io.deltaupkeep.parquet.file.BloomFilterSpec
 import io.deltaupkeep.plan.checkpoint.Fragment
@@ -85,7 +84,7 @@ private[upkeep] final class CheckpointFooter private (
    * too.
    *
    * @param canonical Delta's spelling of a path
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput when the file is damaged
+   * @throws io.deltaupkeep.UnreadableInput when the file is damaged
    */
   def names(fragment: Fragment, paths: Set[String], canonical: String => String): Boolean = paths.nonEmpty &&
     PathColumns.exists { column =>
@@ -215,7 +214,7 @@ private[upkeep] object CheckpointFooter extends Logging {
   /**
    * Reads the footers of several files, a few at a time.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput one of them is missing or damaged
+   * @throws io.deltaupkeep.UnreadableInput one of them is missing or damaged
    */
   def readAll[T](files: Seq[FileStatus], conf: Configuration)(look: CheckpointFooter => T): Seq[T] =
     SideBySide.map(files, "delta-upkeep-footers", Threads) { file =>

@@ -3,8 +3,8 @@ package org.apache.spark.sql.delta.upkeep.read
 import scala.util.{Failure, Success, Try, Using}
 import scala.util.control.NonFatal
 
+import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.log.{FoundCheckpoint, LogFile, SidecarReferences}
-import io.deltaupkeep.parquet.bytes.UnreadableInput
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 

@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.rewrite
 import scala.collection.immutable.BitSet
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
 
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.HadoopReadOptions

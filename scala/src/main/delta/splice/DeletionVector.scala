@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.splice
 
 import java.util.BitSet
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.footer.RowSelection
 import io.deltaupkeep.stats.MergedStats
 
@@ -28,7 +28,7 @@ private[upkeep] final case class DeletionVector(
   /** Its stored size, and a bit for each row. */
   override def bytes: Long = descriptor.sizeInBytes + rows.getOrElse(0L) / 8
 
-  /** @throws io.deltaupkeep.parquet.bytes.UnreadableInput names the file of the vector, if it has its own */
+  /** @throws io.deltaupkeep.UnreadableInput names the file of the vector, if it has its own */
   override def read(conf: Configuration): RowSelection = {
     def load = StoredBitmap.create(descriptor, new Path(root)).load(new HadoopFileSystemDVStore(conf))
     val stored =

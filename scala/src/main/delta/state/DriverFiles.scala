@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
 
 import org.apache.hadoop.fs.FileStatus
 
@@ -28,7 +28,7 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
   /**
    * Calls `use` with each file: its path as the log spells it, all else as a checkpoint would hold it.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput a file of the log is missing or damaged
+   * @throws io.deltaupkeep.UnreadableInput a file of the log is missing or damaged
    */
   def foreach(use: AddFile => Unit): Unit = {
     val commits = new DriverReplay(handle, session, snapshot)

@@ -5,8 +5,7 @@ import java.util.concurrent.{CompletableFuture, CompletionException}
 
 import scala.collection.mutable
 
-import io.deltaupkeep.SideBySide
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.{SideBySide, UnreadableInput}
 
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
@@ -42,7 +41,7 @@ private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSe
    * The actions of a piece that no newer action has replaced. Thread-safe. Call it once for each piece, in ascending
    * order: it waits for the pieces before.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput a commit is missing or damaged
+   * @throws io.deltaupkeep.UnreadableInput a commit is missing or damaged
    */
   def newest(piece: Int): Seq[KeyedAction] =
     sequencer(piece)(naming(piece)(keyed(splits(piece)))) { actions =>

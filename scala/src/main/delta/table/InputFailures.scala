@@ -6,8 +6,7 @@ import java.nio.file.NoSuchFileException
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.{UpkeepErrors, UpkeepException}
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.{UnreadableInput, UpkeepErrors, UpkeepException}
 
 import org.apache.hadoop.fs.ChecksumException
 import org.apache.parquet.hadoop.BadConfigurationException

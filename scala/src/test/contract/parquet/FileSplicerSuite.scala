@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.{AtomicBoolean, AtomicInteger}
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
-import io.deltaupkeep.parquet.bytes.{LittleEndian, UnreadableInput}
+import io.deltaupkeep.UnreadableInput
+import io.deltaupkeep.parquet.bytes.LittleEndian
 import io.deltaupkeep.parquet.file.{
   ChunkTier,
   FileSplicer,

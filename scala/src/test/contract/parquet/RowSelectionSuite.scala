@@ -7,7 +7,7 @@ import java.util.BitSet
 import scala.jdk.CollectionConverters._
 import scala.util.Random
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.file.ChunkTier
 import io.deltaupkeep.parquet.footer.{Fill, InputRows, RowSelection}
 

@@ -5,7 +5,7 @@ import java.util.zip.CRC32
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.chunk.DamagedPage
 import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
 import io.deltaupkeep.parquet.footer.InputRows

@@ -8,8 +8,8 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Random, Success, Try}
 
-import io.deltaupkeep.{DaemonThreads, FuzzSeeds}
-import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, UnreadableInput}
+import io.deltaupkeep.{DaemonThreads, FuzzSeeds, UnreadableInput}
+import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian}
 import io.deltaupkeep.parquet.chunk.DamagedPage
 import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
 import io.deltaupkeep.parquet.footer.InputRows

@@ -5,14 +5,8 @@ import java.io.ByteArrayInputStream
 import scala.jdk.CollectionConverters._
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.parquet.bytes.{
-  CompactReader,
-  FileBytes,
-  HiddenCompression,
-  MalformedPage,
-  Slice,
-  UnreadableInput
-}
+import io.deltaupkeep.UnreadableInput
+import io.deltaupkeep.parquet.bytes.{CompactReader, FileBytes, HiddenCompression, MalformedPage, Slice}
 import io.deltaupkeep.parquet.footer.WrittenBy
 
 import org.apache.parquet.column.ColumnDescriptor

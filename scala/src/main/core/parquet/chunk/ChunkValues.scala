@@ -5,7 +5,8 @@ import java.nio.charset.StandardCharsets.UTF_8
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 
-import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian, UnreadableInput}
+import io.deltaupkeep.UnreadableInput
+import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian}
 import io.deltaupkeep.parquet.footer.ChunkMeta
 import io.deltaupkeep.parquet.page.{PageCodec, Values}
 
@@ -29,7 +30,7 @@ final class ChunkValues(
   /**
    * Whether any value of a chunk of strings passes a test.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the chunk does not match its metadata
+   * @throws io.deltaupkeep.UnreadableInput if the chunk does not match its metadata
    */
   def existsString(test: String => Boolean): Boolean = {
     var found = false
@@ -45,7 +46,7 @@ final class ChunkValues(
   /**
    * The number of values that are not null.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the chunk does not match its metadata
+   * @throws io.deltaupkeep.UnreadableInput if the chunk does not match its metadata
    */
   def count(): Long = {
     var count = 0L
@@ -59,7 +60,7 @@ final class ChunkValues(
   /**
    * The sum of a chunk of 64-bit numbers.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the chunk does not match its metadata
+   * @throws io.deltaupkeep.UnreadableInput if the chunk does not match its metadata
    */
   def sumLongs(): Long = {
     var sum = 0L

@@ -2,9 +2,20 @@ package io.deltaupkeep.parquet.file
 
 import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future}
 
-import io.deltaupkeep.DaemonThreads
-import io.deltaupkeep.parquet.bytes.{MalformedPage, UnreadableInput}
-import io.deltaupkeep.parquet.chunk._
+import io.deltaupkeep.{DaemonThreads, UnreadableInput}
+import io.deltaupkeep.parquet.bytes.MalformedPage
+import io.deltaupkeep.parquet.chunk.{
+  ChunkReader,
+  ChunkScratch,
+  ChunkSplicer,
+  ConvertedPages,
+  CutPages,
+  FilledPages,
+  MadePages,
+  RowPages,
+  ScratchMemory,
+  SplicedChunk
+}
 import io.deltaupkeep.parquet.footer.RowGroup
 import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, PageCodec, RowGroupTooLarge}
 

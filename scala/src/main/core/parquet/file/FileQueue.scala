@@ -5,8 +5,7 @@ import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
 import scala.collection.mutable
 import scala.util.Try
 
-import io.deltaupkeep.DaemonThreads
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.{DaemonThreads, UnreadableInput}
 import io.deltaupkeep.parquet.footer.{FileOpener, InputRows, OpenFile, RowGroup}
 
 /**

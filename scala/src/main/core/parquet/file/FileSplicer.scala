@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.file
 
 import scala.collection.mutable
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.footer.{FileFacts, FileOpener, InputRows}
 
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
@@ -69,7 +69,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
    * the splice fails, the caller has to delete what was written.
    *
    * @param written called with the footer
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if an input cannot be read
+   * @throws io.deltaupkeep.UnreadableInput if an input cannot be read
    */
   def run(output: => OutputFile, written: ParquetMetadata => Unit = _ => ()): SpliceOutcome = {
     val writer = new OutputWriter(output, request.keyValues, settings)

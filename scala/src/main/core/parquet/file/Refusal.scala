@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.file
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
+import io.deltaupkeep.parquet.bytes.{MalformedPage, NotSpliceable}
 
 /**
  * Why an input cannot be spliced.
@@ -16,9 +17,12 @@ object Refusal {
     try work.left.map(Refusal(_))
     catch { case OfInput(refusal) => Left(refusal) }
 
-  /** Matches a failure that refuses an input. */
+  /** Matches a failure that refuses an input, because a reader of rows may still read it. */
   private[parquet] object OfInput {
-    def unapply(failure: UnreadableInput): Option[Refusal] =
-      failure.refusal.map(Refusal(_, failure.isMalformed))
+    def unapply(failure: UnreadableInput): Option[Refusal] = failure.getCause match {
+      case why: NotSpliceable =>
+        Some(Refusal(why.reason(failure.file), isMalformed = why.isInstanceOf[MalformedPage]))
+      case _ => None
+    }
   }
 }

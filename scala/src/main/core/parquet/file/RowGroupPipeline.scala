@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.file
 
-import io.deltaupkeep.parquet.bytes.{TooLarge, UnreadableInput}
+import io.deltaupkeep.UnreadableInput
+import io.deltaupkeep.parquet.bytes.TooLarge
 import io.deltaupkeep.parquet.chunk.ChunkCopier
 import io.deltaupkeep.parquet.footer.RowGroup
 

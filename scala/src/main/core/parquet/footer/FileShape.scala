@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.footer
 
-import io.deltaupkeep.parquet.bytes.UnreadableInput
+import io.deltaupkeep.UnreadableInput
 
 import org.apache.parquet.io.InputFile
 
@@ -12,7 +12,7 @@ object FileShape {
   /**
    * Reads the footer of a file; None if it is encrypted.
    *
-   * @throws io.deltaupkeep.parquet.bytes.UnreadableInput if the file is missing or damaged
+   * @throws io.deltaupkeep.UnreadableInput if the file is missing or damaged
    */
   def of(file: InputFile): Option[FileShape] = UnreadableInput.naming(file.toString) {
     new FileOpener(heldFileBytes = 0).peek(InputRows(file)).toOption.map { open =>

@@ -7,15 +7,8 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.parquet.bytes.{
-  Damage,
-  FileBytes,
-  LittleEndian,
-  MalformedPage,
-  ParquetApi,
-  Slice,
-  UnreadableInput
-}
+import io.deltaupkeep.UnreadableInput
+import io.deltaupkeep.parquet.bytes.{Damage, FileBytes, LittleEndian, MalformedPage, ParquetApi, Slice}
 
 import org.apache.parquet.format.converter.ParquetMetadataConverter
 import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}

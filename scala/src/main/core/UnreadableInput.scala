@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.bytes
+package io.deltaupkeep
 
 import scala.util.control.NonFatal
 
@@ -8,17 +8,7 @@ import scala.util.control.NonFatal
  * @param ofSplice whether Spark might still read it
  */
 final class UnreadableInput(val file: String, cause: Throwable, val ofSplice: Boolean = true)
-    extends RuntimeException(s"Cannot read $file: ${cause.getMessage}", cause) {
-
-  /** Why the file cannot be spliced, if a reader of rows may still read it. */
-  private[parquet] def refusal: Option[String] = cause match {
-    case why: NotSpliceable => Some(why.reason(file))
-    case _ => None
-  }
-
-  /** Whether the file violates the format. */
-  private[parquet] def isMalformed: Boolean = cause.isInstanceOf[MalformedPage]
-}
+    extends RuntimeException(s"Cannot read $file: ${cause.getMessage}", cause)
 
 object UnreadableInput {
 
