@@ -7,7 +7,7 @@ import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.bytes.{ByteSink, ParquetApi, Slice}
 import io.deltaupkeep.parquet.chunk.{SplicedChunk, SplicedPage}
-import io.deltaupkeep.parquet.page.{PageCodec, RunLength}
+import io.deltaupkeep.parquet.encoding.{PageCodec, RunLength}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.bytes.BytesInput

@@ -3,7 +3,8 @@ package io.deltaupkeep.parquet.chunk
 import scala.collection.mutable.ArrayBuffer
 
 import io.deltaupkeep.parquet.bytes.Slice
-import io.deltaupkeep.parquet.page.{HeldPages, PageCodec, ValueDictionary}
+import io.deltaupkeep.parquet.encoding.{PageCodec, ValueDictionary}
+import io.deltaupkeep.parquet.page.HeldPages
 
 import org.apache.parquet.bytes.BytesInput
 import org.apache.parquet.column.Encoding

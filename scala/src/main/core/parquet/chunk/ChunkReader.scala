@@ -7,8 +7,9 @@ import java.util.zip.CRC32
 import scala.annotation.tailrec
 
 import io.deltaupkeep.parquet.bytes.{ByteSink, Damage, LittleEndian, MalformedPage, Slice}
+import io.deltaupkeep.parquet.encoding.{DeltaRun, LevelBuffer, RunLength, ValueShape, Values}
 import io.deltaupkeep.parquet.footer.ChunkMeta
-import io.deltaupkeep.parquet.page.{DeltaRun, LevelBuffer, PageData, PageHead, RunLength, ValueShape, Values}
+import io.deltaupkeep.parquet.page.{PageData, PageHead}
 
 import org.apache.parquet.bytes.ByteBufferInputStream
 import org.apache.parquet.column.{ColumnDescriptor, Encoding, ValuesType}

@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.ByteText
 import io.deltaupkeep.parquet.bytes.{ByteSink, TooLarge}
-import io.deltaupkeep.parquet.page.{EntrySet, IdBuffer, LevelBuffer, PageCodec, ValueDictionary, Values}
+import io.deltaupkeep.parquet.encoding.{EntrySet, IdBuffer, LevelBuffer, PageCodec, ValueDictionary, Values}
 
 /**
  * Buffers in which chunks are read and built, one after the other. Not thread-safe.

@@ -7,8 +7,8 @@ import scala.util.Using
 
 import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian}
+import io.deltaupkeep.parquet.encoding.{PageCodec, Values}
 import io.deltaupkeep.parquet.footer.ChunkMeta
-import io.deltaupkeep.parquet.page.{PageCodec, Values}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ColumnDescriptor

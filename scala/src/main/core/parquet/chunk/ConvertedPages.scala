@@ -1,7 +1,8 @@
 package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.bytes.ByteSink
-import io.deltaupkeep.parquet.page.{LevelBuffer, PageData, ValueConverter, ValueShape, Values}
+import io.deltaupkeep.parquet.encoding.{LevelBuffer, ValueConverter, ValueShape, Values}
+import io.deltaupkeep.parquet.page.PageData
 
 import org.apache.parquet.column.ColumnDescriptor
 

@@ -1,8 +1,9 @@
 package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.bytes.ByteSink
+import io.deltaupkeep.parquet.encoding.{IdBuffer, LevelBuffer, ValueShape, Values}
 import io.deltaupkeep.parquet.footer.RowSelection
-import io.deltaupkeep.parquet.page.{IdBuffer, LevelBuffer, PageData, ValueShape, Values}
+import io.deltaupkeep.parquet.page.PageData
 
 import org.apache.parquet.column.ColumnDescriptor
 

@@ -2,8 +2,9 @@ package io.deltaupkeep.parquet.chunk
 
 import scala.annotation.tailrec
 
+import io.deltaupkeep.parquet.encoding.Values
 import io.deltaupkeep.parquet.footer.RowSelection
-import io.deltaupkeep.parquet.page.{PageData, Values}
+import io.deltaupkeep.parquet.page.PageData
 
 import org.apache.parquet.column.ColumnDescriptor
 

@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.chunk
 
-import io.deltaupkeep.parquet.page.{ValueDictionary, Values}
+import io.deltaupkeep.parquet.encoding.{ValueDictionary, Values}
 
 /** Maps the entries of an input's dictionary to ids of the output's, when they are needed. */
 private[chunk] final class EntryMapping(entries: Values) {

@@ -1,8 +1,9 @@
 package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.bytes.LittleEndian
+import io.deltaupkeep.parquet.encoding.Values
 import io.deltaupkeep.parquet.footer.Fill
-import io.deltaupkeep.parquet.page.{ColumnBuffer, PageData, Values}
+import io.deltaupkeep.parquet.page.{ColumnBuffer, PageData}
 
 import org.apache.parquet.column.ColumnDescriptor
 

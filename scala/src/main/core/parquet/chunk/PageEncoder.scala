@@ -1,17 +1,9 @@
 package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.bytes.{LittleEndian, Slice}
+import io.deltaupkeep.parquet.encoding.{LevelBuffer, ValueShape}
 import io.deltaupkeep.parquet.footer.ChunkFacts
-import io.deltaupkeep.parquet.page.{
-  BloomValues,
-  LevelBuffer,
-  LevelMap,
-  PageData,
-  PageLayout,
-  PageStatistics,
-  SharedBounds,
-  ValueShape
-}
+import io.deltaupkeep.parquet.page.{BloomValues, LevelMap, PageData, PageLayout, PageStatistics, SharedBounds}
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.column.statistics.Statistics

@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.chunk
 
-import io.deltaupkeep.parquet.page.{PageData, Values}
+import io.deltaupkeep.parquet.encoding.Values
+import io.deltaupkeep.parquet.page.PageData
 
 /** The pages of a column in a row group, one after the other. */
 private[parquet] trait RowPages {

@@ -1,15 +1,8 @@
 package io.deltaupkeep.parquet.chunk
 
 import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
-import io.deltaupkeep.parquet.page.{
-  BloomValues,
-  PageData,
-  PageStatistics,
-  RunLength,
-  ValueDictionary,
-  ValueShape,
-  Values
-}
+import io.deltaupkeep.parquet.encoding.{RunLength, ValueDictionary, ValueShape, Values}
+import io.deltaupkeep.parquet.page.{BloomValues, PageData, PageStatistics}
 
 import org.apache.parquet.column.Encoding
 

@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.file
 
-import io.deltaupkeep.parquet.page.{LevelMap, ValueConverter}
+import io.deltaupkeep.parquet.encoding.ValueConverter
+import io.deltaupkeep.parquet.page.LevelMap
 
 import org.apache.parquet.column.ColumnDescriptor
 

@@ -3,7 +3,8 @@ package io.deltaupkeep.parquet.file
 import scala.annotation.tailrec
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.parquet.page.{LevelMap, ValueConverter}
+import io.deltaupkeep.parquet.encoding.ValueConverter
+import io.deltaupkeep.parquet.page.LevelMap
 
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.schema.{GroupType, MessageType, PrimitiveType, Type}

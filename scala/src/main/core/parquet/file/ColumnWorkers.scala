@@ -16,8 +16,9 @@ import io.deltaupkeep.parquet.chunk.{
   ScratchMemory,
   SplicedChunk
 }
+import io.deltaupkeep.parquet.encoding.PageCodec
 import io.deltaupkeep.parquet.footer.RowGroup
-import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, PageCodec, RowGroupTooLarge}
+import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, RowGroupTooLarge}
 
 import org.apache.parquet.column.ColumnDescriptor
 

@@ -4,7 +4,8 @@ import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.bytes.ParquetApi
 import io.deltaupkeep.parquet.chunk.{ChunkScratch, ChunkSplicer, SplicedChunk}
-import io.deltaupkeep.parquet.page.{BloomValues, ColumnBuffer, HeldPages, PageCodec, PageLayout}
+import io.deltaupkeep.parquet.encoding.PageCodec
+import io.deltaupkeep.parquet.page.{BloomValues, ColumnBuffer, HeldPages, PageLayout}
 import io.deltaupkeep.store.AbandonableOutput
 
 import org.apache.parquet.column.ColumnDescriptor

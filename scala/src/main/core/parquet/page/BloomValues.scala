@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.page
 
 import io.deltaupkeep.parquet.bytes.LittleEndian
+import io.deltaupkeep.parquet.encoding.{ValueDictionary, ValueShape}
 
 import org.apache.parquet.column.values.bloomfilter.{BlockSplitBloomFilter, BloomFilter}
 import org.apache.parquet.io.api.Binary

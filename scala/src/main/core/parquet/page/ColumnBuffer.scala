@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.page
 
 import io.deltaupkeep.parquet.bytes.ByteSink
+import io.deltaupkeep.parquet.encoding.{LevelBuffer, ValueShape, Values}
 
 import org.apache.parquet.column.ColumnDescriptor
 

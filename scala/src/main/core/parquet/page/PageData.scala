@@ -1,5 +1,7 @@
 package io.deltaupkeep.parquet.page
 
+import io.deltaupkeep.parquet.encoding.{LevelBuffer, RunLength, Values}
+
 import org.apache.parquet.column.ColumnDescriptor
 
 /** The decoded levels and values of a page. */

@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet.page
 import java.util.Arrays
 
 import io.deltaupkeep.parquet.bytes.LittleEndian
+import io.deltaupkeep.parquet.encoding.ValueShape
 
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.io.api.Binary

@@ -1,7 +1,7 @@
 package io.deltaupkeep.parquet.page
 
 import io.deltaupkeep.parquet.DrawnValues
-import io.deltaupkeep.parquet.page.PlainBytes._
+import io.deltaupkeep.parquet.PlainBytes._
 
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.format.converter.ParquetMetadataConverter

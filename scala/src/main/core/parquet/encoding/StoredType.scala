@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.page
+package io.deltaupkeep.parquet.encoding
 
 import java.math.BigInteger
 
@@ -9,9 +9,9 @@ import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 /** What the values of a column mean, and how they are stored. */
-private[page] sealed trait StoredType
+private[encoding] sealed trait StoredType
 
-private[page] object StoredType {
+private[encoding] object StoredType {
 
   /** Signed integers. */
   final case class Whole(storage: FixedNumber) extends StoredType
@@ -58,12 +58,12 @@ private[page] object StoredType {
 }
 
 /** How numbers are stored (Parquet format, 'Plain' and 'DECIMAL'). */
-private[page] sealed trait Storage {
+private[encoding] sealed trait Storage {
   def readBig(source: Array[Byte], start: Int, end: Int): BigInteger
   def writeBig(value: BigInteger, into: ByteSink): Unit
 }
 
-private[page] object Storage {
+private[encoding] object Storage {
   def of(primitive: PrimitiveType): Option[Storage] = primitive.getPrimitiveTypeName match {
     case INT32 => Some(Ints)
     case INT64 => Some(Longs)
@@ -77,7 +77,7 @@ private[page] object Storage {
     else new BigInteger(source, start, end - start)
 }
 
-private[page] sealed abstract class FixedNumber(val bytes: Int) extends Storage {
+private[encoding] sealed abstract class FixedNumber(val bytes: Int) extends Storage {
   def read(source: Array[Byte], start: Int): Long
   def write(value: Long, into: ByteSink): Unit
 
@@ -89,19 +89,19 @@ private[page] sealed abstract class FixedNumber(val bytes: Int) extends Storage 
     else write(value.longValue, into)
 }
 
-private[page] case object Ints extends FixedNumber(4) {
+private[encoding] case object Ints extends FixedNumber(4) {
   override def read(source: Array[Byte], start: Int): Long = LittleEndian.getInt(source, start).toLong
   override def write(value: Long, into: ByteSink): Unit =
     if (value.toInt != value) throw new NotHeld("a number is too large for its new type")
     else into.putInt(value.toInt)
 }
 
-private[page] case object Longs extends FixedNumber(8) {
+private[encoding] case object Longs extends FixedNumber(8) {
   override def read(source: Array[Byte], start: Int): Long = LittleEndian.getLong(source, start)
   override def write(value: Long, into: ByteSink): Unit = into.putLong(value)
 }
 
-private[page] final case class FixedBytes(width: Int) extends Storage {
+private[encoding] final case class FixedBytes(width: Int) extends Storage {
   override def readBig(source: Array[Byte], start: Int, end: Int): BigInteger =
     Storage.bigEndian(source, start, end)
 
@@ -113,7 +113,7 @@ private[page] final case class FixedBytes(width: Int) extends Storage {
   }
 }
 
-private[page] case object VariableBytes extends Storage {
+private[encoding] case object VariableBytes extends Storage {
   private val LengthBytes = 4
 
   override def readBig(source: Array[Byte], start: Int, end: Int): BigInteger =

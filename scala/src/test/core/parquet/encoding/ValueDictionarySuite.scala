@@ -1,9 +1,9 @@
-package io.deltaupkeep.parquet.page
+package io.deltaupkeep.parquet.encoding
 
 import java.io.ByteArrayInputStream
 
 import io.deltaupkeep.parquet.DrawnValues
-import io.deltaupkeep.parquet.page.PlainBytes._
+import io.deltaupkeep.parquet.PlainBytes._
 
 import org.apache.parquet.bytes.{BytesInput, HeapByteBufferAllocator}
 import org.apache.parquet.column.{ColumnDescriptor, Dictionary, Encoding}

@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.page
+package io.deltaupkeep.parquet.encoding
 
 import io.deltaupkeep.parquet.bytes.{LittleEndian, MalformedPage}
 
@@ -10,7 +10,7 @@ import org.apache.parquet.bytes.BytesInput
  * length and its bytes. Lengths are big-endian numbers of four bytes. Hadoop's reader trusts them; Arrow's and DuckDB's
  * expect one chunk per block.
  */
-private[page] object Lz4Blocks {
+private[encoding] object Lz4Blocks {
 
   private lazy val decompressor = LZ4Factory.fastestInstance().safeDecompressor()
 

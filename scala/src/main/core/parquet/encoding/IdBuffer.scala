@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.page
+package io.deltaupkeep.parquet.encoding
 
 /** A growable array of dictionary ids; its storage is reused. */
 private[parquet] final class IdBuffer {

@@ -1,11 +1,10 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.encoding
 
 import java.io.ByteArrayInputStream
 
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.parquet.bytes.{ByteSink, MalformedPage}
-import io.deltaupkeep.parquet.page.RunLength
 
 import org.apache.parquet.bytes.HeapByteBufferAllocator
 import org.apache.parquet.column.values.rle.{

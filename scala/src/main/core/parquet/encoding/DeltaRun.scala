@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.page
+package io.deltaupkeep.parquet.encoding
 
 import io.deltaupkeep.parquet.bytes.{CompactReader, MalformedPage}
 

@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.page
+package io.deltaupkeep.parquet.encoding
 
 /** A subset of a dictionary's entries, one bit each. Storage is reused by the next page: see [[set]]. */
 private[parquet] final class EntrySet {

@@ -1,9 +1,9 @@
-package io.deltaupkeep.parquet.page
+package io.deltaupkeep.parquet
 
 import java.nio.{ByteBuffer, ByteOrder}
 
 /** Values as PLAIN pages hold them (format spec, 'Encodings'), by Java's own buffers. */
-private[page] object PlainBytes {
+private[parquet] object PlainBytes {
 
   def plain(value: Int): Array[Byte] = of(4).putInt(value).array()
   def plain(value: Long): Array[Byte] = of(8).putLong(value).array()
