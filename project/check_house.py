@@ -28,7 +28,7 @@ SOURCES = Path("scala/src")
 SHARE = 8
 MOST_FILES = 15
 # Rooms that are already larger, and may not grow.
-LARGER = {"parquet.file": 23, "parquet.chunk": 17}
+LARGER = {"parquet.file": 23}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.splice
 
 import java.io.File
 
-import io.deltaupkeep.parquet.RepeatedValueFile
+import io.deltaupkeep.parquet.merge.RepeatedValueFile
 
 import org.scalatest.funsuite.AnyFunSuite
 

@@ -7,17 +7,16 @@ import io.deltaupkeep.parquet.bytes.MalformedPage
 import io.deltaupkeep.parquet.chunk.{
   ChunkReader,
   ChunkScratch,
-  ChunkSplicer,
   ConvertedPages,
   CutPages,
   FilledPages,
   MadePages,
   RowPages,
-  ScratchMemory,
-  SplicedChunk
+  ScratchMemory
 }
 import io.deltaupkeep.parquet.encoding.PageCodec
 import io.deltaupkeep.parquet.footer.RowGroup
+import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
 import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, RowGroupTooLarge}
 
 import org.apache.parquet.column.ColumnDescriptor

@@ -3,8 +3,9 @@ package io.deltaupkeep.parquet.file
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.bytes.ParquetApi
-import io.deltaupkeep.parquet.chunk.{ChunkScratch, ChunkSplicer, SplicedChunk}
+import io.deltaupkeep.parquet.chunk.ChunkScratch
 import io.deltaupkeep.parquet.encoding.PageCodec
+import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
 import io.deltaupkeep.parquet.page.{BloomValues, ColumnBuffer, HeldPages, PageLayout}
 import io.deltaupkeep.store.AbandonableOutput
 

@@ -4,8 +4,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.Using
 
 import io.deltaupkeep.parquet.bytes.{FileBytes, ParquetApi}
-import io.deltaupkeep.parquet.chunk.ChunkCopier
 import io.deltaupkeep.parquet.footer.{FooterBytes, WrittenBy}
+import io.deltaupkeep.parquet.merge.ChunkCopier
 import io.deltaupkeep.store.AbandonableOutput
 
 import org.apache.parquet.format.converter.ParquetMetadataConverter

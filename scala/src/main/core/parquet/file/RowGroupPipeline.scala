@@ -2,8 +2,8 @@ package io.deltaupkeep.parquet.file
 
 import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.bytes.TooLarge
-import io.deltaupkeep.parquet.chunk.ChunkCopier
 import io.deltaupkeep.parquet.footer.RowGroup
+import io.deltaupkeep.parquet.merge.ChunkCopier
 
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.ParquetFileWriter

@@ -1,6 +1,7 @@
-package io.deltaupkeep.parquet.chunk
+package io.deltaupkeep.parquet.merge
 
 import io.deltaupkeep.parquet.bytes.{LittleEndian, Slice}
+import io.deltaupkeep.parquet.chunk.{ChunkReader, ChunkScratch}
 import io.deltaupkeep.parquet.encoding.{LevelBuffer, ValueShape}
 import io.deltaupkeep.parquet.footer.ChunkFacts
 import io.deltaupkeep.parquet.page.{BloomValues, LevelMap, PageData, PageLayout, PageStatistics, SharedBounds}
@@ -14,7 +15,7 @@ import org.apache.parquet.column.statistics.Statistics
  *
  * @param collectionLevel definition level of a non-null outermost list or map; 0 if there is none
  */
-private[chunk] final class PageEncoder(
+private[merge] final class PageEncoder(
     column: ColumnDescriptor,
     layout: PageLayout,
     scratch: ChunkScratch,

@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.chunk
 
 import java.nio.file.{Files, Path}
 import java.util.zip.CRC32
@@ -6,7 +6,7 @@ import java.util.zip.CRC32
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.UnreadableInput
-import io.deltaupkeep.parquet.chunk.DamagedPage
+import io.deltaupkeep.parquet.{LocalFiles, SmallSpliceSettings}
 import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
 import io.deltaupkeep.parquet.footer.InputRows
 import io.deltaupkeep.parquet.page.PageHead

@@ -1,6 +1,7 @@
-package io.deltaupkeep.parquet.chunk
+package io.deltaupkeep.parquet.merge
 
 import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
+import io.deltaupkeep.parquet.chunk.OutputScratch
 import io.deltaupkeep.parquet.encoding.{RunLength, ValueDictionary, ValueShape, Values}
 import io.deltaupkeep.parquet.page.{BloomValues, PageData, PageStatistics}
 
@@ -15,7 +16,7 @@ import org.apache.parquet.column.Encoding
  * @param dictionaryBytes largest size of the dictionary page
  * @param scratch         holds the values of the page, and the dictionary
  */
-private[chunk] final class ValueEncoder(
+private[merge] final class ValueEncoder(
     shape: ValueShape,
     dictionaryBytes: Int,
     scratch: OutputScratch,

@@ -1,5 +1,6 @@
-package io.deltaupkeep.parquet.chunk
+package io.deltaupkeep.parquet.merge
 
+import io.deltaupkeep.parquet.chunk.{ChunkReader, ChunkScratch, RowPages}
 import io.deltaupkeep.parquet.page.{
   BloomValues,
   ColumnBuffer,

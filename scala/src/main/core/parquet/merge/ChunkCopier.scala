@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.chunk
+package io.deltaupkeep.parquet.merge
 
 import java.io.ByteArrayInputStream
 

@@ -1,12 +1,12 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.merge
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.Path
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.parquet.LocalFiles
 import io.deltaupkeep.parquet.bytes.{ByteSink, ParquetApi, Slice}
-import io.deltaupkeep.parquet.chunk.{SplicedChunk, SplicedPage}
 import io.deltaupkeep.parquet.encoding.{PageCodec, RunLength}
 
 import org.apache.hadoop.conf.Configuration

@@ -1,9 +1,9 @@
-package io.deltaupkeep.parquet.chunk
+package io.deltaupkeep.parquet.merge
 
 import io.deltaupkeep.parquet.encoding.{ValueDictionary, Values}
 
 /** Maps the entries of an input's dictionary to ids of the output's, when they are needed. */
-private[chunk] final class EntryMapping(entries: Values) {
+private[merge] final class EntryMapping(entries: Values) {
   import EntryMapping._
 
   private var missing = entries.size

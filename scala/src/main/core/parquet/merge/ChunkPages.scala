@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.chunk
+package io.deltaupkeep.parquet.merge
 
 import scala.collection.mutable.ArrayBuffer
 
@@ -16,7 +16,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  *
  * @param held counts the bytes of all pages of the row group
  */
-private[chunk] final class ChunkPages(compression: CompressionCodecName, codec: PageCodec, held: HeldPages) {
+private[merge] final class ChunkPages(compression: CompressionCodecName, codec: PageCodec, held: HeldPages) {
 
   private val pages = ArrayBuffer.empty[SplicedPage]
 

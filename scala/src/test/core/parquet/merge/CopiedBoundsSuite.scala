@@ -1,9 +1,10 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.merge
 
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.parquet.{Footers, LocalFiles, SmallSpliceSettings}
 import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.InputRows
 
