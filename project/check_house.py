@@ -27,8 +27,6 @@ SOURCES = Path("scala/src")
 # Code for single versions of Spark, Delta and Scala: at most 1 / SHARE of the adapter's lines.
 SHARE = 8
 MOST_FILES = 15
-# Rooms that are already larger, and may not grow.
-LARGER = {"parquet.file": 23}
 
 
 @dataclass(frozen=True)
@@ -119,9 +117,8 @@ def files_of(main: Path) -> Mapping[str, list[str]]:
 def sizes(files: Mapping[str, list[str]]) -> Iterator[str]:
     """Rooms that have grown too large, and names that are in two rooms."""
     for room, names in sorted(files.items()):
-        most = LARGER.get(room, MOST_FILES)
-        if len(names) > most:
-            yield f"{room} has {len(names)} files, more than {most}"
+        if len(names) > MOST_FILES:
+            yield f"{room} has {len(names)} files, more than {MOST_FILES}"
     counted = Counter(name for names in files.values() for name in names)
     for name in sorted(name for name, count in counted.items() if count > 1):
         rooms = sorted(room for room, names in files.items() if name in names)

@@ -1,7 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.{ClosableIterator, CountText}
-import io.deltaupkeep.parquet.file.{ChunkTier, SpliceOutcome}
+import io.deltaupkeep.parquet.file.SpliceOutcome
+import io.deltaupkeep.parquet.plan.ChunkTier
 import io.deltaupkeep.plan.compact.{Bin, BinSplit, DataFile, OptimizePlan, RewriteNeed, RowGroupCounts, Tier}
 
 import org.apache.spark.sql.delta.actions.AddFile

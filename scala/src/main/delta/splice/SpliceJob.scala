@@ -9,8 +9,9 @@ import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.{ClosableIterator, Uninterrupted}
-import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, SchemaBytes}
+import io.deltaupkeep.parquet.plan.SpliceSettings
 import io.deltaupkeep.plan.compact.BinSplit
 import io.deltaupkeep.store.{NewFiles, OutputFiles}
 

@@ -1,9 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.UpkeepConf
-import io.deltaupkeep.parquet.file.{ColumnName, LackingFields, SpliceSettings}
 import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
+import io.deltaupkeep.parquet.plan.{ColumnName, LackingFields, SpliceSettings}
 import io.deltaupkeep.plan.compact.BinSplit
 import io.deltaupkeep.stats.{FooterStats, MergedStats, RewriteCheck, SparkCalendar, WidenedTypes}
 

@@ -5,8 +5,9 @@ import java.nio.file.Path
 import java.time.{LocalDate, LocalDateTime, ZoneOffset}
 import java.util.BitSet
 
-import io.deltaupkeep.parquet.file.{ChunkTier, SpliceOutcome}
+import io.deltaupkeep.parquet.file.SpliceOutcome
 import io.deltaupkeep.parquet.footer.{InputRows, RowSelection}
+import io.deltaupkeep.parquet.plan.ChunkTier
 
 import org.apache.parquet.example.data.Group
 import org.apache.parquet.example.data.simple.{NanoTime, SimpleGroupFactory}

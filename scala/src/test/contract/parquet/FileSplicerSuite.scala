@@ -10,7 +10,6 @@ import scala.util.{Random, Using}
 import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.bytes.LittleEndian
 import io.deltaupkeep.parquet.file.{
-  ChunkTier,
   FileSplicer,
   Refusal,
   RowGroupEncoder,
@@ -20,6 +19,7 @@ import io.deltaupkeep.parquet.file.{
   SpliceRequest
 }
 import io.deltaupkeep.parquet.footer.InputRows
+import io.deltaupkeep.parquet.plan.ChunkTier
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.Abortable

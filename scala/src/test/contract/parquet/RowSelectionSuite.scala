@@ -8,8 +8,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import io.deltaupkeep.UnreadableInput
-import io.deltaupkeep.parquet.file.ChunkTier
 import io.deltaupkeep.parquet.footer.{Fill, InputRows, RowSelection}
+import io.deltaupkeep.parquet.plan.ChunkTier
 
 import org.apache.parquet.example.data.simple.SimpleGroupFactory
 import org.apache.parquet.hadoop.ParquetFileReader

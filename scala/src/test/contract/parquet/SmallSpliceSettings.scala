@@ -1,7 +1,7 @@
 package io.deltaupkeep.parquet
 
-import io.deltaupkeep.parquet.file.SpliceSettings
 import io.deltaupkeep.parquet.page.PageLayout
+import io.deltaupkeep.parquet.plan.SpliceSettings
 
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 

@@ -7,8 +7,9 @@ import java.util.regex.Pattern
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
-import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.InputRows
+import io.deltaupkeep.parquet.plan.SpliceSettings
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion

@@ -4,8 +4,9 @@ import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.InputRows
+import io.deltaupkeep.parquet.plan.SpliceSettings
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.Group

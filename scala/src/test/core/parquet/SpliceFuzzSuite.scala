@@ -11,8 +11,9 @@ import scala.util.{Failure, Random, Success, Try}
 import io.deltaupkeep.{DaemonThreads, FuzzSeeds, UnreadableInput}
 import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian}
 import io.deltaupkeep.parquet.chunk.DamagedPage
-import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.InputRows
+import io.deltaupkeep.parquet.plan.{ChunkTier, SpliceSettings}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion

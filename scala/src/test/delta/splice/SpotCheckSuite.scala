@@ -2,7 +2,8 @@ package org.apache.spark.sql.delta.upkeep.splice
 
 import java.io.File
 
-import io.deltaupkeep.parquet.file.{ChunkTier, PlacedRows, SpliceOutcome}
+import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
+import io.deltaupkeep.parquet.plan.ChunkTier
 import org.apache.parquet.column.statistics.Statistics
 import org.apache.parquet.schema.PrimitiveType
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName

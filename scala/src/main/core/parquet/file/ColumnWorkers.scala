@@ -18,6 +18,7 @@ import io.deltaupkeep.parquet.encoding.PageCodec
 import io.deltaupkeep.parquet.footer.RowGroup
 import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
 import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, RowGroupTooLarge}
+import io.deltaupkeep.parquet.plan.{ChunkPart, ColumnSource, PlannedChunk, SpliceSettings}
 
 import org.apache.parquet.column.ColumnDescriptor
 

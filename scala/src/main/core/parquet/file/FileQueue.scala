@@ -7,6 +7,7 @@ import scala.util.Try
 
 import io.deltaupkeep.{DaemonThreads, UnreadableInput}
 import io.deltaupkeep.parquet.footer.{FileOpener, InputRows, OpenFile, RowGroup}
+import io.deltaupkeep.parquet.plan.SpliceSettings
 
 /**
  * The inputs of a bin in order, fetched ahead: as many as fit into `bytesInFlight` together with those in use,

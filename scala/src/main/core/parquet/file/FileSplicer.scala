@@ -4,6 +4,7 @@ import scala.collection.mutable
 
 import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.footer.{FileFacts, FileOpener, InputRows}
+import io.deltaupkeep.parquet.plan.{PlannedRowGroup, SplicePlanner, SpliceSettings}
 
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.io.OutputFile

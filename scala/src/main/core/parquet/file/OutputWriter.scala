@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet.file
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.bytes.ParquetApi
+import io.deltaupkeep.parquet.plan.SpliceSettings
 import io.deltaupkeep.store.AbandonableOutput
 
 import org.apache.parquet.hadoop.ParquetFileWriter

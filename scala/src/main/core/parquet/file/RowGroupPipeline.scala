@@ -4,6 +4,14 @@ import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.bytes.TooLarge
 import io.deltaupkeep.parquet.footer.RowGroup
 import io.deltaupkeep.parquet.merge.ChunkCopier
+import io.deltaupkeep.parquet.plan.{
+  ChunkPart,
+  ChunkTier,
+  ColumnSource,
+  PlannedChunk,
+  PlannedRowGroup,
+  SplicePlanner
+}
 
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.ParquetFileWriter

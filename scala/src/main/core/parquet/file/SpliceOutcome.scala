@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.file
 
 import io.deltaupkeep.parquet.footer.SplicedTotals
+import io.deltaupkeep.parquet.plan.ChunkTier
 
 /** Compressed bytes of input chunks, and nanoseconds that all threads spent on them. */
 final case class TierTally(bytes: Long, nanos: Long) {

@@ -10,6 +10,7 @@ import io.deltaupkeep.parquet.footer.{
   RowGroup,
   SplicedTotals
 }
+import io.deltaupkeep.parquet.plan.{ChunkTier, PlannedRowGroup}
 
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.hadoop.metadata.ParquetMetadata

@@ -7,9 +7,10 @@ import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.{LocalFiles, SmallSpliceSettings}
-import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest, SpliceSettings}
+import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.InputRows
 import io.deltaupkeep.parquet.page.PageHead
+import io.deltaupkeep.parquet.plan.SpliceSettings
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion

@@ -5,8 +5,9 @@ import java.nio.file.{Files, Path}
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.{Footers, LocalFiles, SmallSpliceSettings}
-import io.deltaupkeep.parquet.file.{ChunkTier, FileSplicer, SpliceOutcome, SpliceRequest}
+import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.InputRows
+import io.deltaupkeep.parquet.plan.ChunkTier
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.simple.SimpleGroupFactory

@@ -1,9 +1,9 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.plan
 
 import java.nio.ByteBuffer
 
+import io.deltaupkeep.parquet.SmallSpliceSettings
 import io.deltaupkeep.parquet.bytes.{FileBytes, Slice}
-import io.deltaupkeep.parquet.file.SplicePlanner
 import io.deltaupkeep.parquet.footer.{
   ChunkMeta,
   Footer,

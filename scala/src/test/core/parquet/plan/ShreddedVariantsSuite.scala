@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.file
+package io.deltaupkeep.parquet.plan
 
 import org.apache.parquet.schema.{MessageType, MessageTypeParser}
 import org.scalatest.funsuite.AnyFunSuite

@@ -1,7 +1,7 @@
-package io.deltaupkeep.parquet.file
+package io.deltaupkeep.parquet.plan
 
-import io.deltaupkeep.parquet.file.ColumnSource.Form
 import io.deltaupkeep.parquet.footer.{ChunkMeta, Fill, RowGroup}
+import io.deltaupkeep.parquet.plan.ColumnSource.Form
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.schema.PrimitiveType

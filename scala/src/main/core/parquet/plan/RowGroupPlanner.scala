@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.file
+package io.deltaupkeep.parquet.plan
 
 import scala.collection.mutable.ArrayBuffer
 

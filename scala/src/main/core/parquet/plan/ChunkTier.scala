@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.file
+package io.deltaupkeep.parquet.plan
 
 /** How the bytes of an input's column chunks were written. */
 sealed trait ChunkTier {
