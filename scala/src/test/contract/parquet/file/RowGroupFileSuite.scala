@@ -1,11 +1,11 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.file
 
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
-import io.deltaupkeep.parquet.file.{BloomFilterSpec, RowGroupEncoder, RowGroupFile, RowShredder}
+import io.deltaupkeep.parquet.LocalFiles
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.hadoop.conf.Configuration

@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.footer
 
 import java.nio.charset.StandardCharsets.UTF_8
 import java.nio.file.{Files, Path}
@@ -8,7 +8,7 @@ import scala.jdk.CollectionConverters._
 import scala.util.Random
 
 import io.deltaupkeep.UnreadableInput
-import io.deltaupkeep.parquet.footer.{Fill, InputRows, RowSelection}
+import io.deltaupkeep.parquet.{LocalFiles, SplicedFiles}
 import io.deltaupkeep.parquet.plan.ChunkTier
 
 import org.apache.parquet.example.data.simple.SimpleGroupFactory

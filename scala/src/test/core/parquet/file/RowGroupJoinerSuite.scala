@@ -1,13 +1,13 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.file
 
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
+import io.deltaupkeep.parquet.LocalFiles
 import io.deltaupkeep.parquet.bytes.FileBytes
 import io.deltaupkeep.parquet.chunk.ChunkValues
-import io.deltaupkeep.parquet.file.{RowGroupJoiner, RowGroupsOf}
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.example.data.simple.SimpleGroupFactory

@@ -1,12 +1,12 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.footer
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
 import java.nio.file.{Files, Path}
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.parquet.{Footers, LocalFiles, SmallSpliceSettings}
 import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
-import io.deltaupkeep.parquet.footer.InputRows
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.column.ParquetProperties.WriterVersion

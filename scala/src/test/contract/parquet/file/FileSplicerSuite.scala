@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.file
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, FileNotFoundException}
 import java.nio.file.{Files, Path}
@@ -8,16 +8,8 @@ import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
 import io.deltaupkeep.UnreadableInput
+import io.deltaupkeep.parquet.{Footers, LocalFiles, SplicedFiles}
 import io.deltaupkeep.parquet.bytes.LittleEndian
-import io.deltaupkeep.parquet.file.{
-  FileSplicer,
-  Refusal,
-  RowGroupEncoder,
-  RowGroupFile,
-  RowShredder,
-  SpliceOutcome,
-  SpliceRequest
-}
 import io.deltaupkeep.parquet.footer.InputRows
 import io.deltaupkeep.parquet.plan.ChunkTier
 

@@ -1,10 +1,11 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.chunk
 
 import java.math.{BigDecimal => JavaDecimal, BigInteger}
 import java.nio.file.Path
 import java.time.{LocalDate, LocalDateTime, ZoneOffset}
 import java.util.BitSet
 
+import io.deltaupkeep.parquet.{LocalFiles, SplicedFiles}
 import io.deltaupkeep.parquet.file.SpliceOutcome
 import io.deltaupkeep.parquet.footer.{InputRows, RowSelection}
 import io.deltaupkeep.parquet.plan.ChunkTier

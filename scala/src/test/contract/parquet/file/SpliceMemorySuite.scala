@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.file
 
 import java.nio.file.{Files, Path}
 import java.util.concurrent.atomic.AtomicInteger
@@ -7,7 +7,7 @@ import java.util.regex.Pattern
 import scala.jdk.CollectionConverters._
 import scala.util.{Random, Using}
 
-import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
+import io.deltaupkeep.parquet.{LocalFiles, SmallSpliceSettings}
 import io.deltaupkeep.parquet.footer.InputRows
 import io.deltaupkeep.parquet.plan.SpliceSettings
 

@@ -1,10 +1,8 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.footer
 
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream, ObjectInputStream, ObjectOutputStream}
 
 import scala.jdk.CollectionConverters._
-
-import io.deltaupkeep.parquet.footer.SchemaBytes
 
 import org.apache.parquet.schema.{MessageType, Types}
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName.INT32

@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet
+package io.deltaupkeep.parquet.file
 
 import java.io.IOException
 import java.nio.file.{Files, Path}
@@ -9,9 +9,9 @@ import scala.jdk.CollectionConverters._
 import scala.util.{Failure, Random, Success, Try}
 
 import io.deltaupkeep.{DaemonThreads, FuzzSeeds, UnreadableInput}
+import io.deltaupkeep.parquet.{LocalFiles, SmallSpliceSettings}
 import io.deltaupkeep.parquet.bytes.{FileBytes, LittleEndian}
 import io.deltaupkeep.parquet.chunk.DamagedPage
-import io.deltaupkeep.parquet.file.{FileSplicer, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.InputRows
 import io.deltaupkeep.parquet.plan.{ChunkTier, SpliceSettings}
 
