@@ -114,8 +114,16 @@ def files_of(main: Path) -> Mapping[str, list[str]]:
     return found
 
 
+def files_of_tests(test: Path) -> Mapping[str, list[str]]:
+    """The names of the files of each folder of tests."""
+    found: dict[str, list[str]] = {}
+    for file in test.rglob("*.scala"):
+        found.setdefault(str(file.parent), []).append(file.stem)
+    return found
+
+
 def sizes(files: Mapping[str, list[str]]) -> Iterator[str]:
-    """Rooms that have grown too large, and names that are in two rooms."""
+    """Rooms, or folders of tests, that have grown too large, and names that are in two of them."""
     for room, names in sorted(files.items()):
         if len(names) > MOST_FILES:
             yield f"{room} has {len(names)} files, more than {MOST_FILES}"
@@ -163,6 +171,7 @@ def main(jars: list[Path]) -> int:
     found = [
         *names_of_delta(sources),
         *sizes(files_of(sources)),
+        *sizes(files_of_tests(SOURCES / "test")),
         *strange_tests(rows, SOURCES / "test"),
         *lines_of_versions(sources),
     ]

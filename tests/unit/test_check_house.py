@@ -14,6 +14,7 @@ from check_house import (
     MOST_FILES,
     SHARE,
     faults,
+    files_of_tests,
     lines_of_versions,
     names_of_delta,
     rows_in,
@@ -84,6 +85,15 @@ def test_a_row_that_names_a_room_without_a_row():
 def test_a_room_that_has_grown_too_large():
     (fault,) = sizes({"a": [f"File{i}" for i in range(MOST_FILES + 1)]})
     assert fault.startswith(f"a has {MOST_FILES + 1} files")
+
+
+def test_a_folder_of_tests_that_has_grown_too_large(tmp_path: Path):
+    for folder, count in (("core/a", MOST_FILES + 1), ("core/a/b", 1), ("contract/a", MOST_FILES)):
+        (tmp_path / folder).mkdir(parents=True)
+        for i in range(count):
+            (tmp_path / folder / f"{folder.replace('/', '_')}{i}Suite.scala").touch()
+    (fault,) = sizes(files_of_tests(tmp_path))
+    assert fault.startswith(f"{tmp_path}/core/a has {MOST_FILES + 1} files")
 
 
 def test_a_name_that_stands_twice():
