@@ -43,11 +43,7 @@ private[state] final class FileColumn(schema: StructType, name: String) {
   private val ordinal = schema.fieldIndex(name)
   val fields: StructType = schema(ordinal).dataType.asInstanceOf[StructType]
   private val pathField = fields.fieldIndex("path")
-  private val vector = fields.fieldIndex("deletionVector")
-  private val vectorFields = fields(vector).dataType.asInstanceOf[StructType]
-  private val storage = vectorFields.fieldIndex("storageType")
-  private val place = vectorFields.fieldIndex("pathOrInlineDv")
-  private val offset = vectorFields.fieldIndex("offset")
+  private val keys = new FileKey(fields)
 
   def has(row: InternalRow): Boolean = !row.isNullAt(ordinal)
 
@@ -59,31 +55,6 @@ private[state] final class FileColumn(schema: StructType, name: String) {
     file.getUTF8String(pathField)
   }
 
-  /**
-   * The key by which reconciliation identifies a file: its path and its deletion vector (protocol, 'Action
-   * Reconciliation').
-   *
-   * @param path in Delta's spelling
-   */
-  def key(row: InternalRow, path: UTF8String): UTF8String = {
-    val file = action(row)
-    val descriptor = if (file.isNullAt(vector)) null else file.getStruct(vector, vectorFields.size)
-    if (descriptor == null || descriptor.isNullAt(storage) || descriptor.isNullAt(place)) path
-    else {
-      val at = if (descriptor.isNullAt(offset)) "" else s"@${descriptor.getInt(offset)}"
-      UTF8String.concat(
-        path,
-        FileColumn.Separator,
-        descriptor.getUTF8String(storage),
-        descriptor.getUTF8String(place),
-        UTF8String.fromString(at)
-      )
-    }
-  }
-}
-
-private[state] object FileColumn {
-
-  /** Not part of any path, because it would be encoded there. */
-  val Separator: UTF8String = UTF8String.fromString("\n")
+  /** The file's key, for a path in Delta's spelling. */
+  def key(row: InternalRow, path: UTF8String): UTF8String = keys.of(action(row), path)
 }

@@ -15,8 +15,7 @@ private[upkeep] final class FileIds(snapshot: Snapshot) {
   private lazy val canonicalPath = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
 
   /** By the canonical path, as Delta's replay identifies files. */
-  def idOf(add: AddFile): DataFile.Id =
-    DataFile.Id(FilePaths.respelled(add.path, canonicalPath(_)), add.getDeletionVectorUniqueId)
+  def idOf(add: AddFile): DataFile.Id = FileKey.of(add, canonicalPath(_))
 
   /**
    * The file by each path that a removal may use, because Delta's conflict check compares text. Delta

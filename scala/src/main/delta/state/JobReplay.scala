@@ -2,8 +2,8 @@ package org.apache.spark.sql.delta.upkeep.state
 
 import org.apache.spark.sql.{Column, DataFrame, Dataset, SparkSession}
 import org.apache.spark.sql.delta.{DeltaLogFileIndex, Snapshot}
-import org.apache.spark.sql.delta.actions.{Action, AddFile, DeletionVectorDescriptor}
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointSchema, FilePaths}
+import org.apache.spark.sql.delta.actions.{Action, AddFile}
+import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.spark.FirstOfRun
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.functions._
@@ -27,8 +27,8 @@ private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot)
   def actions(parts: Int): DataFrame = {
     val sorted = everything
       .select(
-        canonicalOf(coalesce(col("add.path"), col("remove.path"))).as(Path) +: Detail +: col(Version) +:
-          col(Line) +: CheckpointSchema.Columns.map(col): _*
+        FileKey.path(coalesce(col("add.path"), col("remove.path")), canonical).as(Path) +: Detail +:
+          col(Version) +: col(Line) +: CheckpointSchema.Columns.map(col): _*
       )
       .where(col(Path).isNotNull || col(DetailName).isNotNull)
       .repartition(parts, col(Path))
@@ -72,9 +72,6 @@ private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot)
     (checkpoint.toSeq ++ commits).map(_.select(columns: _*)).reduce(_ union _)
   }
 
-  private def canonicalOf(path: Column): Column =
-    when(FilePaths.isUnusual(path), canonical(path)).otherwise(path)
-
   private def atItsPath(action: Column): Column = when(
     action("path").isNotNull,
     action.withField("path", col(Path)).withField("dataChange", lit(false))
@@ -93,8 +90,8 @@ private object JobReplay {
 
   /** The key that distinguishes the actions of one path, and actions without a path. */
   private val Detail: Column = coalesce(
-    DeletionVectorDescriptor.uniqueIdExpression(col("add.deletionVector")),
-    DeletionVectorDescriptor.uniqueIdExpression(col("remove.deletionVector")),
+    FileKey.vector("add"),
+    FileKey.vector("remove"),
     when(col("metaData.id").isNotNull, lit("metaData")),
     when(col("protocol.minReaderVersion").isNotNull, lit("protocol")),
     concat(lit("txn "), col("txn.appId")),

@@ -38,7 +38,7 @@ private[upkeep] object KeyedAction {
   /** No path begins with a separator. */
   private def otherKey(row: InternalRow): Option[UTF8String] = {
     def key(kind: String, name: UTF8String) = {
-      val separator = FileColumn.Separator
+      val separator = FileKey.Separator
       Some(UTF8String.concat(separator, UTF8String.fromString(kind), separator, name))
     }
     if (!row.isNullAt(metaData)) key("metaData", UTF8String.EMPTY_UTF8)
