@@ -2,6 +2,9 @@ package io.deltaupkeep
 
 import org.apache.spark.sql.AnalysisException
 
+/** What a user is told about an error, as sentences, and whether the statement may be run again. */
+final case class ErrorText(problem: String, cause: String, fix: String, retry: Retry)
+
 /**
  * An error that a user can act on. Its condition is `DELTA_UPKEEP.<NAME>`, its SQLSTATE follows
  * Spark's table of states, and its message says the problem, the cause and the fix, in this order.
@@ -9,11 +12,11 @@ import org.apache.spark.sql.AnalysisException
 final class UpkeepException private[deltaupkeep] (
     val name: String,
     sqlState: String,
-    message: String,
+    val text: ErrorText,
     parameters: Map[String, String],
     cause: Option[Throwable]
 ) extends AnalysisException(
-      s"[DELTA_UPKEEP.$name] $message SQLSTATE: $sqlState",
+      s"[DELTA_UPKEEP.$name] ${text.problem} ${text.cause} ${text.fix} SQLSTATE: $sqlState",
       None,
       None,
       cause,
@@ -27,7 +30,7 @@ final class UpkeepException private[deltaupkeep] (
 
   /** The same error with what Delta throws for the same mistake as its cause. */
   def causedBy(thrown: Throwable): UpkeepException =
-    new UpkeepException(name, sqlState, message, parameters, Some(thrown))
+    new UpkeepException(name, sqlState, text, parameters, Some(thrown))
 }
 
 /** Every error that a user of Delta Upkeep can meet, and nothing else. */
@@ -53,16 +56,11 @@ object UpkeepErrors {
       problem: String,
       cause: String,
       fix: String,
+      retry: Retry,
       parameters: Map[String, String],
       thrown: Option[Throwable] = None
   ): UpkeepException =
-    new UpkeepException(
-      name,
-      sqlState,
-      s"$problem $cause $fix",
-      parameters,
-      thrown
-    )
+    new UpkeepException(name, sqlState, ErrorText(problem, cause, fix, retry), parameters, thrown)
 
   def emptyName(statement: String): UpkeepException = error(
     "EMPTY_NAME",
@@ -70,6 +68,7 @@ object UpkeepErrors {
     s"$statement does not say which table.",
     "The name or path of the table, or a part of the name, is empty.",
     "Give the table's name, or the path of its directory.",
+    Retry.No,
     Map("statement" -> statement)
   )
 
@@ -79,6 +78,7 @@ object UpkeepErrors {
     s"$statement cannot run in this session.",
     s"Delta Upkeep is switched off: $setting is '$value'.",
     s"Set $setting = true, or use a statement of Delta.",
+    Retry.Once("the setting is true"),
     Map("statement" -> statement, "value" -> value)
   )
 
@@ -89,6 +89,7 @@ object UpkeepErrors {
       s"$statement leaves $table alone.",
       s"Delta Upkeep is switched off for this table: its property $property is '$value'.",
       s"Remove the property, with ALTER TABLE ... UNSET TBLPROPERTIES ('$property').",
+      Retry.Once("the property is removed"),
       Map("statement" -> statement, "table" -> table, "value" -> value)
     )
 
@@ -98,6 +99,7 @@ object UpkeepErrors {
     s"$statement cannot run on $table: it is not a Delta table.",
     "There is no Delta log at that location, or the catalog lists the table in another format.",
     "Check the name or path. CONVERT TO DELTA turns a Parquet table into a Delta table.",
+    Retry.No,
     Map("statement" -> statement, "table" -> table),
     Some(thrown)
   )
@@ -118,6 +120,7 @@ object UpkeepErrors {
     s"$statement cannot run on the view $view.",
     "A view has no files and no log of its own.",
     "Name the Delta table that the view reads.",
+    Retry.No,
     Map("statement" -> statement, "view" -> view)
   )
 
@@ -127,6 +130,7 @@ object UpkeepErrors {
     s"$statement cannot run on an old version of $table.",
     "Maintenance works on the newest version only.",
     "Remove the version or timestamp from the name.",
+    Retry.No,
     Map("statement" -> statement, "table" -> table)
   )
 
@@ -141,6 +145,7 @@ object UpkeepErrors {
     s"$statement cannot run on $table.",
     s"The table requires features that this version does not support: ${features.sorted.mkString(", ")}.",
     "Use a newer Delta Lake and Delta Upkeep, or DROP FEATURE where the table allows it.",
+    Retry.Once("a newer version is used, or the features are dropped"),
     Map("statement" -> statement, "table" -> table, "features" -> features.sorted.mkString(", ")),
     thrown
   )
@@ -151,6 +156,7 @@ object UpkeepErrors {
     s"$statement cannot run with this Delta Lake.",
     problem,
     fix,
+    Retry.Once("another version of Delta Lake is used"),
     Map("statement" -> statement)
   )
 
@@ -160,6 +166,7 @@ object UpkeepErrors {
     s"$statement cannot run on $table.",
     "The table keeps its metadata in an adaptive metadata tree, which has no Delta log and no checkpoints.",
     "Use the maintenance of the catalog or of the writers that manage it.",
+    Retry.No,
     Map("statement" -> statement, "table" -> table)
   )
 
@@ -170,6 +177,7 @@ object UpkeepErrors {
     "Its catalog decides on file rewrites and log cleanup (Delta protocol, 'Maintenance Operations on " +
       "Catalog-managed Tables'), and this version cannot ask it for permission.",
     "Use the catalog's own maintenance. CHECKPOINT and DESCRIBE HEALTH can run on this table.",
+    Retry.No,
     Map("statement" -> statement, "table" -> table),
     thrown
   )
@@ -180,6 +188,7 @@ object UpkeepErrors {
     s"$statement cannot reach $table by its path.",
     "The table is catalog-managed: only its catalog knows its newest version.",
     "Use the table's name in the catalog.",
+    Retry.No,
     Map("statement" -> statement, "table" -> table),
     Some(thrown)
   )
@@ -193,6 +202,7 @@ object UpkeepErrors {
       s"$statement has no option '$option'.",
       "Option names are not case-sensitive.",
       choices,
+      Retry.No,
       Map("statement" -> statement, "option" -> option, "known" -> known.mkString(", "))
     )
   }
@@ -204,6 +214,7 @@ object UpkeepErrors {
       s"$statement cannot use '$value' for the option '$option'.",
       s"The option takes $expected.",
       "Change the value or remove the option.",
+      Retry.No,
       Map("statement" -> statement, "option" -> option, "value" -> value, "expected" -> expected)
     )
 
@@ -213,6 +224,7 @@ object UpkeepErrors {
     s"$statement names the option '$option' more than once.",
     "Option names are not case-sensitive, and each can be given once.",
     "Remove all but one of them.",
+    Retry.No,
     Map("statement" -> statement, "option" -> option)
   )
 
@@ -222,6 +234,7 @@ object UpkeepErrors {
     s"OPTIMIZE cannot read the predicate '$predicate'.",
     s"${thrown.getMessage.linesIterator.find(_.nonEmpty).getOrElse("It is not a SQL expression.")}",
     "Write a condition on partition columns, such as WHERE day >= '2026-01-01'.",
+    Retry.No,
     Map("predicate" -> predicate),
     Some(thrown)
   )
@@ -232,6 +245,7 @@ object UpkeepErrors {
     s"OPTIMIZE cannot run with the predicate '$predicate'.",
     "It contains a subquery, but OPTIMIZE chooses files from the log alone.",
     "Compute the values first and write them into the predicate.",
+    Retry.No,
     Map("predicate" -> predicate)
   )
 
@@ -241,6 +255,7 @@ object UpkeepErrors {
     s"The predicate names the column '$column', which $table does not have.",
     partitionedBy(partitionColumns),
     "Correct the name or remove WHERE.",
+    Retry.No,
     Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
   )
 
@@ -251,6 +266,7 @@ object UpkeepErrors {
       s"The predicate names the column '$column', which does not partition $table.",
       s"OPTIMIZE chooses whole files by their partition. ${partitionedBy(partitionColumns)}",
       "Use partition columns only, or remove WHERE.",
+      Retry.No,
       Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
     )
 
@@ -260,6 +276,7 @@ object UpkeepErrors {
     s"OPTIMIZE cannot order $table by the column '$column'.",
     cause,
     "Choose data columns that have statistics and that queries filter by.",
+    Retry.No,
     Map("column" -> column, "table" -> table)
   )
 
@@ -273,6 +290,7 @@ object UpkeepErrors {
     s"OPTIMIZE cannot use $clause on $table.",
     "The table is clustered (CLUSTER BY), and its layout follows its clustering columns.",
     s"Leave $clause out.",
+    Retry.No,
     Map("clause" -> clause, "table" -> table)
   )
 
@@ -282,6 +300,7 @@ object UpkeepErrors {
     s"OPTIMIZE cannot use FULL on $table.",
     "FULL clusters every file again, but the table has no clustering columns.",
     "Remove FULL, or give the table clustering columns with ALTER TABLE ... CLUSTER BY first.",
+    Retry.Once("the table has clustering columns"),
     Map("table" -> table)
   )
 
@@ -292,6 +311,7 @@ object UpkeepErrors {
     "The table does not have the v2Checkpoint feature. Enabling it raises the protocol to reader 3 and " +
       "writer 7: clients without the feature can no longer read the table.",
     s"Run ALTER TABLE $table SET TBLPROPERTIES ('delta.checkpointPolicy' = 'v2'), or use policy = 'classic'.",
+    Retry.Once("the table has the feature"),
     Map("table" -> table)
   )
 
@@ -301,6 +321,7 @@ object UpkeepErrors {
     s"CHECKPOINT cannot write a multi-part checkpoint of $table.",
     "The protocol forbids multi-part checkpoints on a table with the v2Checkpoint feature.",
     "Remove partSize, or use policy = 'v2', where partSize sets the size of the sidecars.",
+    Retry.No,
     Map("table" -> table)
   )
 
@@ -319,6 +340,7 @@ object UpkeepErrors {
     "The last checkpoint, one of its sidecars or the checksum is damaged.",
     "Run CHECKPOINT with OPTIONS (mode = 'full'). If that fails too, remove the damaged checkpoint, so that " +
       "Delta reads an older one.",
+    Retry.Once("the damaged file is replaced or removed"),
     Map("table" -> table, "version" -> version.toString)
   )
 
@@ -328,6 +350,7 @@ object UpkeepErrors {
     s"CHECKPOINT did not publish a checkpoint of version $version of $table.",
     "The log no longer has the commit of this version: the table was dropped or recreated meanwhile.",
     "If the table still exists, run CHECKPOINT again.",
+    Retry.Yes,
     Map("table" -> table, "version" -> version.toString)
   )
 
@@ -338,6 +361,7 @@ object UpkeepErrors {
     s"There is no older complete checkpoint, and commits before version $version have been deleted.",
     "Restore the missing or damaged file of the checkpoint, for example from a copy of the table. Without it " +
       "this version of the table cannot be read.",
+    Retry.Once("the file is restored"),
     Map("table" -> table, "version" -> version.toString)
   )
 
@@ -347,6 +371,7 @@ object UpkeepErrors {
     s"CHECKPOINT cannot write a classic checkpoint of $table as $format.",
     "Only the top-level file of a v2 checkpoint may be JSON; a classic checkpoint is Parquet.",
     "Leave format out, or use policy = 'v2'.",
+    Retry.No,
     Map("table" -> table, "format" -> format)
   )
 
@@ -356,6 +381,7 @@ object UpkeepErrors {
     s"CLEANUP LOG cannot retain $hours hours.",
     "A retention must be zero or more hours.",
     "Give a number that is not negative, or remove RETAIN to use the table's own retention.",
+    Retry.No,
     Map("hours" -> hours)
   )
 
@@ -367,6 +393,7 @@ object UpkeepErrors {
       "need that history.",
     "Retain at least that long, change the property, or, if you are sure that nothing reads the older " +
       "versions, set spark.databricks.delta.retentionDurationCheck.enabled = false.",
+    Retry.Once("the property or the setting is changed"),
     Map("table" -> table, "hours" -> hours, "tableHours" -> tableHours)
   )
 
@@ -377,6 +404,7 @@ object UpkeepErrors {
       s"$statement cannot write to the log of $table.",
       s"The file system denies access to $logPath: ${thrown.getMessage}.",
       "Run it as a user who can write there, or ask for that permission. Nothing was changed.",
+      Retry.Once("the permission is granted"),
       Map("statement" -> statement, "table" -> table, "path" -> logPath),
       Some(thrown)
     )
@@ -387,6 +415,7 @@ object UpkeepErrors {
     s"CLEANUP LOG of $table deleted nothing.",
     s"$directory is a link to another location, but CLEANUP LOG deletes only files of the log itself.",
     "Replace the link with a directory that holds these files.",
+    Retry.Once("the link is replaced"),
     Map("table" -> table, "directory" -> directory)
   )
 
@@ -402,6 +431,7 @@ object UpkeepErrors {
     s"CLEANUP LOG of $table stopped at $file.",
     s"The file system did not delete it: $problem. ${CountText.of(deleted, "file")} had been deleted by then.",
     "Fix the cause and run the statement again. The table is readable, and the next run deletes the rest.",
+    Retry.Once("the file system can delete the file"),
     Map("table" -> table, "file" -> file),
     thrown
   )
@@ -420,6 +450,7 @@ object UpkeepErrors {
       "with too short a retention.",
     s"Restore the file, for example from a copy of the table, or use RESTORE TABLE to return to a version " +
       s"whose files all exist. $CommittedStays",
+    Retry.Once("the file is restored"),
     Map("statement" -> statement, "table" -> table, "version" -> version.toString, "file" -> file),
     Some(thrown)
   )
@@ -443,6 +474,7 @@ object UpkeepErrors {
         if (!ofSplice) ""
         else " To rewrite its rows as Spark reads them, set spark.deltaUpkeep.optimize.engine = rows."
       ),
+    Retry.Once("the file is restored"),
     Map("statement" -> statement, "table" -> table, "version" -> version.toString, "file" -> file),
     Some(thrown)
   )
@@ -461,6 +493,7 @@ object UpkeepErrors {
       s"${problem.stripSuffix(".")}.",
       "Rewrite the file with the engine that wrote it, in a form that Spark reads, or leave it out with " +
         s"WHERE. $CommittedStays",
+      Retry.Once("the file is rewritten"),
       Map("statement" -> statement, "table" -> table),
       Some(thrown)
     )
@@ -473,6 +506,7 @@ object UpkeepErrors {
       s"A file of the log is missing or damaged: ${problem.stripSuffix(".")}.",
       "Restore the file, for example from a copy of the table. If a checkpoint is damaged and all commits " +
         "exist, remove all files of that checkpoint, so that Delta reads the commits.",
+      Retry.Once("the file is restored"),
       Map("statement" -> statement, "table" -> table),
       Some(thrown)
     )
@@ -488,6 +522,7 @@ object UpkeepErrors {
     s"$difference The new files were removed; the other bins are committed.",
     "Please report this message. Until this is fixed, set spark.deltaUpkeep.optimize.engine = rows to " +
       "rewrite the files as Delta does.",
+    Retry.Once("engine = rows is set"),
     Map("table" -> table, "bins" -> bins.toString, "difference" -> difference)
   )
 
@@ -498,6 +533,7 @@ object UpkeepErrors {
     "Other writers committed first each time.",
     "Run OPTIMIZE again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
       s"unchanged. $CommittedStays",
+    Retry.Yes,
     Map("table" -> table, "attempts" -> attempts.toString),
     Some(thrown)
   )
