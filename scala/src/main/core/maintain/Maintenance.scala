@@ -7,6 +7,7 @@ import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
 
+import org.apache.spark.sql.delta.upkeep.metrics.{Outcome, UpkeepMetrics}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -15,7 +16,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * @param path   root of the table
  * @param step   `optimize`, `checkpoint` or `cleanup`
  * @param due    whether there was anything to do
- * @param status `done`, `planned` (a dry run), `not due`, or `skipped`: this extension may not do it
+ * @param status name of a [[StepStatus]]
  * @param reason why it has this status, or what OPTIMIZE did
  */
 final case class MaintainResult(
@@ -29,6 +30,26 @@ final case class MaintainResult(
     checkpoint: Option[CheckpointResult],
     cleanup: Option[CleanupResult]
 )
+
+/** What became of a step. */
+sealed abstract class StepStatus(val name: String, val outcome: Outcome)
+
+object StepStatus {
+  case object Done extends StepStatus("done", Outcome.Done)
+
+  /** Would be done: a dry run. */
+  case object Planned extends StepStatus("planned", Outcome.Planned)
+
+  case object NotDue extends StepStatus("not due", Outcome.NothingToDo)
+
+  /** This extension may not do it. */
+  case object Skipped extends StepStatus("skipped", Outcome.Skipped)
+
+  def of(row: MaintainResult): StepStatus =
+    Seq(Done, Planned, NotDue, Skipped).find(_.name == row.status).getOrElse(
+      throw new NoSuchElementException(row.status)
+    )
+}
 
 /** All steps, in the order in which they run. */
 object Maintenance {
@@ -70,23 +91,36 @@ object Maintenance {
     rows
   }
 
+  /** How all steps together ended. */
+  def outcomeOf(rows: Seq[MaintainResult]): Outcome = {
+    val statuses = rows.map(StepStatus.of)
+    if (statuses.contains(StepStatus.Done)) Outcome.Done
+    else if (statuses.forall(_ == StepStatus.Skipped)) Outcome.Skipped
+    else Outcome.NothingToDo
+  }
+
   /** Plans a step, and does what is due. */
-  private def row(step: Step, input: StepInput, dryRun: Boolean): MaintainResult = {
+  private def row(step: Step, input: StepInput, dryRun: Boolean): MaintainResult =
+    UpkeepMetrics.step(input.table, step.name).counted[MaintainResult](StepStatus.of(_).outcome) {
+      uncounted(step, input, dryRun)
+    }
+
+  private def uncounted(step: Step, input: StepInput, dryRun: Boolean): MaintainResult = {
     val plan =
       if (input.table.facts.isSwitchedOn) step.plan(input)
       else StepPlan.Skipped("deltaUpkeep.enabled is not true for this table")
     val (due, status, result) = plan match {
-      case due: StepPlan.Due if dryRun => (true, "planned", due.planned())
-      case due: StepPlan.Due => (true, "done", due.execute())
-      case _: StepPlan.NotDue => (false, "not due", StepResult())
-      case _: StepPlan.Skipped => (false, "skipped", StepResult())
+      case due: StepPlan.Due if dryRun => (true, StepStatus.Planned, due.planned())
+      case due: StepPlan.Due => (true, StepStatus.Done, due.execute())
+      case _: StepPlan.NotDue => (false, StepStatus.NotDue, StepResult())
+      case _: StepPlan.Skipped => (false, StepStatus.Skipped, StepResult())
     }
     MaintainResult(
       input.table.path,
       step.name,
       due,
       dryRun,
-      status,
+      status.name,
       result.done.getOrElse(plan.reason),
       result.optimize,
       result.checkpoint,

@@ -4,11 +4,15 @@ import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, CheckpointResult}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
+import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /** `CHECKPOINT t [DRY RUN] [OPTIONS (policy, format, partSize, mode)]`. One result row. */
 private[deltaupkeep] object CheckpointStatement
     extends StatementKind("CHECKPOINT", Intent.Checkpoint, ResultSchema.checkpoint) {
+
+  override protected def outcomeOf(results: Seq[CheckpointResult]): Outcome =
+    Outcome.doneIf(results.exists(_.isWritten))
 
   override protected def prepare(
       session: SparkSession,

@@ -5,6 +5,7 @@ import io.deltaupkeep.plan.cleanup.{CleanupPlan, CleanupResult, CleanupSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
+import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
@@ -13,6 +14,9 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
  */
 private[deltaupkeep] object CleanupLogStatement
     extends StatementKind("CLEANUP LOG", Intent.CleanLog, ResultSchema.cleanup) {
+
+  override protected def outcomeOf(results: Seq[CleanupResult]): Outcome =
+    Outcome.doneIf(results.exists(_.filesDeleted.exists(_ > 0)))
 
   override protected def prepare(
       session: SparkSession,

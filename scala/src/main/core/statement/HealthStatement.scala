@@ -7,11 +7,15 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
+import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /** `DESCRIBE HEALTH t`. One row for each check. */
 private[deltaupkeep] object HealthStatement
     extends StatementKind("DESCRIBE HEALTH", Intent.Read, ResultSchema.health) {
+
+  override protected def outcomeOf(results: Seq[HealthResult]): Outcome =
+    Outcome.Done
 
   override protected def prepare(
       session: SparkSession,

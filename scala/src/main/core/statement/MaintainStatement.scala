@@ -4,11 +4,15 @@ import io.deltaupkeep.maintain.{CheckpointStep, MaintainResult, Maintenance, Ste
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
+import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each if it is due. */
 private[deltaupkeep] object MaintainStatement
     extends StatementKind("MAINTAIN", Intent.Maintain, ResultSchema.maintain) {
+
+  override protected def outcomeOf(results: Seq[MaintainResult]): Outcome =
+    Maintenance.outcomeOf(results)
 
   override protected def prepare(
       session: SparkSession,

@@ -5,6 +5,7 @@ import io.deltaupkeep.plan.compact.{Layout, LayoutChoice, OptimizeResult, Optimi
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaOptimize, DeltaPurge, DeltaRefusals, Intent}
 
@@ -14,6 +15,9 @@ private[deltaupkeep] object OptimizeStatement
 
   override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
     Some(DeltaOptimize(_, statement.where, statement.zOrderBy, statement.full))
+
+  override protected def outcomeOf(results: Seq[OptimizeResult]): Outcome =
+    outcome(results)
 
   override protected def prepare(
       session: SparkSession,
@@ -29,6 +33,9 @@ private[deltaupkeep] object OptimizeStatement
     }
     new OptimizeWork(TableOptimize(table, request, settings))
   }
+
+  private[statement] def outcome(results: Seq[OptimizeResult]): Outcome =
+    Outcome.doneIf(results.exists(_.version.nonEmpty))
 
   private[statement] def predicateOf(
       session: SparkSession,
@@ -48,6 +55,9 @@ private[deltaupkeep] object ReorgStatement
     Some(DeltaPurge(_, statement.where))
 
   override def fixedClause: Option[String] = Some("APPLY (PURGE)")
+
+  override protected def outcomeOf(results: Seq[OptimizeResult]): Outcome =
+    OptimizeStatement.outcome(results)
 
   override protected def prepare(
       session: SparkSession,

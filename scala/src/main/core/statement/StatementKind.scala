@@ -2,6 +2,7 @@ package io.deltaupkeep.statement
 
 import org.apache.spark.sql.{Row, SparkSession}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent, Switch}
 
 /**
@@ -27,19 +28,27 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
   /** Reads the clauses, and does no work. */
   protected def prepare(session: SparkSession, table: DeltaHandle, statement: Statement): Work[R]
 
-  private def prepare(session: SparkSession, plan: LogicalPlan, statement: Statement): Work[R] =
-    if (Switch.isOn(session)) prepare(session, DeltaHandle.open(session, name, plan, intent), statement)
+  /** How an execution with these results ended. */
+  protected def outcomeOf(results: Seq[R]): Outcome
+
+  private def open(session: SparkSession, plan: LogicalPlan): DeltaHandle =
+    if (Switch.isOn(session)) DeltaHandle.open(session, name, plan, intent)
     else throw Switch.refusalIn(session, name)
 
   /** Runs it on the table of a plan. */
-  final def run(session: SparkSession, plan: LogicalPlan, statement: Statement): Seq[Row] = {
-    val work = prepare(session, plan, statement)
-    (if (statement.dryRun) work.planned() else work.execute()).map(schema.row)
+  final def run(session: SparkSession, plan: LogicalPlan, statement: Statement): StatementRun = {
+    val table = open(session, plan)
+    val work = prepare(session, table, statement)
+    if (statement.dryRun) StatementRun(table.name, Outcome.Planned, work.planned().map(schema.row))
+    else {
+      val results = work.execute()
+      StatementRun(table.name, outcomeOf(results), results.map(schema.row))
+    }
   }
 
   /** What it would do to the table of a plan, in words, for EXPLAIN. */
   final def describe(session: SparkSession, plan: LogicalPlan, statement: Statement): Seq[String] =
-    prepare(session, plan, statement).described
+    prepare(session, open(session, plan), statement).described
 
   override def toString: String = name
 }
@@ -55,6 +64,9 @@ private[deltaupkeep] object StatementKind {
       throw new NoSuchElementException(s"$name is not one of ${all.mkString(", ")}")
     )
 }
+
+/** What a statement did to a table, and its result. */
+private[statement] final case class StatementRun(table: String, outcome: Outcome, rows: Seq[Row])
 
 /** A statement on an open table. */
 private[statement] trait Work[R] {

@@ -38,6 +38,9 @@ final class LogDeleter(
   private val files = new AtomicLong
   private val bytes = new AtomicLong
 
+  /** What was deleted so far. */
+  def deleted: Deletions = Deletions(files.get, bytes.get)
+
   /**
    * Deletes the phases in order.
    *
@@ -63,7 +66,7 @@ final class LogDeleter(
         }
       finally pool.shutdownNow()
     }
-    Deletions(files.get, bytes.get)
+    deleted
   }
 
   private def requireNoLinks(directories: Set[LogDirectory]): Unit =

@@ -2,10 +2,20 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 
 import io.deltaupkeep.plan.checkpoint.{CheckpointPlan, CheckpointRequest, CheckpointResult, WrittenCheckpoint}
 
+import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
+import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** One CHECKPOINT: its plan, and its execution. */
-final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest) {
+/**
+ * One CHECKPOINT: its plan, and its execution.
+ *
+ * @param commits since the last checkpoint, if they are known better than from the version of the table
+ */
+final case class TableCheckpoint(
+    table: DeltaHandle,
+    request: CheckpointRequest,
+    commits: Option[Long] = None
+) {
 
   private val facts = table.facts
   private val inputs = new CheckpointInputs(table)
@@ -15,6 +25,11 @@ final case class TableCheckpoint(table: DeltaHandle, request: CheckpointRequest)
   def planned(): CheckpointResult = CheckpointResult.planned(facts.path, plan)
 
   def execute(): CheckpointResult =
+    UpkeepMetrics.of(table).checkpoint.counted {
+      commits.getOrElse(new CheckpointLag(table).since(table.now).commits)
+    }(run())
+
+  private def run(): CheckpointResult =
     if (plan.isEmpty) {
       if (plan.mendsPointer) {
         table.requireWritableLog("CHECKPOINT")

@@ -14,6 +14,7 @@ import io.deltaupkeep.plan.cleanup.{
 }
 import io.deltaupkeep.store.{Deletions, LogDeleter}
 
+import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, DeltaLogReader}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -84,7 +85,9 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
       else {
         table.requireWritableLog("CLEANUP LOG")
         if (mayAddCheckpoint) CompatibilityCheckpoint.write(table)
-        new LogDeleter(fileSystem, table.logPath, facts.name, table.cleanupThreads).delete(plan.phases)
+        val deleter = new LogDeleter(fileSystem, table.logPath, facts.name, table.cleanupThreads)
+        try deleter.delete(plan.phases)
+        finally UpkeepMetrics.of(table).cleanup.deleted(deleter.deleted)
       }
     CleanupResult.totals(facts.path, plan, deletions)
   }

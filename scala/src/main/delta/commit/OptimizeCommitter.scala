@@ -11,6 +11,7 @@ import io.deltaupkeep.plan.compact.{Bin, CommitOutcome, OddBin, OptimizeSettings
 import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTracking}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.rewrite.{BinOutcome, RowComparison, WrittenBin}
+import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -32,6 +33,7 @@ private[upkeep] final class OptimizeCommitter(
   import OptimizeCommitter._
 
   private val comparison = new RowComparison(handle)
+  private val metrics = UpkeepMetrics.of(handle).rewrite
 
   /**
    * Rows that other writers meanwhile deleted from a bin's files are deleted from its new file too. Bins whose files
@@ -108,8 +110,11 @@ private[upkeep] final class OptimizeCommitter(
       case Right(version) =>
         // Other writers deleted all of their rows.
         removeFiles(bins.filter(_.adds.isEmpty).map(_.written))
-        CommitOutcome(version.toSeq, bins.map(_.bin(selected)))
+        val committed = bins.map(_.bin(selected))
+        if (version.nonEmpty) metrics.committed(committed)
+        CommitOutcome(version.toSeq, committed)
       case Left(conflict) =>
+        metrics.conflicts.inc()
         bins.foreach(_.removeVector(handle))
         val written = bins.map(_.written)
         if (attempt == MaxAttempts) {
@@ -132,6 +137,7 @@ private[upkeep] final class OptimizeCommitter(
           throw failure
       }
     removeFiles(carried.lost)
+    metrics.lost.inc(carried.lost.size.toLong)
     commit(next, carried.surviving, attempt) ++
       CommitOutcome(lost = carried.lost.map(_.bin.bin), odd = carried.odd)
   }

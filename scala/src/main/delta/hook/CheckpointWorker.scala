@@ -2,7 +2,6 @@ package org.apache.spark.sql.delta.upkeep.hook
 
 import java.time.Clock
 import java.util
-import java.util.concurrent.TimeUnit
 
 import scala.util.control.NonFatal
 
@@ -13,6 +12,7 @@ import org.apache.spark.SparkContext
 import org.apache.spark.internal.Logging
 import org.apache.spark.scheduler.{SparkListener, SparkListenerApplicationEnd}
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -30,12 +30,12 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   private var busyWith = Option.empty[TableKey]
   private var isEnding = false
 
-  private val metrics = new CheckpointMetrics(() => synchronized(waiting.size))
+  private val metrics = UpkeepMetrics.of(context).afterCommit
 
   private var thread = Option.empty[Thread]
 
   private def register(): this.type = {
-    context.env.metricsSystem.registerSource(metrics)
+    metrics.showDepth(() => synchronized(waiting.size))
     context.addSparkListener(new SparkListener {
       override def onApplicationEnd(end: SparkListenerApplicationEnd): Unit = finish()
     })
@@ -84,13 +84,8 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   /** Writes a checkpoint immediately. Records a failure and throws it. */
   def run(pending: PendingCheckpoint): Unit =
     try {
-      val started = System.nanoTime()
       val result = pending.write()
-      metrics.seconds.update(System.nanoTime() - started, TimeUnit.NANOSECONDS)
-      if (result.isWritten) {
-        metrics.written.inc()
-        metrics.bytes.inc(result.sizeInBytes.getOrElse(0L))
-      } else metrics.skipped.inc()
+      (if (result.isWritten) metrics.written else metrics.skipped).inc()
       val said = describe(pending, result)
       logInfo(said)
       note(pending, HookOutcome(pending.version, isFailure = false, said))

@@ -16,13 +16,18 @@ import org.apache.spark.sql.delta.upkeep.read.CheckpointSchema
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, DeltaApi}
 
-/** A checkpoint that is due, for the version of a commit. */
+/**
+ * A checkpoint that is due, for the version of a commit.
+ *
+ * @param commits since the last checkpoint
+ */
 private[upkeep] case class PendingCheckpoint(
     session: SparkSession,
     snapshot: Snapshot,
     catalogTable: Option[CatalogTable],
     version: Long,
-    reason: String
+    reason: String,
+    commits: Option[Long] = None
 ) {
   import PendingCheckpoint._
 
@@ -44,7 +49,7 @@ private[upkeep] case class PendingCheckpoint(
   private val request = HookRequest.of(session, snapshot)
 
   def write(): CheckpointResult =
-    TableCheckpoint(tableAt(snapshotToWrite), request).execute()
+    TableCheckpoint(tableAt(snapshotToWrite), request, commits).execute()
 
   /**
    * Whether the table alone shows that the checkpoint needs a Spark job. When an application ends, its jobs are
@@ -76,6 +81,6 @@ private[upkeep] case class PendingCheckpoint(
 private[upkeep] object PendingCheckpoint {
   private val Statement = "CLEANUP LOG"
 
-  def of(session: SparkSession, commit: Commit, reason: String): PendingCheckpoint =
-    PendingCheckpoint(session, commit.snapshot, commit.catalogTable, commit.version, reason)
+  def of(session: SparkSession, commit: Commit, reason: String, commits: Long): PendingCheckpoint =
+    PendingCheckpoint(session, commit.snapshot, commit.catalogTable, commit.version, reason, Some(commits))
 }

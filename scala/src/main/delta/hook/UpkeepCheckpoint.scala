@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.hook
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.UpkeepConf
-import io.deltaupkeep.plan.checkpoint.CheckpointDue
+import io.deltaupkeep.plan.checkpoint.{CheckpointDue, SinceCheckpoint}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.SparkSession
@@ -34,8 +34,9 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
       if (isDueByDelta(commit)) DeltaApi.current.checkpoint(commit)
     } else {
       val worker = CheckpointWorker.of(session)
-      dueReason(session, commit, worker).foreach { reason =>
-        val pending = PendingCheckpoint.of(session, commit, reason)
+      val since = sinceCheckpoint(commit, worker)
+      dueReason(session, commit, since, worker).foreach { reason =>
+        val pending = PendingCheckpoint.of(session, commit, reason, since.commits)
         val isSync = session.sessionState.conf.getConf(UpkeepConf.CheckpointMode) == "sync"
         if (isSync || isUrgent(session, pending, worker)) runNow(session, worker, pending)
         else worker.submit(pending)
@@ -89,21 +90,21 @@ private[upkeep] case object UpkeepCheckpoint extends CommitHook with Logging {
     refused.isEmpty
   }
 
+  private def sinceCheckpoint(commit: Commit, worker: CheckpointWorker): SinceCheckpoint =
+    UncheckpointedCommits.checkpoint(
+      commit.snapshot.logSegment,
+      commit.version,
+      worker.lastVersion(TableKey.of(commit.snapshot)),
+      commit.snapshot.deltaLog.clock.getTimeMillis()
+    )
+
   private def dueReason(
       session: SparkSession,
       commit: Commit,
+      since: SinceCheckpoint,
       worker: CheckpointWorker
-  ): Option[String] = {
-    val snapshot = commit.snapshot
-    val table = TableKey.of(snapshot)
-    val since = UncheckpointedCommits.checkpoint(
-      snapshot.logSegment,
-      commit.version,
-      worker.lastVersion(table),
-      snapshot.deltaLog.clock.getTimeMillis()
-    )
+  ): Option[String] =
     CheckpointDue
-      .reason(CheckpointProperties.limits(session, snapshot), since)
-      .orElse(Option.when(worker.owes(table))("the last one failed"))
-  }
+      .reason(CheckpointProperties.limits(session, commit.snapshot), since)
+      .orElse(Option.when(worker.owes(TableKey.of(commit.snapshot)))("the last one failed"))
 }

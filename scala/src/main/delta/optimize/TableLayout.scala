@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.plan.compact.{InputCubes, Layout, OptimizePlan, OptimizeSettings}
+import io.deltaupkeep.plan.compact.{InputCubes, Layout, OptimizePlan, OptimizeSettings, Tier}
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -47,7 +47,7 @@ private[optimize] abstract class KeptOrder(table: DeltaHandle) extends TableLayo
     _.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> targetFileSize.toString))
 
   /** Why no file of the table can be spliced, or None. */
-  protected def needsRows: Option[String] = SpliceEligibility.rowsReason(table.session, table.snapshot)
+  protected def needsRows: Option[Tier.Rows] = SpliceEligibility.rowsReason(table.session, table.snapshot)
 }
 
 /** Rows are ordered along one of Delta's curves, and Delta tags the new files. */

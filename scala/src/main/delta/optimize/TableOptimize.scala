@@ -14,6 +14,7 @@ import io.deltaupkeep.plan.compact.{
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
+import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.rewrite.BinWriter
 import org.apache.spark.sql.delta.upkeep.splice.BinSplicer
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
@@ -65,6 +66,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
         table.requireWritableLog(statement)
         run(plan, TableOptimize.MaxReplans)
       }
+    UpkeepMetrics.of(table).rewrite.left.inc(outcome.left.size.toLong)
     OptimizeResult.executed(
       scope,
       plan,
@@ -103,6 +105,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
           transaction
         )
       finally written.close()
+    UpkeepMetrics.of(table).rewrite.mismatched.inc(outcome.odd.size.toLong)
     outcome.odd.headOption.foreach { first =>
       throw UpkeepErrors.rewriteMismatch(table.name, outcome.odd.size, first.text)
     }

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.{CountText, SideBySide}
-import io.deltaupkeep.plan.compact.{Bin, DataFile, OptimizePlan, RewrittenBin, Tier, TierWork}
+import io.deltaupkeep.plan.compact.{Bin, DataFile, OptimizePlan, RewrittenBin, RowsCause, Tier, TierWork}
 import io.deltaupkeep.stats.{MergedStats, RowsCheck}
 
 import org.apache.spark.sql.delta.actions.AddFile
@@ -56,7 +56,7 @@ private[rewrite] final class BinsByRows(
   /** The outcome of a bin, which is checked when it is asked for. */
   private def outcome(bin: Bin, result: Try[WrittenBin]): Try[() => BinOutcome.Final] = result match {
     case Failure(InputFailures.Unreadable(why)) if layout.mayStay =>
-      Success(() => BinOutcome.Left(bin.copy(tier = Tier.Rows(why))))
+      Success(() => BinOutcome.Left(bin.copy(tier = Tier.Rows(why, RowsCause.File))))
     case other => other.map(written => () => checked(written))
   }
 

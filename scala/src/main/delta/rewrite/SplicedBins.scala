@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.rewrite
 import io.deltaupkeep.ClosableIterator
 import io.deltaupkeep.parquet.file.SpliceOutcome
 import io.deltaupkeep.parquet.footer.LeafTotals
-import io.deltaupkeep.plan.compact.{Bin, DataFile, RewrittenBin, Tier, TierWork}
+import io.deltaupkeep.plan.compact.{Bin, DataFile, RewrittenBin, RowsCause, Tier, TierWork}
 import io.deltaupkeep.stats.{MergedStats, RewriteCheck}
 import io.deltaupkeep.store.NewFiles
 
@@ -101,6 +101,6 @@ private[rewrite] final class SplicedBins(
 
   private def byRows(written: WrittenBin, reason: String): BinOutcome = {
     written.remove(handle)
-    BinOutcome.NeedsRows(written.bin.bin.copy(tier = Tier.Rows(reason)))
+    BinOutcome.NeedsRows(written.bin.bin.copy(tier = Tier.Rows(reason, RowsCause.Statistics)))
   }
 }

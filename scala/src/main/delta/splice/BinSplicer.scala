@@ -2,8 +2,17 @@ package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.{ClosableIterator, CountText}
 import io.deltaupkeep.parquet.file.SpliceOutcome
-import io.deltaupkeep.parquet.plan.ChunkTier
-import io.deltaupkeep.plan.compact.{Bin, BinSplit, DataFile, OptimizePlan, RewriteNeed, RowGroupCounts, Tier}
+import io.deltaupkeep.parquet.plan.{ChunkTier, Refusal}
+import io.deltaupkeep.plan.compact.{
+  Bin,
+  BinSplit,
+  DataFile,
+  OptimizePlan,
+  RewriteNeed,
+  RowGroupCounts,
+  RowsCause,
+  Tier
+}
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -39,7 +48,7 @@ private[upkeep] final class BinSplicer(
     def part(positions: Seq[Int], tier: => Tier) =
       Option.when(positions.nonEmpty)(Bin(positions.map(bin.files), tier))
     // The reason of a refused file: others may only come along.
-    def rows(positions: Seq[Int]) = Tier.Rows(positions.flatMap(result.refused.get(_)).head.reason)
+    def rows(positions: Seq[Int]) = BinSplicer.tierOf(positions.flatMap(result.refused.get(_)).head)
     BinParts(
       result.done.flatMap(done => part(parts.spliced, BinSplicer.tierOf(done)).map(_ -> done)),
       part(parts.byRows, rows(parts.byRows)),
@@ -85,6 +94,9 @@ private[upkeep] object BinSplicer {
 
   def rowGroupsOf(done: SpliceOutcome.Done): RowGroupCounts =
     RowGroupCounts(done.rowGroupsBefore.toLong, done.rowGroupsAfter.toLong)
+
+  def tierOf(refusal: Refusal): Tier.Rows =
+    Tier.Rows(refusal.reason, if (refusal.isMalformed) RowsCause.Malformed else RowsCause.File)
 
   def tierOf(done: SpliceOutcome.Done): Tier = done.tier match {
     case ChunkTier.Copy => Tier.Copy(done.reason)

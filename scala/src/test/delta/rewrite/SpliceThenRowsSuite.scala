@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.rewrite
 
-import io.deltaupkeep.plan.compact.{Bin, DataFile, OddBin, Partition, RewrittenBin, Tier}
+import io.deltaupkeep.plan.compact.{Bin, DataFile, OddBin, Partition, RewrittenBin, RowsCause, Tier}
 
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
@@ -11,7 +11,10 @@ import org.apache.spark.sql.delta.upkeep.rewrite.BinOutcome.{Left, NeedsRows, Od
 class SpliceThenRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def bin(name: String): Bin =
-    Bin(Seq(DataFile(name, None, 1, 0, Partition.whole, Some(1), 0, None)), Tier.Rows("a test"))
+    Bin(
+      Seq(DataFile(name, None, 1, 0, Partition.whole, Some(1), 0, None)),
+      Tier.Rows("a test", RowsCause.File)
+    )
 
   private def written(bin: Bin): WrittenBin = WrittenBin(RewrittenBin(bin, Nil, None, Nil), Nil, None)
 

@@ -29,9 +29,35 @@ object Tier {
   }
 
   /** Delta's own path: rows are decoded, hidden ones dropped, and encoded again. */
-  final case class Rows(reason: String) extends Tier {
+  final case class Rows(reason: String, cause: RowsCause) extends Tier {
     override def name: String = "rows"
   }
+}
+
+/** What makes the rows tier necessary, in a word: the name of its counter. */
+sealed abstract class RowsCause(val name: String)
+
+object RowsCause {
+
+  /** The session's settings ask for it. */
+  case object Setting extends RowsCause("setting")
+
+  /** Z-order and clustering put rows in another order. */
+  case object Order extends RowsCause("order")
+
+  /** A column's type, or a feature of the table. */
+  case object Table extends RowsCause("table")
+
+  /** A file, although it is valid: its writer, its columns, its size. */
+  case object File extends RowsCause("file")
+
+  /** A file violates the format. */
+  case object Malformed extends RowsCause("malformed")
+
+  /** The log and the footers of the files disagree. */
+  case object Statistics extends RowsCause("statistics")
+
+  val all: Seq[RowsCause] = Seq(Setting, Order, Table, File, Malformed, Statistics)
 }
 
 /** Files of one partition that are rewritten together. */

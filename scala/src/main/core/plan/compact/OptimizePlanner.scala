@@ -16,7 +16,7 @@ object OptimizePlanner {
   def compact(
       files: Seq[DataFile],
       settings: OptimizeSettings,
-      needsRows: Option[String] = None
+      needsRows: Option[Tier.Rows] = None
   ): OptimizePlan = {
     val rules = BinRules(settings)
     val tier = tierOf(needsRows)
@@ -36,7 +36,7 @@ object OptimizePlanner {
       chosen: Set[DataFile.Id],
       settings: OptimizeSettings,
       layout: Layout.Purge,
-      needsRows: Option[String] = None
+      needsRows: Option[Tier.Rows] = None
   ): OptimizePlan = {
     val bins = files.filter(file => chosen(file.id)).groupBy(_.partition).values.flatMap { some =>
       if (layout.oneByOne) some.map(Seq(_)) else FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes)
@@ -45,12 +45,12 @@ object OptimizePlanner {
   }
 
   /** The tier according to the log. The footers may require a more expensive one, or allow a cheaper one. */
-  private def tierOf(needsRows: Option[String]): Tier =
-    needsRows.fold[Tier](Tier.Splice("small row groups are merged"))(Tier.Rows(_))
+  private def tierOf(needsRows: Option[Tier.Rows]): Tier =
+    needsRows.getOrElse(Tier.Splice("small row groups are merged"))
 
   /** Z-order: every file, one bin per partition. */
   def zOrder(files: Seq[DataFile], settings: OptimizeSettings, columns: Seq[String]): OptimizePlan = {
-    val tier = Tier.Rows("Z-order needs every row")
+    val tier = Tier.Rows("Z-order needs every row", RowsCause.Order)
     val bins = files.groupBy(_.partition).values.map(Bin(_, tier))
     planOf(Layout.ZOrder(columns), files, bins, settings)
   }
@@ -62,7 +62,7 @@ object OptimizePlanner {
       settings: OptimizeSettings,
       layout: Layout.Cluster
   ): OptimizePlan = {
-    val tier = Tier.Rows("clustering needs every row")
+    val tier = Tier.Rows("clustering needs every row", RowsCause.Order)
     val bins = groups.filter(_.nonEmpty).map(Bin(_, tier))
     planOf(layout, files, bins, settings)
   }

@@ -232,16 +232,18 @@ class CheckpointHookSuite extends AnyFunSuite {
     assert(worker.drain(WaitMs))
     val source = spark.sparkContext.env.metricsSystem.getSourcesByName("deltaUpkeep").head
     def count(name: String): Long =
-      source.metricRegistry.getCounters.get(s"checkpoint.$name").getCount
-    val names = Seq("due", "written", "skipped", "failed")
+      source.metricRegistry.getCounters.get(name).getCount
+    val names = Seq("due", "written", "skipped", "failed").map(name => s"afterCommit.$name")
     val before = names.map(count)
     withMode("async") {
       newTable("hookCounted", 1, everyCommit: _*)
       assert(worker.drain(WaitMs))
     }
     assert(names.map(count).zip(before).map { case (now, earlier) => now - earlier } == Seq(1, 1, 0, 0))
-    assert(count("bytes") > 0 && source.metricRegistry.getTimers.get("checkpoint.seconds").getCount > 0)
-    assert(source.metricRegistry.getGauges.get("checkpoint.queueDepth").getValue == 0)
+    assert(
+      count("checkpoint.bytes") > 0 && source.metricRegistry.getTimers.get("checkpoint.time").getCount > 0
+    )
+    assert(source.metricRegistry.getGauges.get("afterCommit.queueDepth").getValue == 0)
   }
 
   test("a table's property that cannot be read gives way to the session's setting") {

@@ -105,8 +105,9 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("the tier says why") {
     val plain = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings)
     assert(plain.bins.map(_.tier) == Seq(Tier.Splice("small row groups are merged")))
-    val rows = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings, Some("so it is"))
-    assert(rows.bins.map(_.tier) == Seq(Tier.Rows("so it is")))
+    val soItIs = Tier.Rows("so it is", RowsCause.Table)
+    val rows = OptimizePlanner.compact(Seq(file("a", 10), file("b", 10)), settings, Some(soItIs))
+    assert(rows.bins.map(_.tier) == Seq(soItIs))
   }
 
   test("a purge takes the chosen files, however large, and of a clustered table each by itself") {
