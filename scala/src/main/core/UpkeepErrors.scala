@@ -110,6 +110,7 @@ object UpkeepErrors {
     s"$statement cannot run on $table: there is no Delta log at its location.",
     "The catalog lists the table, but its files were deleted or moved.",
     "If they were moved, use ALTER TABLE ... SET LOCATION; if they were deleted, use DROP TABLE.",
+    Retry.Once("the files are back, or the catalog has their new location"),
     Map("statement" -> statement, "table" -> table),
     thrown
   )

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.{ClosableIterator, CountText}
-import io.deltaupkeep.parquet.file.SpliceOutcome
-import io.deltaupkeep.parquet.plan.{ChunkTier, Refusal}
+import io.deltaupkeep.parquet.file.{Refusal, SpliceOutcome}
+import io.deltaupkeep.parquet.plan.ChunkTier
 import io.deltaupkeep.plan.compact.{
   Bin,
   BinSplit,
