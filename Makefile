@@ -203,6 +203,7 @@ $(WHEEL): $(PUBLISHED) $(PYTHON_SOURCES)
 	rm -rf python/delta_upkeep/jars dist
 	mkdir -p python/delta_upkeep/jars
 	cp $(JARS) python/delta_upkeep/jars/
+	cp LICENSE NOTICE python/
 	$(BIN)/python -m build --no-isolation --outdir dist python >$(VENV)/wheel.log || { cat $(VENV)/wheel.log >&2; exit 1; }
 	touch $@
 
@@ -210,7 +211,7 @@ $(WHEEL): $(PUBLISHED) $(PYTHON_SOURCES)
 $(VENV)/.installed: $(OWN_JAR) $(PYTHON_SOURCES)
 	rm -rf build/python
 	mkdir -p build/python
-	cp -r python/pyproject.toml python/delta_upkeep build/python
+	cp -r python/pyproject.toml python/delta_upkeep LICENSE NOTICE build/python
 	rm -rf build/python/delta_upkeep/jars
 	mkdir build/python/delta_upkeep/jars
 	cp $(OWN_JAR) build/python/delta_upkeep/jars

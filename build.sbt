@@ -119,6 +119,11 @@ lazy val published = Seq(
   publishConfiguration := publishConfiguration.value.withOverwrite(true)
 )
 
+/** Where the Apache Software Foundation and Maven Central expect them in a jar. */
+def licenseTexts = Def.setting {
+  Seq("LICENSE", "NOTICE").map(name => (LocalRootProject / baseDirectory).value / name -> s"META-INF/$name")
+}
+
 def dependencies(platform: Platform) = Seq(
   "org.apache.spark" %% "spark-sql" % platform.spark % Provided,
   "io.delta" % platform.newest.artifact % platform.newest.version
@@ -194,6 +199,7 @@ def upkeepFor(platform: Platform, project: Project): Project = project
       val python = (LocalRootProject / baseDirectory).value / "python"
       ((python / "delta_upkeep") ** ("*.py" || "*.css")).get().pair(Path.relativeTo(python))
     },
+    Seq(packageBin, packageSrc, packageDoc).map(Compile / _ / mappings ++= licenseTexts.value),
     Compile / doc / scalacOptions -= "-Werror"
   )
   .settings(published)

@@ -53,6 +53,21 @@ def test_the_wheel_and_the_source_distribution_carry_the_jars_of_all_lines():
     assert SOURCES | {*jars, "pyproject.toml"} <= found
 
 
+@pytest.mark.parametrize("name", ["LICENSE", "NOTICE"])
+def test_every_artifact_has_the_licence(name: str):
+    text = (ROOT / name).read_bytes()
+    stem = f"delta_upkeep-{__version__}"
+    with ZipFile(DIST / f"{stem}-py3-none-any.whl") as wheel:
+        assert wheel.read(f"{stem}.dist-info/licenses/{name}") == text
+    with tarfile.open(DIST / f"{stem}.tar.gz") as source:
+        assert source.extractfile(f"{stem}/{name}").read() == text
+    jars = list(MAVEN.parent.parent.glob(f"*/{__version__}/*.jar"))
+    assert len(jars) == 3 * 6  # classes, sources and documentation
+    for file in jars:
+        with ZipFile(file) as jar:
+            assert jar.read(f"META-INF/{name}") == text, file
+
+
 def test_the_artifact_of_spark_4_2_has_two_names(jar: bytes):
     other = MAVEN.parent.parent / f"delta-upkeep_4.2_2.13/{__version__}"
     assert names((other / f"delta-upkeep_4.2_2.13-{__version__}.jar").read_bytes()) == names(jar)
