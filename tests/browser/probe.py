@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 try:
-    from PyQt6.QtCore import QTimer, QUrl
-    from PyQt6.QtWebEngineCore import (
+    from PySide6.QtCore import QTimer, QUrl
+    from PySide6.QtWebEngineCore import (
         QWebEnginePage,
         QWebEngineProfile,
         QWebEngineUrlRequestInfo,
         QWebEngineUrlRequestInterceptor,
     )
-    from PyQt6.QtWebEngineWidgets import QWebEngineView
-    from PyQt6.QtWidgets import QApplication
+    from PySide6.QtWebEngineWidgets import QWebEngineView
+    from PySide6.QtWidgets import QApplication
 except ImportError as e:
     sys.exit(f"no browser: {e}")
 
