@@ -62,7 +62,9 @@ class Probe:
 
     def next(self) -> None:
         if len(self.seen) == len(self._places):
-            self._application.quit()
+            # Qt wants a page deleted before its profile.
+            self._page.destroyed.connect(self._application.quit)
+            self._page.deleteLater()
             return
         width, file = self._places[len(self.seen)].split(":", 1)
         self._page = Page(self._profile)
