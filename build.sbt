@@ -1,10 +1,13 @@
 import scala.io.Source
 import scala.util.Using
 
-// The version lives in the Python package, the one file that both builds can read without the other.
-val upkeepVersion = Using.resource(Source.fromFile("python/delta_upkeep/version.py")) { source =>
-  """__version__ = "([^"]+)"""".r.findFirstMatchIn(source.mkString).get.group(1)
+// What both builds say lives in the Python project: sbt can read its files, and Python's build cannot read this one.
+def said(file: String, key: String): String = Using.resource(Source.fromFile(s"python/$file")) { source =>
+  s"""(?m)^$key = "([^"]+)"$$""".r.findFirstMatchIn(source.mkString).get.group(1)
 }
+
+val upkeepVersion = said("delta_upkeep/version.py", "__version__")
+val home = said("pyproject.toml", "Homepage")
 
 val testProcesses = 2
 
@@ -109,9 +112,15 @@ lazy val testing = Seq(
 /** A Maven-layout repository in the build directory: what `--packages` resolves in the tests. */
 lazy val published = Seq(
   organization := "io.deltaupkeep",
+  organizationName := "Delta Upkeep",
   version := upkeepVersion,
-  description := "Table maintenance for Delta Lake on Spark: OPTIMIZE, CHECKPOINT, CLEANUP LOG, DESCRIBE HEALTH, MAINTAIN",
+  versionScheme := Some("early-semver"),
+  description := said("pyproject.toml", "description"),
+  homepage := Some(url(home)),
   licenses := Seq(License.Apache2),
+  // There is no address that all of them read.
+  developers := List(Developer("delta-upkeep", "The authors of Delta Upkeep", "", url(home))),
+  scmInfo := Some(ScmInfo(url(home), s"scm:git:$home.git", s"scm:git:$home.git")),
   publishTo := Some(
     "staging" at ((LocalRootProject / baseDirectory).value / "scala" / "target" / "repository").toURI.toString
   ),
@@ -205,11 +214,12 @@ def upkeepFor(platform: Platform, project: Project): Project = project
   .settings(published)
   .settings(importedIn212(platform))
 
-lazy val upkeep = upkeepFor(Platform.Spark42, project in file("scala"))
+lazy val upkeep = upkeepFor(Platform.Spark42, project in file("scala")).settings(publish / skip := true)
 
 def lineOf(platform: Platform): Project =
   upkeepFor(platform, Project(platform.id, file(s"scala/target/${platform.name}")))
     .settings(
+      name := platform.title,
       moduleName := s"delta-upkeep_${platform.line}",
       csrSameVersions := Nil,
       target := baseDirectory.value,
@@ -217,14 +227,16 @@ def lineOf(platform: Platform): Project =
       Compile / packageDoc / mappings := (upkeep / Compile / packageDoc / mappings).value
     )
 
-// The artifact that Spark 4.2 had before there were other lines, under its new name.
+/** The artifact of Spark 4.2: what the project upkeep builds, named like the other lines. */
 lazy val spark42 = Project(Platform.Spark42.id, file(s"scala/target/${Platform.Spark42.name}"))
   .settings(published)
   .settings(
+    name := Platform.Spark42.title,
     moduleName := s"delta-upkeep_${Platform.Spark42.line}",
     scalaVersion := Platform.Spark42.scala,
     target := baseDirectory.value,
     libraryDependencies ++= dependencies(Platform.Spark42),
+    libraryDependencies ++= (upkeep / libraryDependencies).value.filter(_.name == "antlr4-runtime"),
     Compile / packageBin / mappings := (upkeep / Compile / packageBin / mappings).value,
     Compile / packageSrc / mappings := (upkeep / Compile / packageSrc / mappings).value,
     Compile / packageDoc / mappings := (upkeep / Compile / packageDoc / mappings).value
@@ -250,7 +262,7 @@ lazy val spark35Scala212Delta32 = older(Platform.Spark35Scala212, Platform.Spark
 
 lazy val lines = project
   .in(file("scala/target/lines"))
-  .aggregate(upkeep, spark42, spark41, spark40, spark35, spark35Scala212)
+  .aggregate(spark42, spark41, spark40, spark35, spark35Scala212)
   .settings(publish / skip := true)
 
 lazy val root = (project in file("."))

@@ -27,6 +27,9 @@ final case class Platform(
   /** As in artifact names. */
   def name: String = s"${line}_$binary"
 
+  /** Name of the artifact, for people. */
+  def title: String = s"Delta Upkeep for Spark $line and Scala $binary"
+
   /** Id of the sbt project. */
   def id: String = s"upkeep-$line${if (binary == "2.13") "" else s"-$binary"}".replace('.', '_')
 

@@ -24,7 +24,7 @@ DELTA = tuple(int(part) for part in version("delta-spark").split(".")[:2])
 FINDS_DROPPED_COLUMNS = DELTA >= (3, 3) and (
     version("delta-spark") != "4.0.0" or version("pyspark") == "4.0.0"
 )
-# The tests of Spark 4.2 are those of its artifact under the older name.
+# The main project of the build is for Spark 4.2, and its tests have no line in their name.
 _IS_PLAIN = LINE == "4.2"
 _TARGET = ROOT / "scala/target" / ("" if _IS_PLAIN else f"{LINE}_{SCALA}") / f"scala-{SCALA}"
 _MODULE = "delta-upkeep" if _IS_PLAIN else f"delta-upkeep_{LINE}"
