@@ -40,7 +40,7 @@ PAIRS := 3.5.2-3.2.1 3.5.6-3.3.2 4.0.1-4.0.0 4.0.1-4.4.0 4.1.1-4.1.0 4.1.2-4.4.0
 JAR := scala/target/scala-2.13/delta-upkeep_2.13-$(VERSION).jar
 JARS := $(foreach line,$(LINES),scala/target/$(line)/scala-$(lastword $(subst _, ,$(line)))/delta-upkeep_$(line)-$(VERSION).jar)
 OWN_JAR := $(filter scala/target/4.2_%,$(JARS))
-# For PLATFORM. The artifact's older name belongs to Spark 4.2, and PySpark 3.5 comes with Scala 2.12.
+# For PLATFORM. The main project is for Spark 4.2, and PySpark 3.5 comes with Scala 2.12.
 IS_MAIN := $(filter 4.2,$(PLATFORM))
 NEWEST := $(VENV)/platforms/$(lastword $(filter $(PLATFORM).%,$(PAIRS)))
 PROJECT := upkeep$(if $(IS_MAIN),,-$(subst .,_,$(PLATFORM)$(if $(filter 3.5,$(PLATFORM)),-2.12)))
@@ -56,8 +56,8 @@ ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_bad_input.py tes
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # Deleting a file makes its directory newer.
-SCALA_SOURCES := $(shell find scala/src/main) build.sbt project/Platform.scala project/plugins.sbt project/build.properties
-PYTHON_FILES := $(shell find python/delta_upkeep -name '*.py' -o -name '*.css' -o -name py.typed) python/pyproject.toml
+SCALA_SOURCES := $(shell find scala/src/main) LICENSE NOTICE build.sbt project/Platform.scala project/plugins.sbt project/build.properties
+PYTHON_FILES := $(shell find python/delta_upkeep -name '*.py' -o -name '*.css' -o -name py.typed) python/pyproject.toml python/README.md
 PYTHON_SOURCES := python/delta_upkeep $(PYTHON_FILES)
 
 .PHONY: help
@@ -146,11 +146,16 @@ jar: $(SBT_JAR) ## Build the jars of all lines of Spark
 wheel: $(WHEEL) ## Build the wheel, with the jars inside
 
 .PHONY: dist
-dist: $(WHEEL) publish-local ## Build a release in dist: wheel, source distribution, Maven layout, changes
+dist: $(WHEEL) publish-local $(VENV)/.dist ## Build and check a release in dist: wheel, source distribution, Maven layout, bills of materials, changes
 	rm -rf dist/maven
 	cp -r $(dir $(PUBLISHED)) dist/maven
 	rm dist/maven/.published
-	sed -n '/^## Changes/,/^## [^C]/{/^## [^C]/!p}' README.md >dist/CHANGELOG.md
+	cp python/docs/changes.md dist/CHANGELOG.md
+	$(BIN)/python project/sbom.py dist
+	$(BIN)/python project/check_maven.py dist/maven
+	$(BIN)/validate-pyproject python/pyproject.toml
+	$(BIN)/check-wheel-contents $(WHEEL)
+	$(BIN)/twine check --strict $(WHEEL) dist/*.tar.gz
 
 .PHONY: docs
 docs: setup ## Build the pages of both APIs in build/docs
@@ -179,6 +184,10 @@ $(VENV)/.requirements: python/requirements-dev.txt python/requirements-test.txt 
 	$(PIP) install -r python/requirements-dev.txt -r python/requirements-test.txt
 	touch $@
 
+$(VENV)/.dist: python/requirements-dist.txt $(VENV)/.requirements
+	$(PIP) install -r python/requirements-dist.txt
+	touch $@
+
 $(VENV)/.browser: python/requirements-browser.txt $(VENV)/.requirements
 	$(PIP) install -r python/requirements-browser.txt
 	touch $@
@@ -195,6 +204,7 @@ $(OWN_JAR): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
 	touch $@
 
 $(PUBLISHED): $(SBT_JAR) $(SCALA_SOURCES) $(PYTHON_FILES)
+	rm -rf $(@D)
 	$(SBT) lines/publish upkeep/Test/package </dev/null
 	touch $@ $(OWN_JAR)
 
@@ -211,7 +221,7 @@ $(WHEEL): $(PUBLISHED) $(PYTHON_SOURCES)
 $(VENV)/.installed: $(OWN_JAR) $(PYTHON_SOURCES)
 	rm -rf build/python
 	mkdir -p build/python
-	cp -r python/pyproject.toml python/delta_upkeep LICENSE NOTICE build/python
+	cp -r python/pyproject.toml python/README.md python/delta_upkeep LICENSE NOTICE build/python
 	rm -rf build/python/delta_upkeep/jars
 	mkdir build/python/delta_upkeep/jars
 	cp $(OWN_JAR) build/python/delta_upkeep/jars

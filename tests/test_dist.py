@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import re
 import sys
 import tarfile
+from email import message_from_bytes
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pytest
@@ -14,9 +19,20 @@ import pytest
 from delta_upkeep import __version__
 from support.processes import ROOT, run
 
+sys.path.insert(0, str(ROOT / "project"))
+
+from check_maven import faults, text_of
+
 DIST = ROOT / "dist"
-MAVEN = DIST / f"maven/io/deltaupkeep/delta-upkeep_2.13/{__version__}"
-JAR = f"delta-upkeep_2.13-{__version__}.jar"
+LAYOUT = DIST / "maven"
+ARTIFACT = "delta-upkeep_4.2_2.13"
+MAVEN = LAYOUT / f"io/deltaupkeep/{ARTIFACT}/{__version__}"
+JAR = f"{ARTIFACT}-{__version__}.jar"
+WHEEL = DIST / f"delta_upkeep-{__version__}-py3-none-any.whl"
+SDIST = DIST / f"delta_upkeep-{__version__}.tar.gz"
+LINES = {
+    f"delta-upkeep_{line}" for line in ("3.5_2.12", "3.5_2.13", "4.0_2.13", "4.1_2.13", "4.2_2.13")
+}
 PYTHON = ROOT / "python"
 SOURCES = {
     str(file.relative_to(PYTHON))
@@ -31,9 +47,7 @@ def jar() -> bytes:
 
 
 def jars_of_lines() -> list[Path]:
-    return sorted(
-        MAVEN.parent.parent.glob(f"delta-upkeep_?.?_2.1?/{__version__}/*_2.1?-{__version__}.jar")
-    )
+    return sorted(LAYOUT.rglob(f"delta-upkeep_?.?_2.1?/{__version__}/*_2.1?-{__version__}.jar"))
 
 
 def names(archive: bytes) -> set[str]:
@@ -43,12 +57,12 @@ def names(archive: bytes) -> set[str]:
 
 def test_the_wheel_and_the_source_distribution_carry_the_jars_of_all_lines():
     jars = {f"delta_upkeep/jars/{jar.name}": jar for jar in jars_of_lines()}
-    assert len(jars) > 2
-    with ZipFile(DIST / f"delta_upkeep-{__version__}-py3-none-any.whl") as wheel:
+    assert len(jars) == len(LINES)
+    with ZipFile(WHEEL) as wheel:
         for name, jar in jars.items():
             assert names(wheel.read(name)) == names(jar.read_bytes())
         assert set(wheel.namelist()) >= SOURCES
-    with tarfile.open(DIST / f"delta_upkeep-{__version__}.tar.gz") as source:
+    with tarfile.open(SDIST) as source:
         found = {str(Path(*Path(name).parts[1:])) for name in source.getnames()}
     assert SOURCES | {*jars, "pyproject.toml"} <= found
 
@@ -57,20 +71,69 @@ def test_the_wheel_and_the_source_distribution_carry_the_jars_of_all_lines():
 def test_every_artifact_has_the_licence(name: str):
     text = (ROOT / name).read_bytes()
     stem = f"delta_upkeep-{__version__}"
-    with ZipFile(DIST / f"{stem}-py3-none-any.whl") as wheel:
+    with ZipFile(WHEEL) as wheel:
         assert wheel.read(f"{stem}.dist-info/licenses/{name}") == text
-    with tarfile.open(DIST / f"{stem}.tar.gz") as source:
+    with tarfile.open(SDIST) as source:
         assert source.extractfile(f"{stem}/{name}").read() == text
-    jars = list(MAVEN.parent.parent.glob(f"*/{__version__}/*.jar"))
-    assert len(jars) == 3 * 6  # classes, sources and documentation
+    jars = list(LAYOUT.rglob("*.jar"))
+    assert len(jars) == 3 * len(LINES)  # classes, sources and documentation
     for file in jars:
         with ZipFile(file) as jar:
             assert jar.read(f"META-INF/{name}") == text, file
 
 
-def test_the_artifact_of_spark_4_2_has_two_names(jar: bytes):
-    other = MAVEN.parent.parent / f"delta-upkeep_4.2_2.13/{__version__}"
-    assert names((other / f"delta-upkeep_4.2_2.13-{__version__}.jar").read_bytes()) == names(jar)
+def test_there_is_one_artifact_for_each_line_as_maven_central_demands():
+    assert {directory.name for directory in MAVEN.parents[1].iterdir()} == LINES
+    assert list(faults(LAYOUT)) == []
+
+
+def test_the_poms_say_what_the_wheel_says():
+    with ZipFile(WHEEL) as wheel:
+        said = message_from_bytes(wheel.read(f"delta_upkeep-{__version__}.dist-info/METADATA"))
+    urls = dict(url.split(", ") for url in said.get_all("Project-URL"))
+    home = urls["Homepage"]
+    assert all(url.startswith(home) for url in urls.values())
+    for pom in LAYOUT.rglob("*.pom"):
+        root = ElementTree.parse(pom).getroot()
+        assert text_of(root, "version") == said["Version"] == __version__
+        assert text_of(root, "description") == said["Summary"]
+        assert text_of(root, "url") == text_of(root, "scm/url") == home
+        assert text_of(root, "licenses/license/name") == said["License-Expression"]
+        assert text_of(root, "developers/developer/name") == said["Author"]
+
+
+def bill(file: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read what a bill of materials is of, and its components by name."""
+    written = json.loads(file.read_text())
+    return written["metadata"]["component"], {c["name"]: c for c in written["components"]}
+
+
+def sha256(content: bytes) -> list[dict[str, str]]:
+    return [{"alg": "SHA-256", "content": hashlib.sha256(content).hexdigest()}]
+
+
+def test_every_jar_has_a_bill_of_what_it_needs():
+    for jar in jars_of_lines():
+        of, needs = bill(jar.with_name(f"{jar.stem}-cyclonedx.json"))
+        assert of["purl"].startswith(
+            f"pkg:maven/io.deltaupkeep/{jar.parents[1].name}@{__version__}"
+        )
+        assert of["hashes"] == sha256(jar.read_bytes())
+        names = {re.sub(r"(_[\d.]+)+$", "", name) for name in needs}
+        assert names == {"antlr4-runtime", "delta-spark", "scala-library", "spark-sql"}
+        assert all(need["licenses"] and need["version"] for need in needs.values())
+
+
+def test_the_wheel_has_a_bill_of_its_jars_and_of_what_it_needs():
+    of, components = bill(DIST / f"delta_upkeep-{__version__}.cdx.json")
+    assert of["hashes"] == sha256(WHEEL.read_bytes())
+    assert components.keys() == LINES | {"pyspark", "delta-spark", "tomli", "matplotlib"}
+    with ZipFile(WHEEL) as wheel:
+        for line in LINES:
+            jar = wheel.read(f"delta_upkeep/jars/{line}-{__version__}.jar")
+            assert components[line]["hashes"] == sha256(jar)
+    optional = {name for name, c in components.items() if c.get("scope") == "optional"}
+    assert optional == {"matplotlib"}
 
 
 def test_the_jar_has_the_python_package_and_nothing_of_others(jar: bytes):
@@ -91,19 +154,18 @@ def test_the_report_is_styled_from_within_the_jar():
     assert f"{JAR}/delta_upkeep/_report/style.py .delta-upkeep-health" in output
 
 
-def test_the_artifact_has_sources_documentation_and_a_pom():
-    found = {file.name for file in MAVEN.iterdir()}
-    stem = f"delta-upkeep_2.13-{__version__}"
-    assert {JAR, f"{stem}-sources.jar", f"{stem}-javadoc.jar", f"{stem}.pom"} <= found
-    pom = (MAVEN / f"{stem}.pom").read_text()
+def test_the_artifact_needs_the_delta_of_its_line():
+    pom = (MAVEN / f"{ARTIFACT}-{__version__}.pom").read_text()
     assert "<artifactId>delta-spark_4.2_2.13</artifactId>" in pom
-    assert "Apache-2.0" in pom
 
 
-def test_the_changes_begin_with_this_version():
+def test_the_changes_begin_with_this_version_and_are_by_kind():
     changes = (DIST / "CHANGELOG.md").read_text()
-    assert changes.startswith(f"## Changes\n\n**{__version__}**")
-    assert changes.count("\n## ") == 0
+    newest = re.findall(r"^## ([\d.]+), ", changes, re.MULTILINE)[0]
+    assert newest == __version__
+    kinds = set(re.findall(r"^### (.*)", changes, re.MULTILINE))
+    assert kinds <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert kinds
 
 
 def test_the_readme_names_this_version():
