@@ -1,5 +1,6 @@
 """Table maintenance for Delta Lake on Spark: compaction, checkpoints, log cleanup and health."""
 
+from delta_upkeep import errors, results
 from delta_upkeep._report.checks import HealthCheck, HealthDetail
 from delta_upkeep.health import HealthReport
 from delta_upkeep.session import configure_spark_with_delta_upkeep
@@ -14,4 +15,6 @@ __all__ = [
     "UpkeepTable",
     "__version__",
     "configure_spark_with_delta_upkeep",
+    "errors",
+    "results",
 ]

@@ -7,8 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pyspark import SparkConf, SparkContext
-
 from delta_upkeep._properties import read
 
 _JARS = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
@@ -23,6 +21,9 @@ def settings(spark_home: str) -> Mapping[str, str]:
     A builder's options replace them.
     """
     if "PYSPARK_GATEWAY_PORT" in os.environ:
+        # A client of Spark Connect, which has no such classes, imports this module too.
+        from pyspark import SparkConf, SparkContext
+
         SparkContext._ensure_initialized()
         return dict(SparkConf().getAll())
     directory = os.environ.get("SPARK_CONF_DIR") or Path(spark_home, "conf")

@@ -29,7 +29,11 @@ class HealthReport:
 
     @classmethod
     def of(cls, rows: DataFrame) -> HealthReport:
-        """Read the rows of DESCRIBE HEALTH."""
+        """Read the rows of DESCRIBE HEALTH.
+
+        Returns:
+            The report.
+        """
         found = [row.asDict(recursive=True) for row in rows.collect()]
         return cls(str(found[0]["path"]), tuple(_check(row) for row in found))
 
@@ -65,7 +69,11 @@ class HealthReport:
         return worst_first(self.checks)
 
     def toDict(self) -> dict[str, Any]:
-        """Return plain values for JSON."""
+        """Make plain values for JSON.
+
+        Returns:
+            The path and the checks, as dictionaries, lists, texts and numbers.
+        """
         return asdict(self)
 
     def toHtml(self, path: str | Path | None = None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 
 import pyspark
@@ -46,7 +47,8 @@ def configure_spark_with_delta_upkeep(
     Raises:
         TypeError: The first argument is not a ``SparkSession.Builder``, or ``extra_packages`` is
             one string.
-        RuntimeError: This package has no jar for the installed PySpark.
+        RuntimeError: This package has no jar for the installed PySpark, or PySpark is only a client
+            of Spark Connect.
 
     Example:
         >>> builder = SparkSession.builder.master("local[*]")
@@ -61,6 +63,12 @@ def configure_spark_with_delta_upkeep(
         raise TypeError(
             f"extra_packages needs a list of coordinates but got the string '{extra_packages}'. "
             f"Pass ['{extra_packages}']."
+        )
+    if find_spec("py4j") is None:
+        raise RuntimeError(
+            "This PySpark is only a client of Spark Connect, so it has no session to configure. "
+            f"Add the extension {_EXTENSIONS[-1]} to the server, and connect to it with "
+            "SparkSession.builder.remote(url)."
         )
     jar = _jar()
     home = _find_spark_home()

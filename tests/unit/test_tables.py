@@ -1,15 +1,20 @@
 """What the facade sends through its gateway, with a gateway that only writes it down."""
 
+import inspect
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import pytest
 from delta.tables import DeltaOptimizeBuilder
 from pyspark.sql import DataFrame, SparkSession
 
 from delta_upkeep import UpkeepOptimizeBuilder, UpkeepTable
-from delta_upkeep._table.methods import OptimizeMethods
+from delta_upkeep._table.methods import OptimizeMethods, TableMethods
 from delta_upkeep._table.statements import Statement
+from delta_upkeep.results import ResultRows
+
+R = TypeVar("R")
 
 
 class Recorder:
@@ -17,6 +22,9 @@ class Recorder:
 
     def run(self, statement: Statement) -> DataFrame:
         return cast(DataFrame, statement)
+
+    def result(self, statement: Statement, read: Callable[[DataFrame], R]) -> ResultRows[R]:
+        return cast(ResultRows[R], statement)
 
 
 NO_SESSION = cast(SparkSession, None)
@@ -53,6 +61,51 @@ def test_maintain_sends_its_options(table: UpkeepTable):
     assert sent(table.maintain(dryRun=True, options={"maxFiles": 3})) == Statement(
         "MAINTAIN", dry_run=True, options={"maxFiles": "3"}
     )
+
+
+def test_options_are_given_in_one_way(table: UpkeepTable, optimize: UpkeepOptimizeBuilder):
+    limits = {"maxFiles": 3, "verify": True}
+    texts = {"maxFiles": "3", "verify": "true"}
+    assert sent(table.maintain(options=limits)).options == texts
+    assert sent(table.cleanupLog(options=limits)).options == texts
+    assert sent(table.checkpoint(options=limits)).options == texts
+    assert sent(table.checkpoint(policy="v2", options=limits)).options == {**texts, "policy": "v2"}
+    for run in (optimize.executeCompaction, optimize.executeZOrderBy, optimize.dryRun):
+        columns = () if run == optimize.executeCompaction else ("a",)
+        assert sent(run(*columns, options=limits)).options == texts
+    optimize.option("maxFiles", 1).option("order", "size")
+    assert sent(optimize.executeCompaction(options=limits)).options == {**texts, "order": "size"}
+    # Options of one call are not those of the next.
+    assert sent(optimize.dryRun()).options == {"maxFiles": "1", "order": "size"}
+
+
+def test_an_option_is_given_once(table: UpkeepTable):
+    with pytest.raises(TypeError, match="'policy' is given as an argument and in options"):
+        table.checkpoint(policy="v2", options={"POLICY": "classic"})
+
+
+def test_options_are_a_mapping(table: UpkeepTable):
+    with pytest.raises(TypeError, match="options cannot be a str"):
+        table.maintain(options=cast(Any, "maxFiles=3"))
+
+
+def runs() -> Iterator[Any]:
+    for methods in (TableMethods, OptimizeMethods):
+        for method in filter(inspect.isfunction, vars(methods).values()):
+            if inspect.signature(method).return_annotation.startswith("ResultRows"):
+                yield method
+
+
+def test_each_method_that_runs_a_statement_has_a_dry_run_and_options():
+    names = {run.__name__ for run in runs() if not run.__name__.startswith("_")}
+    assert names == {
+        *("checkpoint", "cleanupLog", "maintain"),
+        *("executeCompaction", "executeZOrderBy", "dryRun"),
+    }
+    for run in runs():
+        parameters = inspect.signature(run).parameters
+        assert "options" in parameters, run
+        assert "dryRun" in parameters or run.__name__ in ("dryRun", "_run"), run
 
 
 def test_conditions_add_up(optimize: UpkeepOptimizeBuilder):

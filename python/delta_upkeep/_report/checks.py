@@ -56,7 +56,11 @@ class HealthCheck:
         return tuple(dict.fromkeys(detail.series for detail in self.details))
 
     def series(self, name: str) -> tuple[HealthDetail, ...]:
-        """The details of one series; empty if there is no such series."""
+        """Choose the details of one series.
+
+        Returns:
+            They are in the order of ``details``; empty if there is no such series.
+        """
         return tuple(detail for detail in self.details if detail.series == name)
 
 

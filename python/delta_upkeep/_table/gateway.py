@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from pyspark.sql import DataFrame
 
 from delta_upkeep._table.statements import Statement
+from delta_upkeep.results import ResultRows
+
+R = TypeVar("R")
 
 
 class Gateway(Protocol):
@@ -14,3 +18,6 @@ class Gateway(Protocol):
 
     def run(self, statement: Statement) -> DataFrame:
         """Run a statement at once, and return its rows."""
+
+    def result(self, statement: Statement, read: Callable[[DataFrame], R]) -> ResultRows[R]:
+        """Run a statement at once, and return its rows, whose ``toResult`` reads them."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from py4j.java_gateway import JavaClass, JavaObject
 from pyspark.sql import SparkSession
 
 from delta_upkeep.version import __version__
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
 
 
 class JavaTable(Protocol):
@@ -57,6 +59,9 @@ class JavaApi(Protocol):
     ) -> JavaTable:
         """Open a table by its path."""
 
+    def of(self, session: JavaObject, deltaTable: JavaObject, /) -> JavaTable:
+        """Take a table that Delta has opened."""
+
     def directories(self, session: JavaObject, glob: str, /) -> dict[str, bool]:
         """List the directories that match a glob, and whether each has a Delta log."""
 
@@ -70,6 +75,9 @@ def api_of(spark: SparkSession) -> JavaApi:
     Raises:
         RuntimeError: The jar of Delta Upkeep is not on the session's class path.
     """
+    # A client of Spark Connect may have no Py4J.
+    from py4j.java_gateway import JavaClass
+
     jvm: Any = spark._jvm
     found = jvm.io.deltaupkeep.api.UpkeepTable
     # Py4J returns a package for a class that it cannot find.

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeVar
 
-from pyspark.sql import DataFrame
-
 from delta_upkeep._table.gateway import Gateway
-from delta_upkeep._table.options import OptionValue, option_texts
+from delta_upkeep._table.options import Options, OptionValue, option_texts, with_arguments
 from delta_upkeep._table.statements import Statement
 from delta_upkeep.health import HealthReport
+from delta_upkeep.results import (
+    CheckpointResult,
+    CleanupResult,
+    MaintainResult,
+    OptimizeResult,
+    ResultRows,
+)
 
 Builder = TypeVar("Builder", bound="OptimizeMethods")
 
@@ -28,7 +33,8 @@ class TableMethods:
         partSize: int | None = None,
         mode: Literal["auto", "full"] | None = None,
         dryRun: bool = False,
-    ) -> DataFrame:
+        options: Options | None = None,
+    ) -> ResultRows[CheckpointResult]:
         """Write a checkpoint of the newest version (protocol, 'Checkpoints').
 
         If a complete checkpoint of that version and policy exists, nothing is written, and
@@ -41,20 +47,24 @@ class TableMethods:
             mode: ``full`` reads the whole state of the table; ``auto`` reuses the last checkpoint
                 if possible.
             dryRun: Return the plan and write nothing.
+            options: The same four, by name, as in ``OPTIONS`` of the statement.
 
         Returns:
-            One row: path, version, policy, format, parts, numActions, numAddFiles, sizeInBytes,
-            mode, status, reason, durationMs, dryRun.
+            One row. ``toResult()`` reads it as a ``CheckpointResult``, which explains the columns.
 
         Raises:
-            AnalysisException: ``V2_CHECKPOINT_NOT_ENABLED``, ``MULTI_PART_ON_V2_TABLE``,
-                ``FORMAT_NEEDS_V2``, ``LOG_NOT_WRITABLE``, ``CHECKPOINT_MISMATCH``,
-                ``CHECKPOINT_DAMAGED``, or a table feature that is not supported.
+            InvalidRequestError: An option is wrong, or does not fit the table.
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: The log or the last checkpoint is damaged.
+            StorageError: The log cannot be written to.
+            ConflictError: The table was recreated meanwhile.
+            SwitchedOffError: Delta Upkeep is switched off.
+            TypeError: An option is given twice, or has a value of another type.
         """
-        options = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
-        chosen = {key: value for key, value in options.items() if value is not None}
-        return self._gateway.run(
-            Statement("CHECKPOINT", dry_run=dryRun, options=option_texts(chosen))
+        arguments = {"policy": policy, "format": format, "partSize": partSize, "mode": mode}
+        texts = with_arguments(options, arguments)
+        return self._gateway.result(
+            Statement("CHECKPOINT", dry_run=dryRun, options=texts), CheckpointResult.of
         )
 
     def cleanupLog(
@@ -62,8 +72,8 @@ class TableMethods:
         retentionHours: float | None = None,
         *,
         dryRun: bool = False,
-        options: Mapping[str, OptionValue] | None = None,
-    ) -> DataFrame:
+        options: Options | None = None,
+    ) -> ResultRows[CleanupResult]:
         """Delete expired files of the log (protocol, 'Metadata Cleanup').
 
         Every version inside the retention stays readable: only files older than the newest
@@ -77,30 +87,43 @@ class TableMethods:
 
         Returns:
             One row of totals, in which ``file`` is null. A dry run also returns a row for each
-            file.
+            file. ``toResult()`` reads them as a ``CleanupResult``, which explains the columns.
 
         Raises:
-            AnalysisException: ``NEGATIVE_RETENTION``, ``RETENTION_TOO_SHORT``,
-                ``LOG_NOT_WRITABLE``, ``LOG_FILE_NOT_DELETED``, ``LOG_DIRECTORY_IS_LINK``, or a
-                table feature that is not supported.
+            InvalidRequestError: The retention is negative or too short, or an option is wrong.
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: The log is damaged.
+            StorageError: The log cannot be written to, or a file was not deleted.
+            SwitchedOffError: Delta Upkeep is switched off.
+            TypeError: An option has a value of another type.
         """
         hours = None if retentionHours is None else float(retentionHours)
-        return self._gateway.run(
+        return self._gateway.result(
             Statement(
                 "CLEANUP LOG",
                 retention_hours=hours,
                 dry_run=dryRun,
-                options=option_texts(options or {}),
-            )
+                options=option_texts(options),
+            ),
+            CleanupResult.of,
         )
 
     def health(self) -> HealthReport:
-        """Check the files, the checkpoints and the log, and suggest fixes."""
+        """Check the files, the checkpoints and the log, and suggest fixes.
+
+        Returns:
+            The report. It has already been collected.
+
+        Raises:
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: The log is damaged.
+            SwitchedOffError: Delta Upkeep is switched off in the session.
+        """
         return HealthReport.of(self._gateway.run(Statement("DESCRIBE HEALTH")))
 
     def maintain(
-        self, *, dryRun: bool = False, options: Mapping[str, OptionValue] | None = None
-    ) -> DataFrame:
+        self, *, dryRun: bool = False, options: Options | None = None
+    ) -> ResultRows[MaintainResult]:
         """Compact, write a checkpoint and clean up the log, each step only if it is due.
 
         Args:
@@ -108,11 +131,21 @@ class TableMethods:
             options: Options of OPTIMIZE, CHECKPOINT and CLEANUP LOG.
 
         Returns:
-            One row for each step: path, step, due, dryRun, status, reason, and the step's own
-            result.
+            One row for each step. ``toResult()`` reads them as a ``MaintainResult``, which explains
+            the columns.
+
+        Raises:
+            InvalidRequestError: An option is wrong.
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: A file of the table or of its log is missing or damaged.
+            StorageError: The log cannot be written to, or a file was not deleted.
+            ConflictError: Other writers committed first. The other steps have run.
+            InternalError: New files were not committed, because a check of them failed.
+            SwitchedOffError: Delta Upkeep is switched off in the session.
+            TypeError: An option has a value of another type.
         """
-        return self._gateway.run(
-            Statement("MAINTAIN", dry_run=dryRun, options=option_texts(options or {}))
+        return self._gateway.result(
+            Statement("MAINTAIN", dry_run=dryRun, options=option_texts(options)), MaintainResult.of
         )
 
 
@@ -126,12 +159,23 @@ class OptimizeMethods:
         self._options: dict[str, OptionValue] = {}
 
     def where(self: Builder, partitionFilter: str) -> Builder:
-        """Select files by a condition on partition columns; all conditions must be true."""
+        """Select files by a condition on partition columns; all conditions must be true.
+
+        Args:
+            partitionFilter: The condition, as in SQL.
+
+        Returns:
+            This builder.
+        """
         self._where.append(partitionFilter)
         return self
 
     def full(self: Builder) -> Builder:
-        """Recluster every file; only for tables with clustering columns."""
+        """Recluster every file; only for tables with clustering columns.
+
+        Returns:
+            This builder.
+        """
         self._full = True
         return self
 
@@ -143,44 +187,65 @@ class OptimizeMethods:
                 ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles``, ``order`` or ``verify``.
                 It is not case-sensitive.
             value: The value as in SQL: ``'128m'`` and ``134217728`` are the same size.
+
+        Returns:
+            This builder.
         """
         self._options[key] = value
         return self
 
-    def options(self: Builder, values: Mapping[str, OptionValue]) -> Builder:
-        """Set several options."""
-        self._options.update(values)
-        return self
-
-    def executeCompaction(self, *, dryRun: bool = False) -> DataFrame:
+    def executeCompaction(
+        self, *, dryRun: bool = False, options: Options | None = None
+    ) -> ResultRows[OptimizeResult]:
         """Compact small files, and drop the rows that deletion vectors hide.
 
         Args:
             dryRun: Return what would be done with each bin and why, and do nothing.
+            options: Options as for ``option()``, in addition to those that were set with it.
 
         Returns:
-            One row: path, metrics (as in Delta's OPTIMIZE), dryRun, version, bins, verified.
+            One row. ``toResult()`` reads it as an ``OptimizeResult``, which explains the columns.
 
         Raises:
-            AnalysisException: ``MISSING_COLUMN``, ``NON_PARTITION_COLUMN``, ``UNKNOWN_OPTION``,
-                ``INVALID_OPTION``, ``OPTIMIZE_CONFLICT``, ``DATA_FILE_MISSING``,
-                ``DATA_FILE_DAMAGED``, ``DATA_FILE_UNREADABLE``, ``LOG_DAMAGED``, or a table feature
-                that is not supported.
+            InvalidRequestError: A condition or an option is wrong, or does not fit the table.
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: A file of the table or of its log is missing or damaged.
+            ConflictError: Other writers committed first. Earlier commits of this run are complete.
+            InternalError: New files were not committed, because a check of them failed.
+            SwitchedOffError: Delta Upkeep is switched off, and Delta has no such statement.
+            TypeError: An option has a value of another type.
         """
-        return self._run([], dry_run=dryRun)
+        return self._run([], dryRun, options)
 
     def executeZOrderBy(
-        self, *cols: str | list[str] | tuple[str, ...], dryRun: bool = False
-    ) -> DataFrame:
+        self,
+        *cols: str | list[str] | tuple[str, ...],
+        dryRun: bool = False,
+        options: Options | None = None,
+    ) -> ResultRows[OptimizeResult]:
         """Sort the rows of each partition along a Z-curve over these columns.
 
         Args:
             cols: Names of columns, or one list of them.
             dryRun: Return what would be done with each bin and why, and do nothing.
-        """
-        return self._run(_names(cols), dry_run=dryRun)
+            options: Options as for ``option()``, in addition to those that were set with it.
 
-    def dryRun(self, *zOrderBy: str | list[str] | tuple[str, ...]) -> DataFrame:
+        Returns:
+            One row, as of ``executeCompaction()``.
+
+        Raises:
+            UpkeepError: As from ``executeCompaction()``. It is an ``InvalidRequestError`` if the
+                table cannot be ordered by a column.
+            ValueError: No column is named.
+            TypeError: A column is not a str, or an option has a value of another type.
+        """
+        return self._run(_names(cols), dryRun, options)
+
+    def dryRun(
+        self,
+        *zOrderBy: str | list[str] | tuple[str, ...],
+        options: Options | None = None,
+    ) -> ResultRows[OptimizeResult]:
         """Return what OPTIMIZE would do with each bin and why, and do nothing.
 
         The same as ``executeCompaction(dryRun=True)`` or ``executeZOrderBy(..., dryRun=True)``.
@@ -188,19 +253,30 @@ class OptimizeMethods:
         Args:
             zOrderBy: The columns of a Z-order, or one list of them. Without columns, the plan is
                 for a compaction.
-        """
-        return self._run(_names(zOrderBy) if zOrderBy else [], dry_run=True)
+            options: Options as for ``option()``, in addition to those that were set with it.
 
-    def _run(self, z_order_by: list[str], dry_run: bool) -> DataFrame:
-        return self._gateway.run(
+        Returns:
+            One row, as of ``executeCompaction()``.
+
+        Raises:
+            UpkeepError: As from the method that would run it.
+            TypeError: As from the method that would run it.
+        """
+        return self._run(_names(zOrderBy) if zOrderBy else [], True, options)
+
+    def _run(
+        self, z_order_by: list[str], dry_run: bool, options: Options | None
+    ) -> ResultRows[OptimizeResult]:
+        return self._gateway.result(
             Statement(
                 "OPTIMIZE",
                 full=self._full,
                 where=tuple(self._where),
                 z_order_by=tuple(z_order_by),
                 dry_run=dry_run,
-                options=option_texts(self._options),
-            )
+                options=option_texts(self._options) | option_texts(options),
+            ),
+            OptimizeResult.of,
         )
 
 

@@ -70,6 +70,16 @@ object UpkeepTable {
     )
   }
 
+  /** @param deltaTable Delta's own `DeltaTable` */
+  def of(session: SparkSession, deltaTable: AnyRef): UpkeepTable = {
+    val place = PublicTable.placeOf(deltaTable)
+    val target = place.name match {
+      case Some(parts) => UnresolvedTarget.name(_: String, parts)
+      case None => UnresolvedTarget.path(_: String, place.path, place.fileSystemOptions)
+    }
+    new UpkeepTable(session, target, () => deltaTable)
+  }
+
   /** The directories that match a glob, and whether each has a Delta log. */
   def directories(session: SparkSession, glob: String): ju.Map[String, Boolean] =
     TableDirectories.matching(glob, session.sessionState.newHadoopConf()).asJava

@@ -5,8 +5,22 @@ import scala.jdk.CollectionConverters._
 import io.delta.tables.DeltaTable
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.files.TahoeFileIndex
+import org.apache.spark.sql.execution.datasources.{HadoopFsRelation, LogicalRelation}
 
-/** Opens the `DeltaTable` that Python's class extends; code outside the adapter does not name its type. */
+/**
+ * Where a table is.
+ *
+ * @param name              in its catalog; None if it was opened by its path
+ * @param fileSystemOptions Hadoop settings for this table only, such as the keys of a store
+ */
+final case class TablePlace(
+    name: Option[Seq[String]],
+    path: String,
+    fileSystemOptions: Map[String, String]
+)
+
+/** Opens and reads the `DeltaTable` that Python's class extends; code outside the adapter does not name its type. */
 object PublicTable {
 
   /** @throws io.deltaupkeep.UpkeepException `LOG_DAMAGED`, `NO_DELTA_LOG`, a feature that is not supported */
@@ -19,6 +33,24 @@ object PublicTable {
     DeltaTarget.requireText(method, path)
     InputFailures.explainedLog(method, DeltaTarget.quoted(Seq("delta", path))) {
       DeltaTable.forPath(session, path, fileSystemOptions.asJava)
+    }
+  }
+
+  /** Where the table of a `DeltaTable` is, which Delta itself does not tell. */
+  def placeOf(deltaTable: AnyRef): TablePlace = {
+    val plan = deltaTable.asInstanceOf[DeltaTable].toDF.queryExecution.analyzed
+    plan
+      .collectFirst { case scan @ ScanOf(index) =>
+        val name = scan.catalogTable.map(_.identifier.nameParts)
+        TablePlace(name, index.deltaLog.dataPath.toString, index.deltaLog.options)
+      }
+      .getOrElse(throw DeltaRefusals.notADeltaTable("UpkeepTable.of", plan.simpleString(100)))
+  }
+
+  private object ScanOf {
+    def unapply(scan: LogicalRelation): Option[TahoeFileIndex] = scan.relation match {
+      case HadoopFsRelation(index: TahoeFileIndex, _, _, _, _, _) => Some(index)
+      case _ => None
     }
   }
 }

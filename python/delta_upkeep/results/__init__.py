@@ -1,0 +1,47 @@
+"""The results of the statements as frozen dataclasses.
+
+A method returns its rows as a ``DataFrame``. ``toResult()`` of this ``DataFrame`` returns the same
+values as one of these classes. Their fields have the names of the columns. Sizes are in bytes, and
+a value is None where its column is null.
+
+Rows of ``spark.sql`` are read by the ``of`` method of a class, as in
+``MaintainResult.of(spark.sql("MAINTAIN events"))``.
+"""
+
+from delta_upkeep.results.checkpoint import CheckpointResult
+from delta_upkeep.results.cleanup import CleanupReason, CleanupResult, LogFile
+from delta_upkeep.results.maintain import MaintainResult, MaintainStep
+from delta_upkeep.results.metrics import (
+    ClusteringFiles,
+    ClusteringStats,
+    DeletionVectorStats,
+    FileSizes,
+    OptimizeMetrics,
+    Parallelism,
+    TierMetrics,
+    ZOrderFiles,
+    ZOrderStats,
+)
+from delta_upkeep.results.optimize import Bin, OptimizeResult
+from delta_upkeep.results.rows import ResultRows
+
+__all__ = [
+    "Bin",
+    "CheckpointResult",
+    "CleanupReason",
+    "CleanupResult",
+    "ClusteringFiles",
+    "ClusteringStats",
+    "DeletionVectorStats",
+    "FileSizes",
+    "LogFile",
+    "MaintainResult",
+    "MaintainStep",
+    "OptimizeMetrics",
+    "OptimizeResult",
+    "Parallelism",
+    "ResultRows",
+    "TierMetrics",
+    "ZOrderFiles",
+    "ZOrderStats",
+]
