@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
-from support.processes import ACTIVATED, CLEAN, free_port, run
+from support.processes import ACTIVATED, CLEAN, ROOT, free_port, run
 
 # Two processes that resolve one package at once are in each other's way.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -50,9 +51,12 @@ print("ROWS", spark.table(name).count())
 
 METHODS = """
 import json, sys
+if sys.argv[3] == "thin":
+    import support.thin_client
+from delta.connect.tables import DeltaTable
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from delta_upkeep import UpkeepTable
+from delta_upkeep import UpkeepTable, errors
 
 spark = SparkSession.builder.remote(sys.argv[1]).getOrCreate()
 path = sys.argv[2]
@@ -64,6 +68,8 @@ some = t.optimize().where("p = 0 OR p = 1").where("p > 0").option("minFileSize",
 rows = {"planned": some.dryRun().first().metrics.numFilesRemoved}
 done = some.executeCompaction()
 rows["compacted"] = [done.first().metrics.numFilesRemoved, done.first().version, done.count()]
+result = done.toResult()
+rows["result"] = [result.metrics.numFilesRemoved, result.bins[0].partition, result.verified]
 rows["ordered"] = t.optimize().executeZOrderBy("id").first().version
 rows["checkpoint"] = t.checkpoint(policy="classic", partSize=100).first().status
 rows["cleanup"] = t.cleanupLog(24 * 30.5, dryRun=True).count() > 10
@@ -73,10 +79,22 @@ rows["ids"] = sorted(row.id for row in spark.read.format("delta").load(path).col
 try:
     t.checkpoint(format="avro")
 except AnalysisException as e:
-    rows["error"] = e.getCondition()
-spark.sql("CREATE TABLE named (id BIGINT) USING delta")
-named = UpkeepTable.forName(spark, "spark_catalog.default.named")
-rows["maintain"] = [row.step for row in named.maintain(options={"maxFiles": 3}).collect()]
+    rows["error"] = [e.getCondition(), isinstance(e, errors.InvalidRequestError)]
+try:
+    with errors.by_family():
+        spark.sql("CHECKPOINT nowhere OPTIONS (format = 'avro')")
+except AnalysisException as e:
+    rows["ofSpark"] = [errors.condition_of(e), isinstance(e, errors.UpkeepError)]
+name = f"named_{sys.argv[3]}"
+spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta")
+named = UpkeepTable.of(DeltaTable(spark, tableOrViewName=f"spark_catalog.default.{name}"))
+rows["of"] = named.checkpoint(dryRun=True).toResult().version
+named = UpkeepTable.forName(spark, f"spark_catalog.default.{name}")
+rows["instances"] = [isinstance(named, UpkeepTable), isinstance(named, DeltaTable)]
+steps = named.maintain(options={"maxFiles": 3})
+rows["maintain"] = [row.step for row in steps.collect()]
+rows["steps"] = [step.step for step in steps.toResult().steps]
+rows["py4j"] = "py4j" in sys.modules
 print("RESULT " + json.dumps(rows))
 """
 
@@ -126,19 +144,28 @@ def test_a_checkpoint_after_commits_of_a_client(server: Server, tmp_path: Path):
     assert line == "[delta-upkeep-checkpoint] "
 
 
-def test_the_methods_of_a_table(server: Server, tmp_path: Path):
+@pytest.mark.parametrize("client", ["full", "thin"])
+def test_the_methods_of_a_table(server: Server, tmp_path: Path, client: str):
     # Anything may be in a path, and nothing in it is SQL.
     path = tmp_path / "it's ${a} \\ t"
-    output = run([sys.executable, "-c", METHODS, server.url, path], tmp_path)
+    command = [sys.executable, "-c", METHODS, server.url, path, client]
+    path = os.pathsep.join(filter(None, [str(ROOT / "tests"), CLEAN.get("PYTHONPATH")]))
+    output = run(command, tmp_path, PYTHONPATH=path)
     line = next(line for line in output.splitlines() if line.startswith("RESULT "))
     assert json.loads(line.removeprefix("RESULT ")) == {
         "planned": 2,
         "compacted": [2, 8, 1],
+        "result": [2, "p=1", True],
         "ordered": 9,
         "checkpoint": "written",
         "cleanup": True,
         "health": [True, True],
         "ids": list(range(8)),
-        "error": "DELTA_UPKEEP.INVALID_OPTION",
+        "error": ["DELTA_UPKEEP.INVALID_OPTION", True],
+        "ofSpark": ["TABLE_OR_VIEW_NOT_FOUND", False],
+        "of": 0,
+        "instances": [True, True],
         "maintain": ["optimize", "checkpoint", "cleanup"],
+        "steps": ["optimize", "checkpoint", "cleanup"],
+        "py4j": client == "full",
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 
 import pyspark
@@ -64,7 +63,7 @@ def configure_spark_with_delta_upkeep(
             f"extra_packages needs a list of coordinates but got the string '{extra_packages}'. "
             f"Pass ['{extra_packages}']."
         )
-    if find_spec("py4j") is None:
+    if not _has_spark():
         raise RuntimeError(
             "This PySpark is only a client of Spark Connect, so it has no session to configure. "
             f"Add the extension {_EXTENSIONS[-1]} to the server, and connect to it with "
@@ -97,6 +96,14 @@ def scala_version() -> str:
     for library in Path(_find_spark_home(), "jars").glob("scala-library-*.jar"):
         return ".".join(library.stem.split("-")[-1].split(".")[:2])
     return "2.12" if spark_line() == "3.5" else "2.13"
+
+
+def _has_spark() -> bool:
+    try:
+        import py4j  # noqa: F401
+    except ModuleNotFoundError:
+        return False
+    return True
 
 
 def _jar() -> Path:

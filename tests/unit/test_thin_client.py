@@ -7,25 +7,15 @@ from pathlib import Path
 
 from support.processes import ROOT, run
 
-WITHOUT_SPARK = """
-import importlib.abc, sys
-
-REFUSED = ("py4j", "pyspark.core", "pyspark.sql.classic", "pyspark.java_gateway")
-
-class Refuse(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if any(name == each or name.startswith(each + ".") for each in REFUSED):
-            raise ModuleNotFoundError(f"{name} is refused", name=name)
-
-sys.meta_path.insert(0, Refuse())
-
+TABLES = """
+import support.thin_client
 from delta.connect.tables import DeltaTable
-from pyspark.sql.connect.session import SparkSession
+from pyspark.sql import SparkSession
+from pyspark.sql.connect.session import SparkSession as ConnectSession
 
-from delta_upkeep import UpkeepOptimizeBuilder, UpkeepTable
+from delta_upkeep import UpkeepOptimizeBuilder, UpkeepTable, configure_spark_with_delta_upkeep
 
-spark = SparkSession.builder.remote("sc://127.0.0.1:1")
-spark = SparkSession.__new__(SparkSession)  # Nothing below connects.
+spark = ConnectSession.__new__(ConnectSession)  # Nothing here connects to a server.
 for table in (
     UpkeepTable.forName(spark, "a.b"),
     UpkeepTable.forPath(spark, "/a/b"),
@@ -35,12 +25,14 @@ for table in (
     assert isinstance(table, UpkeepTable) and isinstance(table, DeltaTable)
     assert isinstance(table.optimize(), UpkeepOptimizeBuilder)
     assert UpkeepTable.of(table) is table
-loaded = {name.split(".")[0] for name in sys.modules}
-print("PY4J" if "py4j" in loaded else "THIN")
+try:
+    configure_spark_with_delta_upkeep(SparkSession.builder)
+except RuntimeError as e:
+    print(e)
 """
 
 
 def test_the_tables_of_a_client_need_no_spark(tmp_path: Path):
-    package = str(ROOT / "python")
-    output = run([sys.executable, "-c", WITHOUT_SPARK], tmp_path, PYTHONPATH=package)
-    assert output.splitlines()[-1] == "THIN"
+    path = f"{ROOT / 'python'}:{ROOT / 'tests'}"
+    output = run([sys.executable, "-c", TABLES], tmp_path, PYTHONPATH=path)
+    assert "only a client of Spark Connect" in output
