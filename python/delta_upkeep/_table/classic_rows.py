@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeVar
-
-from pyspark.sql import DataFrame, SparkSession
+from typing import TypeVar
 
 from delta_upkeep.results import ResultRows
-
-if TYPE_CHECKING:
-    from py4j.java_gateway import JavaObject
 
 try:
     from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
@@ -23,9 +17,3 @@ R = TypeVar("R")
 
 class ClassicRows(ResultRows[R], ClassicDataFrame):
     """`ResultRows` of a classic session."""
-
-    def __init__(
-        self, rows: JavaObject, spark: SparkSession, read: Callable[[DataFrame], R]
-    ) -> None:
-        ClassicDataFrame.__init__(self, rows, spark)
-        self._read = read

@@ -23,12 +23,6 @@ R = TypeVar("R")
 class ConnectRows(ResultRows[R], ConnectDataFrame):
     """`ResultRows` of Spark Connect."""
 
-    def __init__(
-        self, plan: LogicalPlan, spark: SparkSession, read: Callable[[DataFrame], R]
-    ) -> None:
-        ConnectDataFrame.__init__(self, plan, spark)
-        self._read = read
-
 
 class SqlTable:
     """A `Gateway` to a table that the server opens by the name or the path in the statement."""
@@ -44,8 +38,9 @@ class SqlTable:
 
     def result(self, statement: Statement, read: Callable[[DataFrame], R]) -> ResultRows[R]:
         """Run a statement at once, and return its rows, whose ``toResult`` reads them."""
-        rows = cast(ConnectDataFrame, self.run(statement))
-        return ConnectRows(rows._plan, self._spark, read)
+        plan = cast(ConnectDataFrame, self.run(statement))._plan
+        rows: ConnectRows[R] = ConnectRows(plan, self._spark)
+        return rows._read_by(read)
 
 
 class ConnectUpkeepTable(TableMethods, DeltaTable):

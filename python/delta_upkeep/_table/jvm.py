@@ -59,7 +59,8 @@ class JvmTable:
 
     def result(self, statement: Statement, read: Callable[[DataFrame], R]) -> ResultRows[R]:
         """Run a statement at once, and return its rows, whose ``toResult`` reads them."""
-        return ClassicRows(self._run(statement), self._spark, read)
+        rows: ClassicRows[R] = ClassicRows(self._run(statement), self._spark)
+        return rows._read_by(read)
 
     def _run(self, statement: Statement) -> JavaObject:
         with errors.by_family(), progress.shown(self._spark):

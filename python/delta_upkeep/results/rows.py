@@ -18,7 +18,12 @@ class ResultRows(DataFrame, Generic[R]):
     The statement has run when the method returns. What is done with the rows does not run it again.
     """
 
+    # Not an argument of the constructor: PySpark before 4.2 calls that with two.
     _read: Callable[[DataFrame], R]
+
+    def _read_by(self, read: Callable[[DataFrame], R]) -> ResultRows[R]:
+        self._read = read
+        return self
 
     def toResult(self) -> R:
         """Read the rows as a frozen dataclass of :mod:`delta_upkeep.results`.
