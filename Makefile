@@ -27,6 +27,7 @@ SBT_VERSION := $(shell sed -n 's/^sbt.version=//p' project/build.properties)
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
+SPHINX = $(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c python/docs -d build/doctrees
 # Two Spark sessions: tests wait more than they compute.
 PYTEST = $(1)/bin/python -m pytest -c tests/pytest.ini --rootdir=. -n 2 --dist loadgroup --durations 10
 SBT_JAR := $(VENV)/sbt/sbt-launch.jar
@@ -158,11 +159,17 @@ dist: $(WHEEL) publish-local $(VENV)/.dist ## Build and check a release in dist:
 	$(BIN)/twine check --strict $(WHEEL) dist/*.tar.gz
 
 .PHONY: docs
-docs: setup ## Build the pages of both APIs in build/docs
+docs: setup $(SBT_JAR) ## Build the site in build/docs: guide, Python API, Scaladoc; a dead link between its pages fails
 	$(SBT) upkeep/doc </dev/null
 	rm -rf build/docs
-	$(BIN)/pdoc --output-directory build/docs/python --docformat google delta_upkeep
+	$(SPHINX) -b html . build/docs
+	cp build/docs/README.html build/docs/index.html
 	cp -r scala/target/scala-2.13/api build/docs/scala
+	$(BIN)/python project/check_links.py build/docs >build/links.txt || { cat build/links.txt; exit 1; }
+
+.PHONY: links
+links: setup ## Ask the web for every page that the guide links to
+	$(SPHINX) -b linkcheck . build/links
 
 .PHONY: format
 format: $(SBT_JAR) ## Format Scala and Python

@@ -24,9 +24,9 @@ else
 fi
 
 if ! command -v "$python" >/dev/null; then
-  need "Python 3.10 or newer; there is no '$python'. Install it or set PYTHON=/path/to/python3."
-elif ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))'; then
-  need "Python 3.10 or newer; '$python' is $("$python" -V 2>&1). Set PYTHON=/path/to/a/newer/python3."
+  need "Python 3.11 or newer; there is no '$python'. Install it or set PYTHON=/path/to/python3."
+elif ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+  need "Python 3.11 or newer; '$python' is $("$python" -V 2>&1). Set PYTHON=/path/to/a/newer/python3."
 elif ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
   need "Python's venv module for '$python'. On Debian and Ubuntu: apt-get install python3-venv."
 fi

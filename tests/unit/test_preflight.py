@@ -53,7 +53,7 @@ def test_names_the_java_that_is_too_old(tools: Path):
     [
         ("java", "Java 17"),
         ("javac", "javac"),
-        ("python3", "Python 3.10"),
+        ("python3", "Python 3.11"),
         ("git", "git"),
     ],
 )

@@ -1,0 +1,63 @@
+"""The site: README, the guide and the API of Python. `make docs` builds it with Sphinx.
+
+The sources are Markdown files where they are, so that their links work in the repository too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from delta_upkeep import __version__
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+project = "Delta Upkeep"
+release = __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+
+root_doc = "README"
+MEASURED = "tests/bench/results/"
+include_patterns = ["README.md", "python/docs/**.md", f"{MEASURED}**.md"]
+exclude_patterns = [".*", "build", "dist", "project", "scala", "target"]
+
+# Headings have the anchors that they have in the repository.
+myst_heading_anchors = 4
+
+autodoc_default_options = {"members": True, "inherited-members": "DeltaTable"}
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+
+html_theme = "furo"
+html_title = f"Delta Upkeep {release}"
+html_copy_source = False
+
+CONTENTS = """
+```{toctree}
+:hidden:
+:caption: Guide
+
+python/docs/platforms
+python/docs/catalogs
+```
+
+```{toctree}
+:hidden:
+:caption: API
+
+python/docs/api
+```
+"""
+
+
+def setup(app: Sphinx) -> None:
+    """Give pages what they have no use for in the repository."""
+
+    def complete(_: Sphinx, name: str, source: list[str]) -> None:
+        if name == root_doc:
+            source[0] += CONTENTS
+        elif name.startswith(MEASURED):
+            # Other pages link to them; the table of contents does not.
+            source[0] = f"---\norphan: true\n---\n{source[0]}"
+
+    app.connect("source-read", complete)
