@@ -5,6 +5,7 @@ The sources are Markdown files where they are, so that their links work in the r
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from delta_upkeep import __version__
@@ -32,22 +33,18 @@ html_theme = "furo"
 html_title = f"Delta Upkeep {release}"
 html_copy_source = False
 
-CONTENTS = """
-```{toctree}
-:hidden:
-:caption: Guide
-
-python/docs/platforms
-python/docs/catalogs
-```
-
-```{toctree}
-:hidden:
-:caption: API
-
-python/docs/api
-```
-"""
+# The pages of the guide in order; others come last.
+GUIDE = ["results", "platforms", "catalogs", "api"]
+OTHERS = {page.stem for page in Path(__file__).parent.glob("*.md")}.difference(GUIDE)
+CONTENTS = "\n".join(
+    [
+        "```{toctree}",
+        ":hidden:",
+        "",
+        *(f"python/docs/{page}" for page in (*GUIDE, *sorted(OTHERS))),
+        "```",
+    ]
+)
 
 
 def setup(app: Sphinx) -> None:
@@ -55,7 +52,7 @@ def setup(app: Sphinx) -> None:
 
     def complete(_: Sphinx, name: str, source: list[str]) -> None:
         if name == root_doc:
-            source[0] += CONTENTS
+            source[0] += f"\n{CONTENTS}\n"
         elif name.startswith(MEASURED):
             # Other pages link to them; the table of contents does not.
             source[0] = f"---\norphan: true\n---\n{source[0]}"
