@@ -39,7 +39,7 @@ class HealthReport:
 
     @property
     def severity(self) -> str:
-        """The worst severity of the checks: ``ok``, ``info``, ``warning`` or ``critical``."""
+        """The worst severity of the checks, of ``ok``, ``info``, ``warning`` and ``critical``."""
         return worst_severity(self.checks)
 
     def __getitem__(self, check: str) -> HealthCheck:

@@ -28,6 +28,8 @@ myst_heading_anchors = 4
 autodoc_default_options = {"members": True, "inherited-members": "DeltaTable"}
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+# "One row: path, version" is what a method returns, not its type.
+napoleon_use_rtype = False
 
 html_theme = "furo"
 html_title = f"Delta Upkeep {release}"
