@@ -25,7 +25,11 @@ exclude_patterns = [".*", "build", "dist", "project", "scala", "target"]
 # Headings have the anchors that they have in the repository.
 myst_heading_anchors = 4
 
-autodoc_default_options = {"members": True, "inherited-members": "DeltaTable"}
+autodoc_default_options = {
+    "members": True,
+    # From the classes of the package, but not from theirs.
+    "inherited-members": "DeltaTable,DeltaOptimizeBuilder,Exception,BaseException",
+}
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 # "One row: path, version" is what a method returns, not its type.
