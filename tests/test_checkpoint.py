@@ -11,17 +11,10 @@ from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from foreign.delta_rs import adds_by_delta_rs, ids_by_delta_rs, tombstones_by_delta_rs
+from foreign.kernel import adds_by_kernel, files_by_kernel, has_kernel, tombstones_by_kernel
 from support.processes import DELTA
 from support.sessions import as_arrow
-from support.strangers import (
-    adds_by_delta_rs,
-    adds_by_kernel,
-    files_by_kernel,
-    has_kernel,
-    ids_by_delta_rs,
-    tombstones_by_delta_rs,
-    tombstones_by_kernel,
-)
 
 
 def hide_older_commits(t: Table) -> None:

@@ -13,9 +13,10 @@ from pyspark.sql import Row, SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import UpkeepTable
+from foreign.delta_rs import ids_by_delta_rs
+from foreign.kernel import has_kernel, ids_by_kernel
 from support.processes import DELTA
 from support.sessions import session_conf
-from support.strangers import has_kernel, ids_by_delta_rs, ids_by_kernel
 
 # Since 3.3 Delta writes a checksum of each version.
 FILES_OF_COMMIT = 1 if DELTA < (3, 3) else 2

@@ -13,15 +13,10 @@ from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from foreign.delta_rs import ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
+from foreign.kernel import has_kernel, ids_by_kernel
 from support.processes import DELTA, FINDS_DROPPED_COLUMNS, LINE
 from support.sessions import meanwhile, session_conf
-from support.strangers import (
-    has_kernel,
-    ids_by_delta_rs,
-    ids_by_duckdb,
-    ids_by_kernel,
-    ids_by_pyarrow,
-)
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
 

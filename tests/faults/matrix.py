@@ -22,9 +22,10 @@ from pyspark.sql import SparkSession
 
 from faults import killed_process
 from faults.scenarios import Scenario, newest
+from foreign.delta_rs import ids_by_delta_rs
+from foreign.kernel import ids_by_kernel
 from support.processes import CLEAN, ROOT
 from support.sessions import meanwhile, session_conf
-from support.strangers import ids_by_delta_rs, ids_by_kernel
 
 FAULTS = (
     "crash",

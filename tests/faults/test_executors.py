@@ -17,8 +17,9 @@ from faults import cluster_process
 from faults.cluster import standalone_cluster
 from faults.cluster_process import FILES, PARTITIONS, ROWS
 from faults.matrix import LONG_AGO, data_files, leftovers, live_files, vacuumed
+from foreign.delta_rs import ids_by_delta_rs
+from foreign.kernel import files_by_kernel
 from support.processes import ROOT, run
-from support.strangers import files_by_kernel, ids_by_delta_rs
 
 # A cluster for all of them.
 pytestmark = pytest.mark.xdist_group("cluster")

@@ -16,9 +16,10 @@ from pyspark.sql import SparkSession
 
 from faults import storm_process
 from faults.scenarios import expired, is_cleaned, newest
+from foreign.delta_rs import ids_by_delta_rs
+from foreign.kernel import has_kernel, ids_by_kernel
 from support.processes import CLEAN, ROOT, TEST_JAR
 from support.sessions import after_next
-from support.strangers import has_kernel, ids_by_delta_rs, ids_by_kernel
 
 SEED = os.environ.get("TORTURE_SEED", "42")
 SECONDS = os.environ.get("STORM_SECONDS", "8")

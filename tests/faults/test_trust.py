@@ -19,8 +19,9 @@ from pyspark.sql import SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import UpkeepTable
+from foreign.delta_rs import ids_by_delta_rs
+from foreign.kernel import tombstones_by_kernel
 from support.sessions import session_conf
-from support.strangers import ids_by_delta_rs, tombstones_by_kernel
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
 

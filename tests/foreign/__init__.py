@@ -1,1 +1,1 @@
-"""Tables that others wrote: types, values, rows, writers, statistics, readers."""
+"""Tables that others write and read: types, values, rows, writers, statistics, readers."""

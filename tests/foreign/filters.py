@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import operator
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as fn
@@ -17,11 +18,17 @@ from pyspark.sql import types as t
 
 from foreign.extremes import WIDE, has_calendar_date
 from foreign.raw_texts import is_raw, utf8
-from foreign.rows import order
+from foreign.rows import leaves_of, order
 from foreign.types import EPOCH
 from foreign.values import Style, as_float, draw_leaf
 
-OPERATORS = ("=", "<", ">", "<=", ">=", "null", "not null")
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "=": operator.eq,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+}
 
 
 @dataclass(frozen=True)
@@ -39,14 +46,7 @@ class Filter:
             return column.isNull()
         if self.operator == "not null":
             return column.isNotNull()
-        value = literal(self.value, self.kind)
-        if self.operator == "=":
-            return column == value
-        if self.operator == "<":
-            return column < value
-        if self.operator == ">":
-            return column > value
-        return column <= value if self.operator == "<=" else column >= value
+        return COMPARE[self.operator](column, literal(self.value, self.kind))
 
     def matches(self, value: Any) -> bool:
         """Tell what Spark's semantics say: NaN is above all, and zeros are equal."""
@@ -54,14 +54,7 @@ class Filter:
             return value is None
         if value is None or self.operator == "not null":
             return value is not None
-        left, right = order(value), order(self.value)
-        if self.operator == "=":
-            return bool(left == right)
-        if self.operator == "<":
-            return bool(left < right)
-        if self.operator == ">":
-            return bool(left > right)
-        return bool(left <= right) if self.operator == "<=" else bool(left >= right)
+        return bool(COMPARE[self.operator](order(value), order(self.value)))
 
     @property
     def has_nan(self) -> bool:
@@ -69,16 +62,29 @@ class Filter:
         is_float = isinstance(self.kind, (t.FloatType, t.DoubleType))
         return is_float and self.operator not in ("null", "not null")
 
-    def right_counts(self, count: int, nans: int) -> tuple[int, int]:
-        """Give the counts with NaN above nothing, as for pyarrow, and above all, as for Spark.
 
-        ``count`` is the latter, ``nans`` the number of NaN in the column.
-        """
-        if not self.has_nan:
-            return count, count
-        if math.isnan(self.value):
-            return 0, count
-        return count - (nans if self.matches(math.nan) else 0), count
+class Drawn(NamedTuple):
+    """A filter, how many rows match it as Spark compares, and what readers disagree about."""
+
+    filter: Filter
+    count: int
+    nans: int  # rows of the column that are NaN, if that matters
+    zeros: int  # matching rows that equal the value, if that is a zero
+
+    @classmethod
+    def of(cls, f: Filter, values: list[Any]) -> Drawn:
+        nans = sum(v is not None and math.isnan(v) for v in values) if f.has_nan else 0
+        is_zero = f.has_nan and f.value == 0
+        found = [v for v in values if f.matches(v)]
+        return cls(f, len(found), nans, sum(v == 0 for v in found) if is_zero else 0)
+
+    def truths(self) -> tuple[int, int]:
+        """Give the counts with NaN above nothing, as for pyarrow, and above all, as for Spark."""
+        if not self.filter.has_nan:
+            return self.count, self.count
+        if math.isnan(self.filter.value):
+            return 0, self.count
+        return self.count - (self.nans if self.filter.matches(math.nan) else 0), self.count
 
 
 def literal(value: Any, kind: t.DataType) -> Column:
@@ -96,29 +102,15 @@ def literal(value: Any, kind: t.DataType) -> Column:
 
 def draw_filters(
     schema: t.StructType, columns: list[list[Any]], rng: random.Random, most: int
-) -> list[tuple[Filter, int]]:
+) -> list[Drawn]:
     """Draw filters, each with the number of rows that match it."""
-    leaves = list(_leaves(schema.fields, columns))
-    drawn: list[tuple[Filter, int]] = []
+    lists = (t.ArrayType, t.MapType)
+    leaves = [leaf for leaf in leaves_of(schema, columns) if not isinstance(leaf[1], lists)]
+    drawn: list[Drawn] = []
     for path, kind, values in rng.sample(leaves, len(leaves)):
         for f in _of_leaf(path, kind, values, rng):
-            drawn.append((f, sum(map(f.matches, values))))
+            drawn.append(Drawn.of(f, values))
     return drawn if len(drawn) <= most else rng.sample(drawn, most)
-
-
-def _leaves(
-    fields: Sequence[t.StructField], columns: list[list[Any]], above: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], t.DataType, list[Any]]]:
-    for f, column in zip(fields, columns, strict=True):
-        path = (*above, f.name)
-        if isinstance(f.dataType, t.StructType):
-            children = [
-                [v and v[child.name] for v in column]  # a struct is never empty
-                for child in f.dataType.fields
-            ]
-            yield from _leaves(f.dataType.fields, children, path)
-        elif not isinstance(f.dataType, (t.ArrayType, t.MapType)):
-            yield path, f.dataType, column
 
 
 def _of_leaf(
@@ -141,7 +133,7 @@ def _of_leaf(
         wanted = [value for value in wanted if has_calendar_date(value, kind)]
     for value in rng.sample(wanted, min(4, len(wanted))):
         if not isinstance(value, (str, bytes)) or len(value) < 1000:
-            yield Filter(path, kind, rng.choice(OPERATORS[:5]), value)
+            yield Filter(path, kind, rng.choice(list(COMPARE)), value)
 
 
 def _neighbours(value: Any, kind: t.DataType, step: int) -> list[Any]:

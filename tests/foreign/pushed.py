@@ -13,7 +13,7 @@ import pyarrow.dataset as pads
 from deltalake import QueryBuilder
 from pyspark.sql import types as t
 
-from foreign.filters import Filter
+from foreign.filters import COMPARE, Filter
 from foreign.types import STORED, arrow_type
 
 _ARROW = pads.ParquetFileFormat(coerce_int96_timestamp_unit="us")
@@ -37,16 +37,6 @@ def _scalar(f: Filter) -> pa.Scalar:
     return pa.scalar(f.value, arrow_type(f.kind, STORED)).cast(arrow_type(f.kind))
 
 
-def _compared(column: Any, f: Filter, value: Any) -> Any:
-    return {
-        "=": lambda: column == value,
-        "<": lambda: column < value,
-        ">": lambda: column > value,
-        "<=": lambda: column <= value,
-        ">=": lambda: column >= value,
-    }[f.operator]()
-
-
 def count_by_pyarrow(file: str, f: Filter) -> int:
     rows = pads.dataset(file, format=_ARROW)
     column = pads.field(*f.path)
@@ -57,7 +47,7 @@ def count_by_pyarrow(file: str, f: Filter) -> int:
         found = rows.schema.field(f.path[0]).type
         if pa.types.is_timestamp(found):  # INT96 has no zone
             value = pa.scalar(f.value, pa.int64()).cast(pa.timestamp("us", found.tz))
-        condition = _compared(column, f, value)
+        condition = COMPARE[f.operator](column, value)
     return int(rows.count_rows(filter=condition))
 
 
@@ -92,7 +82,7 @@ def count_by_polars(file: str, f: Filter) -> int:
     if f.operator in ("null", "not null"):
         condition = column.is_null() if f.operator == "null" else column.is_not_null()
     else:
-        condition = _compared(column, f, polars.lit(_scalar(f).as_py()))
+        condition = COMPARE[f.operator](column, polars.lit(_scalar(f).as_py()))
     rows = polars.scan_parquet(file, glob=False, hive_partitioning=False)
     return int(rows.filter(condition).select(polars.len()).collect().item())
 

@@ -8,6 +8,8 @@ import string
 import pyarrow as pa
 from pyspark.sql import types as t
 
+from foreign.types import rebuilt
+
 LOWER, UPPER = string.ascii_lowercase, string.ascii_uppercase
 CASES = (
     str.maketrans(LOWER, UPPER),
@@ -22,19 +24,10 @@ def draw_case(rng: random.Random) -> Case:
 
 
 def recased_schema(schema: t.StructType, case: Case) -> t.StructType:
-    return t.StructType(
-        [t.StructField(f.name.translate(case), recased_type(f.dataType, case)) for f in schema]
+    recased: t.StructType = rebuilt(
+        schema, lambda fields: [t.StructField(f.name.translate(case), f.dataType) for f in fields]
     )
-
-
-def recased_type(kind: t.DataType, case: Case) -> t.DataType:
-    if isinstance(kind, t.StructType):
-        return recased_schema(kind, case)
-    if isinstance(kind, t.ArrayType):
-        return t.ArrayType(recased_type(kind.elementType, case))
-    if isinstance(kind, t.MapType):
-        return t.MapType(recased_type(kind.keyType, case), recased_type(kind.valueType, case))
-    return kind
+    return recased
 
 
 def with_names(rows: pa.Table, names: list[str], types: list[pa.DataType]) -> pa.Table:

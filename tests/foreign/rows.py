@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -35,6 +36,20 @@ def python_columns(rows: pa.Table, schema: t.StructType) -> list[list[Any]]:
             column = column.cast(arrow_type(f.dataType, STORED if stored else ARROW), safe=stored)
         columns.append(to_python(column, f.dataType))
     return columns
+
+
+def leaves_of(
+    schema: t.StructType, columns: list[list[Any]], above: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], t.DataType, list[Any]]]:
+    """Give the path, the type and the values of everything but structs, lists as a whole."""
+    for f, column in zip(schema.fields, columns, strict=True):
+        path = (*above, f.name)
+        if isinstance(f.dataType, t.StructType):
+            # A struct is never empty.
+            children = [[v and v[name] for v in column] for name in f.dataType.names]
+            yield from leaves_of(f.dataType, children, path)
+        else:
+            yield path, f.dataType, column
 
 
 def rows_of(columns: list[list[Any]], schema: t.StructType) -> Rows:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import random
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import types as t
@@ -27,6 +29,26 @@ LEAVES: tuple[t.DataType, ...] = (
     t.TimestampType(),
     t.TimestampNTZType(),
 )
+OFTEN = (t.FloatType(), t.DoubleType(), t.StringType())
+KEYS: tuple[t.DataType, ...] = (
+    t.StringType(),
+    t.IntegerType(),
+    t.LongType(),
+    t.DateType(),
+    t.DecimalType(9, 2),
+    t.BooleanType(),
+)
+
+
+def draw_leaf_type(rng: random.Random) -> t.DataType:
+    """Draw a leaf; decimals are of any number of digits."""
+    kind = rng.choice([*LEAVES, *OFTEN])
+    return draw_decimal(rng) if isinstance(kind, t.DecimalType) else kind
+
+
+def draw_decimal(rng: random.Random) -> t.DecimalType:
+    precision = rng.choice([1, 4, 9, 10, 18, 19, 28, 38])
+    return t.DecimalType(precision, rng.choice([0, precision // 2, precision]))
 
 
 ARROW: dict[type[t.DataType], pa.DataType] = {
@@ -68,15 +90,22 @@ def arrow_type(
     return leaves[type(kind)]
 
 
-def without_last_fields(kind: t.DataType) -> t.DataType:
-    """Take the last field from every struct of two or more, as an older file would lack it."""
+def rebuilt(kind: t.DataType, change: Callable[[list[t.StructField]], list[t.StructField]]) -> Any:
+    """Give a type with the fields of its structs, at every depth, as `change` makes them."""
     if isinstance(kind, t.StructType):
-        kept = kind.fields[:-1] if len(kind.fields) > 1 else kind.fields
         return t.StructType(
-            [t.StructField(f.name, without_last_fields(f.dataType), f.nullable) for f in kept]
+            [
+                t.StructField(f.name, rebuilt(f.dataType, change), f.nullable)
+                for f in change(kind.fields)
+            ]
         )
     if isinstance(kind, t.ArrayType):
-        return t.ArrayType(without_last_fields(kind.elementType), kind.containsNull)
+        return t.ArrayType(rebuilt(kind.elementType, change), kind.containsNull)
     if isinstance(kind, t.MapType):
-        return t.MapType(kind.keyType, without_last_fields(kind.valueType))
+        return t.MapType(rebuilt(kind.keyType, change), rebuilt(kind.valueType, change))
     return kind
+
+
+def without_last_fields(kind: t.DataType) -> t.DataType:
+    """Take the last field from every struct of two or more, as an older file would lack it."""
+    return rebuilt(kind, lambda fields: fields[:-1] or fields)

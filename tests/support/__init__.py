@@ -1,1 +1,1 @@
-"""What tests share: sessions, tables of other writers, readers of other engines, checks."""
+"""What tests share: sessions, processes, tables to copy, traces."""

@@ -16,10 +16,10 @@ from deltalake import ColumnProperties, WriterProperties, write_deltalake
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
+from foreign.cases import SCHEMA
 from foreign.types import LEAVES
 from foreign.values import Style, arrow_table
 from foreign.writers import DuckDB, Polars, PyArrow, Spark, Writer, vary
-from support.splice_cases import SCHEMA
 from torture.avro_writer import Avro, takes
 from torture.java_writer import LISTS, MAPS, Java
 from torture.writers import ENCODINGS

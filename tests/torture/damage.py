@@ -9,15 +9,16 @@ from pathlib import Path
 
 from pyspark.errors import PySparkException
 
-from foreign.rows import Rows, difference, rows_of
-from torture.checks import Broken, columns_of
+from foreign.checks import Broken
+from foreign.checks.seen import rows_by_spark
+from foreign.rows import Rows, difference
 from torture.statements import short
-from torture.tables import Table
+from torture.tables import DraftedTable
 
 DAMAGED = "DELTA_UPKEEP.DATA_FILE_DAMAGED"
 
 
-def try_damaged_vector(table: Table, tally: Counter[str]) -> bool:
+def try_damaged_vector(table: DraftedTable, tally: Counter[str]) -> bool:
     """Run OPTIMIZE while a vector is damaged; tell whether the table is whole again afterwards.
 
     Delta may read a damaged vector, where nobody looks at the byte. OPTIMIZE may then do so too.
@@ -52,7 +53,7 @@ def try_damaged_vector(table: Table, tally: Counter[str]) -> bool:
     return True
 
 
-def check_rewrite(table: Table, before: Rows | None, version: int, vector: Path) -> None:
+def check_rewrite(table: DraftedTable, before: Rows | None, version: int, vector: Path) -> None:
     """Compare the rows of a commit that was made in spite of the damage."""
     after = rows_if_readable(table)
     if before is None and after is not None:
@@ -77,17 +78,17 @@ def flipped(file: Path, at: int, bit: int, keeps_checksum: bool) -> Iterator[Non
         file.write_bytes(content)
 
 
-def rows_if_readable(table: Table) -> Rows | None:
+def rows_if_readable(table: DraftedTable) -> Rows | None:
     """Read the table by Delta; None if it refuses."""
     table.forget()
-    schema = table.frame().schema
+    table.frame()
     try:
-        return rows_of(columns_of(table, schema), schema)
+        return rows_by_spark(table)
     except Exception:
         return None
 
 
-def optimize(table: Table) -> Exception | None:
+def optimize(table: DraftedTable) -> Exception | None:
     """Run OPTIMIZE, and give what it fails with."""
     table.forget()
     try:

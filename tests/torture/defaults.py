@@ -10,8 +10,6 @@ from foreign.values import Style, draw_values
 from torture.pools import Names
 from torture.sql_text import sql_of
 
-FEATURE = "allowColumnDefaults"
-
 
 def draw_defaults(
     names: Names, others: list[str], *, by_rows: bool

@@ -10,7 +10,7 @@ from pyspark.sql import types as t
 
 from torture.pools import Names
 from torture.sql_text import ddl, dotted, quoted
-from torture.tables import Table
+from torture.tables import DraftedTable
 from torture.widening import Path, leaves_of, types_of, wider_types
 
 # Shares of evolved tables:
@@ -19,7 +19,7 @@ WIDENED = 0.3  # some of whose types are widened too
 MOST_LEAVES = 40
 
 
-def evolve(table: Table, tally: Counter[str]) -> None:
+def evolve(table: DraftedTable, tally: Counter[str]) -> None:
     """Alter the schema a few times, and append by Spark after some of them."""
     rng = table.draft.rng
     is_mapped = table.is_mapped()
@@ -41,7 +41,7 @@ def evolve(table: Table, tally: Counter[str]) -> None:
             table.append(table.draft.part())
 
 
-def _set(table: Table, key: str, value: str, tally: Counter[str]) -> bool:
+def _set(table: DraftedTable, key: str, value: str, tally: Counter[str]) -> bool:
     try:
         table.spark.sql(f"ALTER TABLE {table.sql_name} SET TBLPROPERTIES ('{key}' = '{value}')")
     except Exception:
@@ -50,7 +50,7 @@ def _set(table: Table, key: str, value: str, tally: Counter[str]) -> bool:
     return True
 
 
-def _follow(table: Table) -> None:
+def _follow(table: DraftedTable) -> None:
     """Let later rows have the columns that the table has now."""
     partitions = set(table.partition_columns())
     held = [f for f in table.frame().schema if f.name not in partitions]
@@ -58,7 +58,7 @@ def _follow(table: Table) -> None:
     table.draft.mixed = False
 
 
-def draw_alteration(table: Table, is_mapped: bool, may_widen: bool) -> tuple[str, str]:
+def draw_alteration(table: DraftedTable, is_mapped: bool, may_widen: bool) -> tuple[str, str]:
     """Draw a statement, and the name of its kind."""
     draft, rng = table.draft, table.draft.rng
     partitions = set(table.partition_columns())

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as fn
 
-from torture.checks import Broken
+from foreign.checks import Broken
 from torture.statements import short
 
 

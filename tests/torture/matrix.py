@@ -19,14 +19,17 @@ from delta.tables import DeltaTable
 from pyspark.sql import SparkSession
 from pyspark.sql import types as t
 
-from foreign.filters import Filter, draw_filters
+from foreign.checks.answers import Asked
+from foreign.filters import Drawn, draw_filters
+from foreign.forged import ForeignFile, forge
 from foreign.readers import OF_ONE_BLOCK
 from foreign.rows import python_columns
-from foreign.table import ForeignFile, ForeignTable
+from foreign.strangers import panics
+from foreign.table import ForeignTable, forget
 from support.sessions import session_conf
 from torture.cells import CELLS, LONG, LONG_ROWS, WIDE, Cell, Given
 from torture.java_reader import JavaReader
-from torture.reading import Place, Reader, Texts, panics, read_columns, readers_of, texts_of
+from torture.reading import Place, Reader, Texts, read_columns, readers_of, texts_of
 from torture.run import KEPT, READABLE
 from torture.session import new_session
 from torture.statements import short
@@ -68,12 +71,11 @@ NOT_VERIFIED = {
 
 
 @dataclass
-class Seen:
+class SeenByReader:
     """What one reader saw of the inputs of a bin."""
 
     texts: Texts
-    # Of filters: the count before, and the truth.
-    counts: list[tuple[Filter, list[int]]] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
 
 
 class Matrix:
@@ -91,7 +93,7 @@ class Matrix:
         folder = self.root / cell.name
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        forget(self.spark)
         try:
             problems = Trial(self, cell, seed, folder).run()
         except Exception:  # of the harness itself: as bad
@@ -161,7 +163,7 @@ class Trial:
                 how = rng.choice(["none", "count", "full"])
                 given = Given(writer.writer, some)
                 files.append(ForeignFile(given, rows=0, stats=how, partition=name))
-        table = ForeignTable.of(self.matrix.spark, self.folder, cell.schema, files, BIN)
+        table = forge(self.matrix.spark, self.folder, cell.schema, files, BIN)
         if rng.random() < CONVERTED:
             self._convert(table)
         return table
@@ -213,10 +215,9 @@ class Trial:
 
     def _place(self, table: ForeignTable, name: str) -> Place:
         files = sorted(table.file_of(add) for add in table.adds(name).values())
-        version = max(version for version, _ in table.actions())
-        return Place(table.path, version, name, tuple(files))
+        return Place(table.path, table.version(), name, tuple(files))
 
-    def _see(self, table: ForeignTable, name: str) -> dict[str, Seen]:
+    def _see(self, table: ForeignTable, name: str) -> dict[str, SeenByReader]:
         """Read by all; a reader that reads no column, or not as it was written, leaves it out."""
         schema = self.cell.schema
         place = self._place(table, name)
@@ -237,30 +238,15 @@ class Trial:
                 self._leave_out(reader, column, "reads otherwise than written", "")
             for column in texts:
                 self.tally[f"{reader} reads {column}"] += 1
-            found[reader] = Seen(texts)
-            for f, count in filters:
-                if f.path[0] in texts:
-                    self._ask(by, place, f, self._truths(f, count, truth), found[reader])
+            found[reader] = SeenByReader(texts)
+            found[reader].asked = [
+                a for d in filters if d.filter.path[0] in texts for a in ask(reader, by, place, d)
+            ]
         return found
 
     def _leave_out(self, reader: str, column: str, what: str, error: str) -> None:
         family = self.cell.name.split("-")[0]
         self.tally[f"{reader} {what} {column} of {family}: {error:.80}"] += 1
-
-    def _truths(self, f: Filter, count: int, texts: Texts) -> tuple[int, int]:
-        """Count with NaN above nothing, as for pyarrow, and above all, as for the others."""
-        return f.right_counts(count, texts[f.path[0]].count("nan") if f.has_nan else 0)
-
-    def _ask(
-        self, by: Reader, place: Place, f: Filter, truths: tuple[int, int], seen: Seen
-    ) -> None:
-        try:
-            with panics():
-                count = by.count(place, f)
-        except Exception:  # it has no such filter
-            return
-        if count is not None:
-            seen.counts.append((f, [count, *truths]))
 
     def _optimize(self, table: ForeignTable) -> None:
         cell = self.cell
@@ -291,7 +277,7 @@ class Trial:
                 elif b.status != "committed":
                     self.problems.append(f"bin {b.partition} is {b.status}: {b.reason}")
 
-    def _compare(self, table: ForeignTable, name: str, before: dict[str, Seen]) -> None:
+    def _compare(self, table: ForeignTable, name: str, before: dict[str, SeenByReader]) -> None:
         place = self._place(table, name)
         forms: list[str] = []
         for file in place.files:
@@ -316,9 +302,9 @@ class Trial:
                 told = _difference(seen.texts.get(column, now), now)
                 if told:
                     self.problems.append(f"{where}: {column} is read otherwise: {told}")
-            for f, counts in seen.counts:
-                if f.path[0] not in errors:
-                    self._count_again(by, place, f, sorted(counts), where)
+            for a in seen.asked:
+                if a.filter.path[0] not in errors:
+                    self._count_again(by, place, a, where)
 
     def _is_of_spark(self, reader: str, name: str, column: str, error: str) -> bool:
         """Tell whether polars lacks the encoding that Spark has for long decimals in version 2."""
@@ -328,20 +314,26 @@ class Trial:
         by_rows = name in self.by_rows and is_long is not None
         return reader == "polars" and by_rows and "DeltaByteArray" in error
 
-    def _count_again(
-        self, by: Reader, place: Place, f: Filter, expected: list[int], where: str
-    ) -> None:
-        """Count once more: what was wrong before may stay so, or come nearer to the truth."""
+    def _count_again(self, by: Reader, place: Place, asked: Asked, where: str) -> None:
         try:
             with panics():
-                now = by.count(place, f)
+                now = by.count(place, asked.filter)
         except Exception as e:
-            self.problems.append(f"{where}: {f} fails now: {e!s:.300}")
+            self.problems.append(f"{where}: {asked.filter} fails now: {e!s:.300}")
             return
         self.tally["filters compared"] += 1
-        if now is None or not expected[0] <= now <= expected[-1]:
-            told = f"{where}: {f} finds {now} rows, not {expected[0]} to {expected[-1]}"
-            self.problems.append(told)
+        if not asked.allows(now):
+            self.problems.append(f"{where}: {asked} finds {now} rows")
+
+
+def ask(reader: str, by: Reader, place: Place, drawn: Drawn) -> list[Asked]:
+    """Count before; none where the reader has no such filter."""
+    try:
+        with panics():
+            count = by.count(place, drawn.filter)
+    except Exception:  # it has no such filter
+        return []
+    return [] if count is None else [Asked(reader, drawn.filter, (count, *drawn.truths()))]
 
 
 def _difference(before: list[str], now: list[str]) -> str | None:

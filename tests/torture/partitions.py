@@ -14,9 +14,9 @@ from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
 from foreign.filters import literal
+from foreign.forged import HIVE_NULL
 from foreign.types import EPOCH
 
-HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 # 2024-11-03 05:30 and 06:30 are both 01:30 in New York; the others in Berlin, and on Lord Howe.
 REPEATED = [1730611800, 1730615400, 1729989000, 1729992600, 1712413800, 1712415600]
 TIMES = [second * 1_000_000 for second in REPEATED] + [0, -1, 1730611800_000_001]

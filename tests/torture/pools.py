@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 from pyspark.sql import types as t
 
+from foreign.types import KEYS, draw_decimal, draw_leaf_type
+
 # Words that mean something to a parser, or to a convention of lists and maps.
 WORDS = tuple(
     """
@@ -26,46 +28,10 @@ ODD = (
 PUNCTUATION = " ,;{}()=\t\n.`\"'/\\%#?:&*[]<>|~@$+-"
 LETTERS = string.ascii_letters + string.digits + "_"
 
-KEYS: tuple[t.DataType, ...] = (
-    t.StringType(),
-    t.IntegerType(),
-    t.LongType(),
-    t.DateType(),
-    t.DecimalType(9, 2),
-    t.BooleanType(),
-)
-
-
-def draw_leaf_type(rng: random.Random) -> t.DataType:
-    precision = rng.choice([1, 4, 9, 10, 18, 19, 28, 38])
-    decimal = t.DecimalType(precision, rng.choice([0, precision // 2, precision]))
-    return rng.choice(
-        [
-            t.BooleanType(),
-            t.ByteType(),
-            t.ShortType(),
-            t.IntegerType(),
-            t.LongType(),
-            t.FloatType(),
-            t.DoubleType(),
-            t.FloatType(),
-            t.DoubleType(),
-            decimal,
-            decimal,
-            t.StringType(),
-            t.StringType(),
-            t.BinaryType(),
-            t.DateType(),
-            t.TimestampType(),
-            t.TimestampNTZType(),
-        ]
-    )
-
 
 def draw_mixed_type(rng: random.Random) -> t.DataType:
     """Draw a type that writers store in different ways, or a list or a struct of it."""
-    precision = rng.choice([4, 9, 10, 18, 19, 38])
-    decimal = t.DecimalType(precision, rng.choice([0, 2, precision // 2]))
+    decimal = draw_decimal(rng)
     leaf = rng.choice(
         [t.TimestampType(), t.TimestampType(), t.TimestampNTZType(), decimal, decimal]
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -14,14 +13,12 @@ from deltalake import DeltaTable as DeltaRs
 from deltalake import QueryBuilder
 from pyspark.sql import types as t
 
+from foreign.checks.answers import COUNT_IN_FILE
 from foreign.filters import Filter
-from foreign.pushed import count_by_delta_rs, count_by_duckdb, count_by_polars, count_by_pyarrow
-from foreign.readers import by_duckdb, by_polars, by_pyarrow
-from foreign.rows import Rows, canonical, python_columns, rows_of
+from foreign.pushed import count_by_delta_rs, count_by_polars
+from foreign.rows import canonical, python_columns
+from foreign.strangers import FILE_READERS, ReadFile, panics
 from torture.java_reader import JavaReader
-from torture.tables import Table
-
-ReadFile = Callable[..., pa.Table]  # of a file, and of some of its columns or all
 
 
 @dataclass(frozen=True)
@@ -87,24 +84,12 @@ class OfTables:
 
 
 def readers_of(java: JavaReader) -> dict[str, Reader]:
+    counts = {**COUNT_IN_FILE, "polars": count_by_polars}
     return {
-        "pyarrow": OfFiles(_by_arrow(by_pyarrow), count_by_pyarrow),
-        "duckdb": OfFiles(_by_arrow(by_duckdb), count_by_duckdb),
-        "polars": OfFiles(_by_arrow(by_polars), count_by_polars),
+        **{name: OfFiles(_by_arrow(read), counts[name]) for name, read in FILE_READERS.items()},
         "parquet-java": OfFiles(java.columns, java.count),
         "delta-rs": OfTables(),
     }
-
-
-@contextmanager
-def panics() -> Iterator[None]:
-    """Take the panics of Rust, which are no `Exception`, for one."""
-    try:
-        yield
-    except BaseException as e:
-        if type(e).__name__ != "PanicException":
-            raise
-        raise RuntimeError(f"panic: {e}") from e
 
 
 Texts = dict[str, list[str]]  # of every column, by the ids of the rows
@@ -137,35 +122,3 @@ def texts_of(columns: list[list[Any]], schema: t.StructType) -> Texts:
         f.name: [repr(canonical(column[i], f.dataType)) for i in order]
         for f, column in zip(schema.fields, columns, strict=True)
     }
-
-
-FILE_READERS: dict[str, ReadFile] = {
-    "pyarrow": by_pyarrow,
-    "duckdb": by_duckdb,
-    "polars": by_polars,
-}
-
-
-def rows_by_files(table: Table, reader: ReadFile, schema: t.StructType) -> Rows:
-    """Read the live files, one by one, without their partition values."""
-    found: Rows = Rows()
-    for file in table.files():
-        found += rows_of(python_columns(reader(file), schema), schema)
-    return found
-
-
-def rows_by_delta_rs(table: Table, schema: t.StructType) -> Rows:
-    """Read the whole table, partition columns too."""
-    query = QueryBuilder().register("t", DeltaRs(str(table.path)))
-    return rows_of(python_columns(pa.table(query.execute("SELECT * FROM t")), schema), schema)
-
-
-def strangers_of(table: Table, whole: t.StructType) -> dict[str, Callable[[], Rows]]:
-    """Give every reader; those of files read the columns that files hold."""
-    held = t.StructType([f for f in whole.fields if f.name not in table.partition_columns()])
-
-    def of_files(reader: ReadFile) -> Callable[[], Rows]:
-        return lambda: rows_by_files(table, reader, held)
-
-    found = {name: of_files(reader) for name, reader in FILE_READERS.items()}
-    return {**found, "delta-rs": lambda: rows_by_delta_rs(table, whole)}

@@ -14,8 +14,10 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from foreign.checks import Broken
+from foreign.checks.seen import Seen
+from foreign.table import forget
 from support.sessions import session_conf
-from torture.checks import Broken, Seen
 from torture.damage import try_damaged_vector
 from torture.draft import Draft
 from torture.evolution import evolve
@@ -23,7 +25,7 @@ from torture.large import try_large
 from torture.plan import Plan
 from torture.session import new_session
 from torture.statements import Statements, draw_conf, short
-from torture.tables import ORIGINS, Table, delete_by_vectors
+from torture.tables import ORIGINS, DraftedTable, delete_by_vectors
 from torture.widening import can_be_widened, widen
 
 LARGE = 0.03  # the share of tables whose rows take gigabytes
@@ -53,7 +55,7 @@ class Torture:
         folder.mkdir(parents=True)
         rng = random.Random(seed)
         notes: list[str] = []
-        self.spark.sparkContext._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        forget(self.spark)
         try:
             plan = Plan.of(seed)
             conf = READABLE | draw_conf(plan, rng, notes) | (FEW_ROWS if is_large(seed) else {})
@@ -94,10 +96,10 @@ class Torture:
                 self._widen(table)
             if plan.evolved:
                 evolve(table, self.tally)
-            seen = Seen.of(table, rng, self.tally)
+            seen = Seen.of(table, rng, self.tally, notes)
             if plan.hidden:
                 self._delete_by_vectors(table)
-                seen = Seen.of(table, rng, Counter()).with_those_of(seen)
+                seen = Seen.of(table, rng, Counter(), notes).with_those_of(seen)
         except Exception as e:  # a table that nobody can make or read says nothing of us
             self.tally[f"{origin}: not made or not read by Delta"] += 1
             (self.root / "unreadable.txt").open("a").write(f"{folder.name} {origin} {short(e)}\n")
@@ -114,7 +116,7 @@ class Torture:
         if rng.random() < 0.4:
             self._again(table, statements, rng)
 
-    def _widen(self, table: Table) -> None:
+    def _widen(self, table: DraftedTable) -> None:
         try:
             widen(table)
         except Exception as e:  # what Delta has not widened stays as it is
@@ -123,7 +125,7 @@ class Torture:
         else:
             self.tally["widened types: written"] += 1
 
-    def _delete_by_vectors(self, table: Table) -> None:
+    def _delete_by_vectors(self, table: DraftedTable) -> None:
         try:
             delete_by_vectors(table)
         except Exception as e:  # what Delta cannot delete stays
@@ -141,11 +143,11 @@ class Torture:
         for check in (seen.check_rows, seen.check_filters, seen.check_strangers):
             check(statement)
 
-    def _again(self, table: Table, statements: Statements, rng: random.Random) -> None:
+    def _again(self, table: DraftedTable, statements: Statements, rng: random.Random) -> None:
         """Append by Spark, and go round once more."""
         try:
             table.append(table.draft.part())
-            seen = Seen.of(table, rng, Counter())
+            seen = Seen.of(table, rng, Counter(), table.draft.notes)
         except Exception as e:
             self.tally[f"append by Spark refused: {type(e).__name__}"] += 1
             return

@@ -7,11 +7,12 @@ from collections import Counter
 
 from pyspark.sql import types as t
 
+from foreign.checks import Broken
+from foreign.checks.seen import CASE_SENSITIVE, Seen
 from support.sessions import session_conf
-from torture.checks import CASE_SENSITIVE, Broken, Seen
 from torture.plan import Plan
 from torture.sql_text import quoted
-from torture.tables import Table
+from torture.tables import DraftedTable
 
 DELTA = "spark.databricks.delta"
 CODECS = ("snappy", "zstd", "gzip", "none", "lz4_raw", "lz4", "lz4", "lz4", "lz4")
@@ -72,7 +73,7 @@ def short(e: Exception) -> str:
 class Statements:
     """Statements on one table."""
 
-    def __init__(self, table: Table, rng: random.Random, tally: Counter[str]) -> None:
+    def __init__(self, table: DraftedTable, rng: random.Random, tally: Counter[str]) -> None:
         self.table = table
         self.rng = rng
         self.tally = tally
@@ -146,6 +147,6 @@ class Statements:
                 raise Broken(f"{statement} failed: {short(e)}") from e
             self.table.forget()
             seen.check_rows(statement)
-        seen.filters = seen.filters[:4]
+        seen.asked = seen.asked[:4]
         seen.check_filters("after all")
         seen.check_strangers("after all")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-import re
 import uuid
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,39 +16,24 @@ from deltalake import WriterProperties, write_deltalake
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as t
 
+from foreign.forged import add_of, write_log
 from foreign.stats import stats_of
+from foreign.table import ForeignTable
 from foreign.types import STORED, arrow_type
 from support.sessions import session_conf
-from torture.defaults import FEATURE
 from torture.draft import Draft, Part
 from torture.partitions import column_of, hive_folder, text_of
 from torture.sql_text import ddl, quoted
 
-NTZ = '"timestamp_ntz"'
+MAPPING = "delta.columnMapping.mode"
 
 
-@dataclass
-class Table:
-    """A table at a path, and what was drawn for it."""
+class DraftedTable(ForeignTable):
+    """A table that was drawn: later rows and columns are drawn from its draft."""
 
-    spark: SparkSession
-    path: Path
-    draft: Draft
-
-    @property
-    def sql_name(self) -> str:
-        return f"delta.`{self.path}`"
-
-    def frame(self, version: int | None = None) -> DataFrame:
-        reader = self.spark.read.format("delta")
-        if version is not None:
-            reader = reader.option("versionAsOf", version)
-        return reader.load(str(self.path))
-
-    def version(self) -> int:
-        """Give the newest version that the log names, not what a session remembers."""
-        names = (file.name for file in (self.path / "_delta_log").iterdir())
-        return max(int(name[:20]) for name in names if re.fullmatch(r"\d{20}\.json", name))
+    def __init__(self, spark: SparkSession, path: Path, draft: Draft) -> None:
+        super().__init__(spark, path)
+        self.draft = draft
 
     def has_grown_since(self, version: int) -> bool:
         """Tell whether the commits after a version made the files of any partition larger."""
@@ -64,39 +46,12 @@ class Table:
                     grown[json.dumps(action["partitionValues"], sort_keys=True)] += size
         return any(size > 0 for size in grown.values())
 
-    def forget(self) -> None:
-        """Have the session read the log again."""
-        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
-
-    def has_vectors(self) -> bool:
-        """Tell whether a live file has a deletion vector, by Delta."""
-        self.forget()
-        log = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(
-            self.spark._jsparkSession, str(self.path)
-        )
-        files = log.unsafeVolatileSnapshot().allFiles().toDF()
-        return not files.filter("deletionVector IS NOT NULL").isEmpty()
-
-    def files(self) -> list[str]:
-        """List the live files, by Delta."""
-        make = self.spark._jvm.org.apache.hadoop.fs.Path
-        return [make(file).toUri().getPath() for file in self.frame().inputFiles()]
-
-    def partition_columns(self) -> list[str]:
-        (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
-        return list(detail.partitionColumns)
-
     def allows_v2(self) -> bool:
         (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
         return "v2Checkpoint" in detail.tableFeatures
 
-    def tracks_rows(self) -> bool:
-        (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
-        return bool(detail.properties.get("delta.enableRowTracking") == "true")
-
     def is_mapped(self) -> bool:
-        (detail,) = self.spark.sql(f"DESCRIBE DETAIL {self.sql_name}").collect()
-        return bool(detail.properties.get("delta.columnMapping.mode", "none") != "none")
+        return bool(self.metadata()["configuration"].get(MAPPING, "none") != "none")
 
     def append(self, part: Part) -> None:
         """Append by Spark."""
@@ -115,72 +70,35 @@ def with_partition(spark: SparkSession, draft: Draft, part: Part, scratch: Path)
     return frame
 
 
-def forged(spark: SparkSession, path: Path, draft: Draft) -> Table:
+def forged(spark: SparkSession, path: Path, draft: Draft) -> DraftedTable:
     """Write files and the one commit that adds them."""
-    rng = draft.rng
-    (path / "_delta_log").mkdir(parents=True)
     adds = [_add(spark, path, draft, n, part) for n, part in enumerate(draft.parts())]
-    actions = [_protocol(draft.declared), _metadata(draft, rng), *adds]
-    commit = path / "_delta_log" / f"{0:020}.json"
-    commit.write_text("\n".join(json.dumps(action) for action in actions) + "\n")
-    return Table(spark, path, draft)
+    partitions = draft.partitions.fieldNames()
+    write_log(path, draft.declared, partitions, adds, _configuration(draft.rng))
+    return DraftedTable(spark, path, draft)
 
 
 def _add(spark: SparkSession, path: Path, draft: Draft, n: int, part: Part) -> dict[str, Any]:
     rng = draft.rng
-    names = draft.partitions.fieldNames()
-    texts = [
-        text_of(value, f.dataType, rng)
-        for value, f in zip(part.partition, draft.partitions.fields, strict=True)
-    ]
-    folder = rng.choice(["", hive_folder(names, texts), hive_folder(names, texts), "a b%20=#ü"])
+    values = partition_texts(draft, part)
+    hive = hive_folder(list(values), list(values.values()))
+    folder = rng.choice(["", hive, hive, "a b%20=#ü"])
     if max(map(len, folder.split("/"))) > 100:
         folder = ""
     target = path / folder / f"foreign-{n}.parquet"
     target.parent.mkdir(parents=True, exist_ok=True)
     draft.write(spark, part, target)
-    where = target.as_uri() if rng.random() < 0.1 else quote(str(target.relative_to(path)))
-    add = {
-        "path": where,
-        "partitionValues": dict(zip(names, texts, strict=True)),
-        "size": target.stat().st_size,
-        "modificationTime": 1_700_000_000_000 + n,
-        "dataChange": True,
-    }
+    absolute = rng.random() < 0.1
     how = rng.choice(["none", "none", "count", "full", "full"])
-    draft.notes.append(f"{where} statistics {how} partition {texts}")
-    if how != "none":
-        add["stats"] = json.dumps(stats_of(part.rows, part.schema, how))
-    return {"add": add}
+    draft.notes.append(f"{target.relative_to(path)} statistics {how} partition {values}")
+    stats = None if how == "none" else stats_of(part.rows, part.schema, how)
+    return add_of(path, target, values, n, stats, absolute)
 
 
-def _protocol(schema: t.StructType) -> dict[str, Any]:
-    text = schema.json()
-    has_times, has_defaults = NTZ in text, "EXISTS_DEFAULT" in text
-    if not has_times and not has_defaults:
-        return {"protocol": {"minReaderVersion": 1, "minWriterVersion": 2}}
-    readers = {"readerFeatures": ["timestampNtz"]} if has_times else {}
-    features = ["appendOnly", "invariants", *([FEATURE] if has_defaults else [])]
+def partition_texts(draft: Draft, part: Part) -> dict[str, str | None]:
     return {
-        "protocol": {
-            "minReaderVersion": 3 if has_times else 1,
-            "minWriterVersion": 7,
-            **readers,
-            "writerFeatures": [*features, *readers.get("readerFeatures", [])],
-        }
-    }
-
-
-def _metadata(draft: Draft, rng: random.Random) -> dict[str, Any]:
-    return {
-        "metaData": {
-            "id": str(uuid.UUID(int=rng.getrandbits(128))),
-            "format": {"provider": "parquet", "options": {}},
-            "schemaString": draft.declared.json(),
-            "partitionColumns": draft.partitions.fieldNames(),
-            "configuration": _configuration(rng),
-            "createdTime": 0,
-        }
+        f.name: text_of(value, f.dataType, draft.rng)
+        for value, f in zip(part.partition, draft.partitions.fields, strict=True)
     }
 
 
@@ -193,15 +111,12 @@ def _configuration(rng: random.Random) -> dict[str, str]:
     return {key: value for key, value in pool.items() if rng.random() < 0.3}
 
 
-def converted(spark: SparkSession, path: Path, draft: Draft) -> Table:
+def converted(spark: SparkSession, path: Path, draft: Draft) -> DraftedTable:
     """Write a directory of Parquet files, and CONVERT it."""
     names = draft.partitions.fieldNames()
     for n, part in enumerate(draft.parts()):
-        texts = [
-            text_of(value, f.dataType, draft.rng)
-            for value, f in zip(part.partition, draft.partitions.fields, strict=True)
-        ]
-        target = path / hive_folder(names, texts) / f"part-{n}.parquet"
+        texts = partition_texts(draft, part)
+        target = path / hive_folder(names, list(texts.values())) / f"part-{n}.parquet"
         target.parent.mkdir(parents=True, exist_ok=True)
         draft.write(spark, part, target)
     partitions = draft.partitions if names else None
@@ -212,7 +127,7 @@ def converted(spark: SparkSession, path: Path, draft: Draft) -> Table:
             _convert_from_catalog(spark, path, draft)
         else:
             DeltaTable.convertToDelta(spark, f"parquet.`{path}`", partitions)
-    return Table(spark, path, draft)
+    return DraftedTable(spark, path, draft)
 
 
 def _convert_from_catalog(spark: SparkSession, path: Path, draft: Draft) -> None:
@@ -231,12 +146,12 @@ def _convert_from_catalog(spark: SparkSession, path: Path, draft: Draft) -> None
         spark.sql(f"DROP TABLE {name}")
 
 
-def by_delta(spark: SparkSession, path: Path, draft: Draft) -> Table:
+def by_delta(spark: SparkSession, path: Path, draft: Draft) -> DraftedTable:
     """Create the table by Delta on Spark, with features; append, alter and delete."""
     rng = draft.rng
     properties = _features(draft)
     draft.notes.append(f"properties {properties}")
-    table = Table(spark, path, draft)
+    table = DraftedTable(spark, path, draft)
     path.parent.mkdir(parents=True, exist_ok=True)
     for n, part in enumerate(draft.parts()):
         if n == 0:
@@ -246,7 +161,7 @@ def by_delta(spark: SparkSession, path: Path, draft: Draft) -> Table:
         else:
             table.append(part)
         if rng.random() < 0.2:
-            change(table, properties.get("delta.columnMapping.mode", "none") != "none")
+            change(table, properties.get(MAPPING, "none") != "none")
     return table
 
 
@@ -254,7 +169,7 @@ def _features(draft: Draft) -> dict[str, str]:
     rng = draft.rng
     found = {}
     if not draft.tame or rng.random() < 0.3:
-        found["delta.columnMapping.mode"] = rng.choice(["name", "id"])
+        found[MAPPING] = rng.choice(["name", "id"])
     for key, values in {
         "delta.enableDeletionVectors": ["true"],
         "delta.enableRowTracking": ["true"],
@@ -269,7 +184,7 @@ def _features(draft: Draft) -> dict[str, str]:
     return found
 
 
-def change(table: Table, is_mapped: bool) -> None:
+def change(table: DraftedTable, is_mapped: bool) -> None:
     """Delete rows, or change the schema."""
     draft, rng = table.draft, table.draft.rng
     name = table.sql_name
@@ -291,7 +206,7 @@ def change(table: Table, is_mapped: bool) -> None:
     table.spark.sql(statement)
 
 
-def delete_by_vectors(table: Table) -> None:
+def delete_by_vectors(table: DraftedTable) -> None:
     """Have Delta hide some rows of every kind of file, by one column or by another.
 
     The rows of some tables get ids.
@@ -313,7 +228,7 @@ def delete_by_vectors(table: Table) -> None:
         table.spark.sql(statement)
 
 
-def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> Table:
+def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> DraftedTable:
     """Let delta-rs write the table."""
     rng = draft.rng
     codec = rng.choice(["UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4_RAW"])
@@ -333,7 +248,7 @@ def by_delta_rs(spark: SparkSession, path: Path, draft: Draft) -> Table:
             schema_mode="merge",
             writer_properties=properties,
         )
-    return Table(spark, path, draft)
+    return DraftedTable(spark, path, draft)
 
 
 ORIGINS = {

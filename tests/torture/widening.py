@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pyspark.sql import types as t
 
 from torture.sql_text import dotted
-from torture.tables import Table
+from torture.tables import DraftedTable
 
 Path = tuple[str, ...]
 INTEGERS = (t.ByteType(), t.ShortType(), t.IntegerType(), t.LongType())
@@ -17,7 +17,7 @@ DECIMALS_OF_INT = (t.DecimalType(10, 0), t.DecimalType(12, 2), t.DecimalType(38,
 DECIMALS_OF_LONG = (t.DecimalType(20, 0), t.DecimalType(24, 4), t.DecimalType(38, 18))
 
 
-def widen(table: Table) -> None:
+def widen(table: DraftedTable) -> None:
     """Widen one or a few types, each once or twice, and append by Spark after each time."""
     draft, rng = table.draft, table.draft.rng
     property_ = "'delta.enableTypeWidening' = 'true'"
@@ -45,7 +45,7 @@ def widen(table: Table) -> None:
         table.append(draft.part())
 
 
-def can_be_widened(table: Table) -> bool:
+def can_be_widened(table: DraftedTable) -> bool:
     """Tell whether a column, or what it holds, has a type that Delta widens."""
     partitions = set(table.partition_columns())
     held = [f for f in table.frame().schema if f.name not in partitions]

@@ -7,14 +7,15 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow as pa
 from deltalake import DeltaTable as DeltaRs
-from deltalake import QueryBuilder
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql import functions as fn
 from pyspark.sql import types as t
 
+from foreign.delta_rs import by_delta_rs
 from foreign.rows import Rows, python_columns, rows_of
+from foreign.strangers import rows_in, with_ids
+from foreign.table import ForeignTable, newest_snapshot
 
 CHANGES = ("_change_type", "_commit_version")
 # Of what a range of commits changed, as the columns were at its end.
@@ -29,22 +30,15 @@ class Read:
     rows: Rows
 
 
-def rows_in(frame: DataFrame) -> Read:
-    return Read(frame.schema, rows_of(python_columns(frame.toArrow(), frame.schema), frame.schema))
-
-
 def by_spark(spark: SparkSession, path: Path, version: int | None = None) -> Read:
-    reader = spark.read.format("delta")
-    if version is not None:
-        reader = reader.option("versionAsOf", version)
-    return rows_in(reader.load(str(path)))
+    frame = ForeignTable(spark, path).frame(version)
+    return Read(frame.schema, rows_in(frame))
 
 
-def by_delta_rs(path: Path, version: int, schema: t.StructType) -> Rows | None:
+def rows_by_delta_rs(path: Path, version: int, schema: t.StructType) -> Rows | None:
     """Read a version; None if delta-rs cannot."""
     try:
-        query = QueryBuilder().register("t", DeltaRs(str(path), version=version))
-        found = pa.table(query.execute("SELECT * FROM t"))
+        found = by_delta_rs(path, version)
         if found.column_names != schema.names:
             return None
         return rows_of(python_columns(found, schema), schema)
@@ -62,17 +56,12 @@ def feed(spark: SparkSession, path: Path, first: int, last: int, columns: list[s
         .load(str(path))
     )
     names = [fn.col(f"`{name}`") for name in [*columns, *CHANGES]]
-    return rows_in(frame.select(*names)).rows
+    return rows_in(frame.select(*names))
 
 
 def rows_with_ids(spark: SparkSession, path: Path) -> Rows:
     """Read the rows with their ids and the versions of their last change."""
-    frame = spark.read.format("delta").load(str(path))
-    metadata = [
-        fn.col(f"_metadata.{name}").alias(f"its {name}")
-        for name in ("row_id", "row_commit_version")
-    ]
-    return rows_in(frame.select(*metadata, "*")).rows
+    return rows_in(with_ids(ForeignTable(spark, path).frame()))
 
 
 @dataclass(frozen=True)
@@ -116,33 +105,10 @@ def _each(items: object) -> list:
     return [items.apply(i) for i in range(items.size())]  # type: ignore[attr-defined]
 
 
-def newest_snapshot(spark: SparkSession, path: Path) -> object:
-    log = spark._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(spark._jsparkSession, str(path))
-    jvm = spark._jvm
-    none = jvm.scala.Option.empty()
-    return log.update(False, none, none)
-
-
 def checkpoint_by_delta(spark: SparkSession, path: Path) -> None:
     snapshot = newest_snapshot(spark, path)
     none = spark._jvm.scala.Option.empty()
     snapshot.deltaLog().checkpoint(snapshot, none)  # type: ignore[attr-defined]
-
-
-def forget(spark: SparkSession) -> None:
-    """Have the session read every log again."""
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
-
-
-def version_of(path: Path) -> int:
-    """Give the newest version that the log names; -1 without any."""
-    return max(commits_of(path), default=-1)
-
-
-def commits_of(path: Path) -> list[int]:
-    log = path / "_delta_log"
-    names = [file.name for file in log.iterdir()] if log.is_dir() else []
-    return sorted(int(name[:20]) for name in names if re.fullmatch(r"\d{20}\.json", name))
 
 
 def checkpoint_of(path: Path) -> int:

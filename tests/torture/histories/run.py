@@ -15,10 +15,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from foreign.checks import Broken
+from foreign.table import forget, version_of
 from support.sessions import session_conf
-from torture.checks import Broken
 from torture.histories.ages import age
-from torture.histories.readers import checkpoint_of, files_below, forget, version_of
+from torture.histories.readers import checkpoint_of, files_below
 from torture.histories.shapes import Shape
 from torture.histories.truth import Truth
 from torture.histories.users import OF_OTHER_ENGINES, WITHOUT_HOOKS, User

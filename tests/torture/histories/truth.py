@@ -9,22 +9,21 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from foreign.checks import Broken
+from foreign.delta_rs import ids_by_duckdb, ids_by_pyarrow
 from foreign.rows import Rows, difference
+from foreign.table import forget, version_of
 from support.sessions import session_conf
-from support.strangers import ids_by_duckdb, ids_by_pyarrow
-from torture.checks import Broken
 from torture.histories.readers import (
     FEED_SCHEMA,
     Read,
     Settings,
-    by_delta_rs,
     by_spark,
     feed,
-    forget,
     names_own_files,
     operation,
+    rows_by_delta_rs,
     rows_with_ids,
-    version_of,
 )
 from torture.statements import short
 
@@ -73,7 +72,7 @@ class Truth:
         self.by_delta_rs = {
             v
             for v in self.by_delta_rs
-            if by_delta_rs(self.path, v, reads[v].schema) == reads[v].rows
+            if rows_by_delta_rs(self.path, v, reads[v].schema) == reads[v].rows
         }
         return same
 
@@ -85,7 +84,7 @@ class Truth:
         if of_ours:
             self._same(f"compaction {version}", version, self.reads[version - 1].rows, read.rows)
         self.reads[version] = read
-        if by_delta_rs(self.path, version, read.schema) == read.rows:
+        if rows_by_delta_rs(self.path, version, read.schema) == read.rows:
             self.by_delta_rs.add(version)
         changes = self._feed(version, version)
         if changes is None:
@@ -175,7 +174,7 @@ class Truth:
 
     def _check_by_delta_rs(self, statement: str, version: int) -> None:
         read = self.reads[version]
-        found = by_delta_rs(self.path, version, read.schema)
+        found = rows_by_delta_rs(self.path, version, read.schema)
         if found is None:
             raise Broken(f"{statement}: delta-rs no longer reads version {version}")
         self._same(f"{statement}: delta-rs, version {version}", version, read.rows, found)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from foreign.checks import Broken
 from support.sessions import session_conf
-from torture.checks import Broken
 from torture.log_damage.damages import draw_damage
 from torture.log_damage.tables import DELTA, KINDS, Templates
 from torture.log_damage.trial import STATEMENTS, Trial

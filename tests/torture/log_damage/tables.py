@@ -11,15 +11,14 @@ from tempfile import TemporaryDirectory
 
 from pyspark.sql import SparkSession
 
+from foreign.table import forget, version_of
 from support.sessions import session_conf
 from torture.histories.ages import age
 from torture.histories.readers import (
     Read,
-    by_delta_rs,
     by_spark,
     checkpoint_by_delta,
-    forget,
-    version_of,
+    rows_by_delta_rs,
 )
 
 DELTA = "spark.databricks.delta"
@@ -121,7 +120,9 @@ class Templates:
         age(path / "_delta_log", 0, kind.expired)
         forget(self._spark)
         reads = {v: by_spark(self._spark, path, v) for v in range(version_of(path) + 1)}
-        agreed = {v for v, read in reads.items() if by_delta_rs(path, v, read.schema) == read.rows}
+        agreed = {
+            v for v, read in reads.items() if rows_by_delta_rs(path, v, read.schema) == read.rows
+        }
         return Template(path, kind.expired, reads, frozenset(agreed))
 
 

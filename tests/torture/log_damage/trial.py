@@ -10,16 +10,16 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from foreign.checks import Broken
 from foreign.rows import Rows, difference
+from foreign.table import forget
 from support.sessions import session_conf
-from torture.checks import Broken
 from torture.histories.readers import (
     Read,
-    by_delta_rs,
     by_spark,
     checkpoint_by_delta,
     files_below,
-    forget,
+    rows_by_delta_rs,
 )
 from torture.log_damage.damages import Damage
 from torture.log_damage.tables import Template
@@ -179,7 +179,7 @@ class Trial:
             if version < floor:
                 continue
             if version in self.template.by_delta_rs:
-                found = by_delta_rs(path, version, read.schema)
+                found = rows_by_delta_rs(path, version, read.schema)
                 told = "nothing" if found is None else difference(read.rows, found)
                 if told:
                     return f"version {version} is read by delta-rs with {told}"

@@ -1,4 +1,4 @@
-"""Readers that know nothing of us: what they read is what we promise."""
+"""Tables as Delta Kernel reads them, Spark's engine untouched."""
 
 from __future__ import annotations
 
@@ -7,45 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pyarrow
-import pyarrow.dataset
-from deltalake import DeltaTable as DeltaRs
-from deltalake import QueryBuilder
 from pyspark.sql import SparkSession
 
 from support.processes import DELTA
-
-
-def ids_by_delta_rs(path: Path, version: int | None = None) -> list[int]:
-    query = QueryBuilder().register("t", DeltaRs(str(path), version=version))
-    return sorted(pyarrow.table(query.execute("SELECT id FROM t"))["id"].to_pylist())
-
-
-def adds_by_delta_rs(path: Path) -> dict[str, dict[str, Any]]:
-    """Read all that delta-rs knows of the data files, statistics and partition values too."""
-    rows = pyarrow.table(DeltaRs(str(path)).get_add_actions(flatten=True)).to_pylist()
-    return {row["path"]: row for row in rows}
-
-
-def tombstones_by_delta_rs(path: Path) -> list[str]:
-    """List the files that VACUUM would delete: those that tombstones name."""
-    table = DeltaRs(str(path))
-    return sorted(table.vacuum(retention_hours=0, enforce_retention_duration=False))
-
-
-def _live_files(path: Path) -> list[str]:
-    return [uri.removeprefix("file://") for uri in DeltaRs(str(path)).file_uris()]
-
-
-def ids_by_pyarrow(path: Path) -> list[int]:
-    found = pyarrow.dataset.dataset(_live_files(path)).to_table(columns=["id"])
-    return sorted(found["id"].to_pylist())
-
-
-def ids_by_duckdb(path: Path) -> list[int]:
-    rows = duckdb.execute("SELECT id FROM read_parquet(?)", [_live_files(path)]).fetchall()
-    return sorted(row[0] for row in rows)
 
 
 def has_kernel() -> bool:
@@ -54,7 +18,7 @@ def has_kernel() -> bool:
 
 
 def ids_by_kernel(spark: SparkSession, path: Path, version: int | None = None) -> list[int]:
-    """Read the rows by Delta Kernel, Spark's engine untouched."""
+    """Read the ids of a version; the newest where none is said."""
     jvm = spark._jvm
     kernel = jvm.io.delta.kernel
     engine, snapshot = _kernel_snapshot(spark, path, version)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import types as t
 
-from foreign.table import FAR, ForeignFile
+from foreign.forged import FAR, ForeignFile
 from foreign.types import LEAVES
 from foreign.values import Style
 from foreign.writers import DuckDB, PyArrow, Spark, Writer
