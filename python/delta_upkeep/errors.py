@@ -128,6 +128,7 @@ FAMILIES: Mapping[str, type[UpkeepError]] = {
     "MULTI_PART_ON_V2_TABLE": InvalidRequestError,
     "NEGATIVE_RETENTION": InvalidRequestError,
     "NON_PARTITION_COLUMN": InvalidRequestError,
+    "NO_DELTA_LOG": DamagedError,
     "NOT_A_DELTA_TABLE": InvalidRequestError,
     "OPTIMIZE_CONFLICT": ConflictError,
     "RETENTION_TOO_SHORT": InvalidRequestError,

@@ -12,7 +12,7 @@ from support.processes import ROOT
 HOME = re.search(r'^Homepage = "(.*)"$', (ROOT / "python/pyproject.toml").read_text(), re.MULTILINE)
 PAGES = [
     *(ROOT / ".github").rglob("*.*"),
-    *(ROOT / "python").glob("*.*"),
+    *(path for path in (ROOT / "python").glob("*.*") if path.is_file()),
     *(ROOT / "python/docs").glob("c*.md"),
 ]
 LINK = re.compile(r"\]\(([^)#]+)(#[^)]*)?\)")
