@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from support.processes import ROOT, run
+from support.processes import WITH_TESTS, run
 
 
 @pytest.mark.one_platform
 @pytest.mark.xdist_group("packages")
 def test_the_servlet_shows_them_for_each_application(spark: SparkSession, tmp_path: Path):
     command = [sys.executable, "-m", "support.metered", tmp_path]
-    shown = run(command, tmp_path, PYTHONPATH=str(ROOT / "tests")).splitlines()[-1]
+    shown = run(command, tmp_path, PYTHONPATH=WITH_TESTS).splitlines()[-1]
     first, restarted, off = json.loads(shown)
     for counts in (first, restarted):
         assert counts.pop("checkpoint.bytes") > 0

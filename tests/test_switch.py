@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.fleet.errors import condition_of
-from support.processes import ROOT, run
+from support.processes import WITH_TESTS, run
 from support.sessions import session_conf
 
 OFF = {"spark.deltaUpkeep.enabled": "false"}
@@ -22,7 +22,7 @@ SWITCHED_OFF = "DELTA_UPKEEP.SWITCHED_OFF"
 
 def traces_of(mode: str, directory: Path) -> dict[str, Any]:
     command = [sys.executable, "-m", "support.traces", mode, directory]
-    return json.loads(run(command, directory, PYTHONPATH=str(ROOT / "tests")).splitlines()[-1])
+    return json.loads(run(command, directory, PYTHONPATH=WITH_TESTS).splitlines()[-1])
 
 
 @pytest.fixture(scope="module")

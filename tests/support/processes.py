@@ -44,6 +44,8 @@ SHORT_LIVED = (
     f"{ARCHIVED} -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC "
     "-XX:MetaspaceSize=256m"
 )
+# For processes that use the tests' own modules.
+WITH_TESTS = os.pathsep.join(filter(None, (str(ROOT / "tests"), os.environ.get("PYTHONPATH"))))
 SMALL = ROOT / "tests/small"
 # PySpark sets SPARK_HOME in this process when other tests start a session.
 CLEAN = {key: value for key, value in os.environ.items() if not key.startswith("SPARK_")} | {

@@ -28,7 +28,8 @@ private[deltaupkeep] final case class UpkeepCommand(child: LogicalPlan, statemen
       if (!Switch.isOn(session)) uncounted(session)
       else UpkeepMetrics.statement(session, nodeName).counted[StatementRun](_.outcome)(uncounted(session))
     val milliseconds = (System.nanoTime() - started) / 1000000
-    val tags = session.sparkContext.getJobTags()
+    // Spark gives each session tags of its own.
+    val tags = session.sparkContext.getJobTags().filterNot(_.startsWith("spark-session-"))
     logInfo(
       s"$nodeName of ${ran.table}: ${ran.outcome.name} in $milliseconds ms" +
         (if (tags.isEmpty) "" else tags.mkString(", tags: ", ", ", ""))

@@ -73,7 +73,7 @@ class UpkeepMetricsSuite extends AnyFunSuite {
   }
 
   test("a refusal is counted with its condition, another error as a failure") {
-    val path = newTable("metricsRefused", 2)
+    val path = newTable("metricsRefused", 4)
     val refused = moved(intercept[UpkeepException](run("CHECKPOINT {t} OPTIONS (nope = '1')", path)))
     assert(refused == ended("checkpoint", "refused") + ("error.UNKNOWN_OPTION" -> 1L))
     val failed = moved(intercept[IllegalStateException] {
