@@ -23,6 +23,7 @@ from pyspark.sql import DataFrame, SparkSession
 from delta_upkeep import UpkeepTable
 from delta_upkeep.cli import main
 from delta_upkeep.fleet import ConfigError, run_fleet
+from delta_upkeep.fleet.files import Files, Uri
 
 Summary = dict[str, Any]
 WAIT_SECONDS = 60
@@ -266,6 +267,47 @@ def end_group(group: str, thread: threading.Thread, spark: SparkSession) -> None
     while thread.is_alive() and time.monotonic() < deadline:
         spark.sparkContext.cancelJobGroup(group)
         thread.join(0.2)
+
+
+def test_files_may_be_in_hadoops_file_systems(fleet: Fleet):
+    summary = f"fault:{fleet.directory}/out/summary.json"
+    config = f'tables.include = "{fleet.lake}/*"\nrun = {{ summary = "{summary}" }}\n'
+    file = fleet.directory / "upkeep.toml"
+    file.write_text(config)
+    started = ["run", "--config", f"fault:{file}", "--json"]
+    assert main(started) == 0
+    printed = json.loads(fleet.capsys.readouterr().out)
+    out = fleet.directory / "out"
+    assert json.loads((out / "summary.json").read_text()) == printed
+    assert {path.name for path in out.iterdir()} <= {"summary.json", ".summary.json.crc"}
+    assert main([*started, "--resume", summary]) == 0
+    resumed = json.loads(fleet.capsys.readouterr().out)
+    assert {table["earlier"] for table in resumed["tables"]} == {True}
+    for missing in (["--config", f"fault:{file}.none"], [*started[1:], "--resume", "fault:/no"]):
+        assert main(["run", *missing]) == 2
+        assert "cannot be read: No such file" in fleet.capsys.readouterr().err
+
+
+def test_a_file_replaces_another_where_hadoop_can_rename(fleet: Fleet):
+    # Its scheme is not local for us; Hadoop takes it for its own local one.
+    files, place = Files(fleet.spark), Uri(f"file:{fleet.directory}/out/x.json")
+    for text in ("first", "second, in UTF-8: ü"):
+        files.write(place, text)
+        assert files.read(place) == text
+    assert [entry.name for entry in files.entries(place.parent)] == ["x.json"]
+    files.delete(place)
+    files.delete(place)
+    assert files.entries(place.parent) == files.entries(place) == []
+
+
+def test_a_remote_configuration_comes_too_late_for_settings(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch
+):
+    file = fleet.directory / "upkeep.toml"
+    file.write_text(f'tables.include = "{fleet.lake}/*"\n[spark]\n"spark.driver.memory" = "4g"\n')
+    monkeypatch.setattr("delta_upkeep.cli.run.is_set_up", lambda: False)
+    assert main(["run", "--config", f"fault:{file}"]) == 2
+    assert "Give them with --conf" in fleet.capsys.readouterr().err
 
 
 def test_commands_for_one_table(fleet: Fleet):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delta_upkeep.fleet import ConfigError, FleetConfig
+from delta_upkeep.fleet.files import Place, Uri, place_of
 from delta_upkeep.fleet.quantities import duration_of, size_of
 from support.processes import ROOT
 
@@ -40,6 +41,29 @@ def test_the_example_is_one():
         "spark.driver.memory": "8g",
         "spark.databricks.delta.snapshotPartitions": "4",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("upkeep.toml", Path("upkeep.toml")),
+        ("/srv/upkeep.toml", Path("/srv/upkeep.toml")),
+        ("file:/srv/a b.toml", Path("/srv/a b.toml")),
+        ("file:///srv/upkeep.toml", Path("/srv/upkeep.toml")),
+        ("C:/srv/upkeep.toml", Path("C:/srv/upkeep.toml")),
+        ("s3a://bucket/upkeep.toml", Uri("s3a://bucket/upkeep.toml")),
+        ("hdfs:/srv/upkeep.toml", Uri("hdfs:/srv/upkeep.toml")),
+        ("abfss://c@a.dfs.core.windows.net/x", Uri("abfss://c@a.dfs.core.windows.net/x")),
+    ],
+)
+def test_a_place_is_local_or_a_uri(text: str, place: Place):
+    assert place_of(text) == place
+    assert config(run={"summary": text}).summary == place
+
+
+def test_a_uri_needs_a_session():
+    with pytest.raises(ConfigError, match="a Spark session is needed"):
+        FleetConfig.load(Uri("s3a://bucket/upkeep.toml"))
 
 
 def test_what_is_not_said():

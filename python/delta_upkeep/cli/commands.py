@@ -17,6 +17,7 @@ from delta_upkeep.cli.properties import add_settings
 from delta_upkeep.cli.run import run
 from delta_upkeep.cli.session import StartError
 from delta_upkeep.fleet.errors import NothingFoundError, error_of
+from delta_upkeep.fleet.files import place_of
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.version import __version__
 
@@ -93,16 +94,25 @@ def _add_run(commands: _Commands) -> None:
         "Example: delta-upkeep run --config upkeep.toml",
         epilog=_EXIT,
     )
-    parser.add_argument("--config", metavar="FILE", type=Path, required=True, help="a TOML file")
+    parser.add_argument(
+        "--config",
+        metavar="FILE",
+        type=place_of,
+        required=True,
+        help="a TOML file: a path, or a URI such as s3a://bucket/upkeep.toml",
+    )
     parser.add_argument("--dry-run", action="store_true", help="plan only, and change nothing")
     parser.add_argument(
         "--resume",
         metavar="SUMMARY",
-        type=Path,
+        type=place_of,
         help="skip tables that this summary marks as finished",
     )
     parser.add_argument(
-        "--summary", metavar="FILE", type=Path, help="write the summary here, not to run.summary"
+        "--summary",
+        metavar="FILE",
+        type=place_of,
+        help="write the summary here, not to run.summary",
     )
     parser.add_argument("--json", action="store_true", help="print the summary on standard output")
     add_settings(parser)

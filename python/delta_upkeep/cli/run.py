@@ -12,8 +12,9 @@ from threading import Event, current_thread, main_thread
 from types import FrameType
 
 from delta_upkeep.cli.properties import settings_of
-from delta_upkeep.cli.session import session
+from delta_upkeep.cli.session import is_set_up, session
 from delta_upkeep.fleet.config import FleetConfig
+from delta_upkeep.fleet.files import Files, Place, Uri
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.one_pass import run_fleet
 from delta_upkeep.fleet.summary import complete_in
@@ -23,19 +24,41 @@ _FIRST_EXIT_CODE_OF_SIGNALS = 128
 
 def run(arguments: Namespace) -> int:
     """Run one pass and return its exit code."""
-    config = FleetConfig.load(arguments.config)
-    # A dry run keeps the summary of a killed run, so that the next run can resume it.
-    configured = None if arguments.dry_run else config.summary
-    config = replace(config, summary=arguments.summary or configured)
-    earlier = complete_in(arguments.resume) if arguments.resume else ()
-    _check_place(config.summary)
-    with session({**config.spark, **settings_of(arguments)}) as spark, _signals() as interrupt:
+    # What is wrong with local files is told before Spark starts.
+    local = None if isinstance(arguments.config, Uri) else _load(arguments, Files())
+    settings = {**(local.spark if local else {}), **settings_of(arguments)}
+    starts = not is_set_up()
+    with session(settings) as spark, _signals() as interrupt:
+        files = Files(spark)
+        config = local or _load(arguments, files)
+        if local is None and config.spark and starts:
+            raise _settings_too_late(arguments.config)
+        earlier = complete_in(arguments.resume, files) if arguments.resume else ()
         summary = run_fleet(
             spark, config, dry_run=arguments.dry_run, earlier=earlier, stop=interrupt.stop
         )
     if arguments.json:
         print(summary.to_json(), end="")
     return interrupt.exit_code or summary.exit_code
+
+
+def _load(arguments: Namespace, files: Files) -> FleetConfig:
+    config = FleetConfig.load(arguments.config, files)
+    # A dry run keeps the summary of a killed run, so that the next run can resume it.
+    configured = None if arguments.dry_run else config.summary
+    config = replace(config, summary=arguments.summary or configured)
+    _check_place(config.summary)
+    if isinstance(arguments.resume, Path):
+        complete_in(arguments.resume)
+    return config
+
+
+def _settings_too_late(config: Place) -> ConfigError:
+    return ConfigError(
+        f"The configuration {config} has settings of Spark in [spark], but it can only be read in "
+        "a session that has started. Give them with --conf or --properties-file, or use a local "
+        "configuration."
+    )
 
 
 class _Interrupt:
@@ -69,8 +92,8 @@ def _signals() -> Iterator[_Interrupt]:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
-def _check_place(summary: Path | None) -> None:
-    if summary is not None and not summary.parent.is_dir():
+def _check_place(summary: Place | None) -> None:
+    if isinstance(summary, Path) and not summary.parent.is_dir():
         raise ConfigError(
             f"The summary cannot be written to {summary}, because the directory {summary.parent} "
             "does not exist. Create it, or name another file in run.summary."

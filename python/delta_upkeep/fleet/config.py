@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Union
 
 from delta_upkeep._table.options import option_texts
+from delta_upkeep.fleet.files import Files, Place, place_of
 from delta_upkeep.fleet.keys import ConfigError, InvalidValue, Key, KeyTable, of_type
 from delta_upkeep.fleet.patterns import NamePattern, PathPattern, pattern_of
 from delta_upkeep.fleet.quantities import duration_of, size_of
@@ -40,7 +40,7 @@ class FleetConfig:
         concurrency: The number of tables to maintain at a time.
         time_budget: Seconds after which no further table is started; None for no limit.
         byte_budget: Bytes of data files that the pass may rewrite; None for no limit.
-        summary: The file to which the summary is written as JSON.
+        summary: The file to which the summary is written as JSON: a local one, or a URI.
         options: Options of MAINTAIN for every table.
         overrides: Options for some tables. If several match a table, the last one wins.
         spark: Settings of Spark, used if the command line starts the session.
@@ -52,21 +52,24 @@ class FleetConfig:
     concurrency: int = 1
     time_budget: float | None = None
     byte_budget: int | None = None
-    summary: Path | None = None
+    summary: Place | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, path: Path) -> FleetConfig:
+    def load(cls, path: Place, files: Files | None = None) -> FleetConfig:
         """Read a file.
+
+        Args:
+            path: A local file, or a URI.
+            files: Reaches a URI.
 
         Raises:
             ConfigError: The file cannot be read, is not TOML, or has an invalid key or value.
         """
         try:
-            with path.open("rb") as file:
-                values = tomllib.load(file)
+            values = tomllib.loads((files or Files()).read(path))
         except OSError as e:
             raise ConfigError(
                 f"The configuration {path} cannot be read: {e.strerror}. Check the path."
@@ -129,10 +132,6 @@ def _count(value: int) -> int:
     return value
 
 
-def _file(value: str) -> Path:
-    return Path(value).expanduser()
-
-
 def _options(value: Mapping[str, Any]) -> Mapping[str, str]:
     try:
         return option_texts(value)
@@ -175,7 +174,7 @@ _TIME_BUDGET = Key(
 _BYTE_BUDGET = Key(
     "byte_budget", "a size such as '500g' or 536870912000", of_type((int, str), size_of)
 )
-_SUMMARY = Key("summary", "the path of a local file", of_type(str, _file))
+_SUMMARY = Key("summary", "the path or the URI of a file", of_type(str, place_of))
 _OPTIONS = Key(
     "options", "options of MAINTAIN, such as { targetFileSize = '512m' }", of_type(dict, _options)
 )

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.discovery import discover
+from delta_upkeep.fleet.files import Files, place_of
 from delta_upkeep.fleet.listings import SparkListings
 from delta_upkeep.fleet.maintenance import SparkMaintainer
 from delta_upkeep.fleet.runner import FleetRunner, now
@@ -34,8 +35,8 @@ def run_fleet(
     Args:
         spark: The session.
         config: The tables, the budgets and the options: as an object, as the values of a TOML
-            file, or as the path of one. Settings of ``[spark]`` are for the command line, which
-            starts the session.
+            file, or as the path or the URI of one. Settings of ``[spark]`` are for the command
+            line, which starts the session.
         dry_run: Whether to plan only.
         earlier: Results of the run that this one resumes. Their tables are left alone.
         stop: Ends the pass when it is set.
@@ -46,11 +47,12 @@ def run_fleet(
     Raises:
         ConfigError: The configuration cannot be read, or has an invalid key or value.
     """
-    config = _read(config)
+    files = Files(spark)
+    config = _read(config, files)
 
     def save(summary: FleetResult) -> None:
         if config.summary is not None:
-            summary.write(config.summary)
+            summary.write(config.summary, files)
 
     runner = FleetRunner(
         SparkMaintainer(spark), config, dry_run=dry_run, stop=stop, save=save, tell=_tell
@@ -76,10 +78,12 @@ def run_fleet(
     return summary
 
 
-def _read(config: FleetConfig | Mapping[str, Any] | str | Path) -> FleetConfig:
+def _read(config: FleetConfig | Mapping[str, Any] | str | Path, files: Files) -> FleetConfig:
     if isinstance(config, FleetConfig):
         return config
-    return FleetConfig.of(config) if isinstance(config, Mapping) else FleetConfig.load(Path(config))
+    if isinstance(config, Mapping):
+        return FleetConfig.of(config)
+    return FleetConfig.load(place_of(str(config)), files)
 
 
 def _tell(result: TableResult) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from pathlib import Path
 from typing import Any, Literal
 
+from delta_upkeep.fleet.files import Files, Place
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.version import __version__
 
@@ -129,11 +128,9 @@ class FleetResult:
         """Return the text of the file."""
         return json.dumps(self.to_dict(), indent=2) + "\n"
 
-    def write(self, path: Path) -> None:
+    def write(self, place: Place, files: Files | None = None) -> None:
         """Write the file; a reader never sees half of it."""
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        temporary.write_text(self.to_json(), encoding="utf-8")
-        temporary.replace(path)
+        (files or Files()).write(place, self.to_json())
 
     def _totals(self) -> dict[str, int]:
         statuses = [table.status for table in self.tables]
@@ -150,14 +147,14 @@ class FleetResult:
         }
 
 
-def complete_in(path: Path) -> tuple[TableResult, ...]:
+def complete_in(path: Place, files: Files | None = None) -> tuple[TableResult, ...]:
     """Read the results of a summary that a resumed run can skip.
 
     Raises:
         ConfigError: The file cannot be read, or is not a summary.
     """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads((files or Files()).read(path))
         results = tuple(_result(table) for table in values["tables"])
     except OSError as e:
         raise ConfigError(
