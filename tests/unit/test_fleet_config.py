@@ -32,6 +32,7 @@ def test_the_example_is_one():
     assert (example.allow_empty, example.concurrency, example.time_budget) == (False, 2, 7200)
     assert example.byte_budget == 500 * 1024**3
     assert example.summary == Path("upkeep-summary.json")
+    assert (example.history, example.lease) == ("ops.upkeep_history", 600)
     assert [dict(override.options) for override in example.overrides] == [
         {"targetFileSize": "1g", "minInputFiles": "10"},
         {"maxBytes": "100g"},
@@ -115,6 +116,9 @@ def test_names_of_a_metastore():
         ({"run": {"concurrency": True}}, r"run\.concurrency cannot be True"),
         ({"run": {"concurrency": "2"}}, r"run\.concurrency cannot be '2'"),
         ({"run": {"time_budget": "2 days"}}, r"run\.time_budget cannot be '2 days'\. Use a dur"),
+        ({"run": {"history": "ops.*"}}, r"run\.history cannot be 'ops\.\*'\. Use the name or"),
+        ({"run": {"history": "a/b"}}, r"run\.history: The path 'a/b' is relative"),
+        ({"run": {"lease": "1"}}, r"run\.lease cannot be '1'\. Use a duration"),
         ({"run": {"byte_budget": 1.5}}, r"run\.byte_budget cannot be 1\.5\. Use a size"),
         ({"run": 3}, "run cannot be 3. Use a TOML table"),
         ({"options": {"a": [1]}}, r"options: The option 'a' cannot be a list"),

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from delta_upkeep._report.checks import SEVERITIES
 from delta_upkeep.cli import one_table
 from delta_upkeep.cli.properties import add_settings
-from delta_upkeep.cli.run import run
+from delta_upkeep.cli.run import LAST_PASS, run
 from delta_upkeep.cli.session import StartError
 from delta_upkeep.fleet.errors import NothingFoundError, error_of
 from delta_upkeep.fleet.files import place_of
@@ -106,7 +106,9 @@ def _add_run(commands: _Commands) -> None:
         "--resume",
         metavar="SUMMARY",
         type=place_of,
-        help="skip tables that this summary marks as finished",
+        nargs="?",
+        const=LAST_PASS,
+        help="skip tables that this summary, or without one the history, marks as finished",
     )
     parser.add_argument(
         "--summary",

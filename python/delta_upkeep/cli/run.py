@@ -16,9 +16,11 @@ from delta_upkeep.cli.session import is_set_up, session
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.files import Files, Place, Uri
 from delta_upkeep.fleet.keys import ConfigError
-from delta_upkeep.fleet.one_pass import run_fleet
+from delta_upkeep.fleet.one_pass import check_history, run_fleet
 from delta_upkeep.fleet.summary import complete_in
 
+# What --resume means without a file.
+LAST_PASS = object()
 _FIRST_EXIT_CODE_OF_SIGNALS = 128
 
 
@@ -33,9 +35,15 @@ def run(arguments: Namespace) -> int:
         config = local or _load(arguments, files)
         if local is None and config.spark and starts:
             raise _settings_too_late(arguments.config)
-        earlier = complete_in(arguments.resume, files) if arguments.resume else ()
+        of_history = arguments.resume is LAST_PASS
+        by_file = arguments.resume is not None and not of_history
         summary = run_fleet(
-            spark, config, dry_run=arguments.dry_run, earlier=earlier, stop=interrupt.stop
+            spark,
+            config,
+            dry_run=arguments.dry_run,
+            earlier=complete_in(arguments.resume, files) if by_file else (),
+            resume=of_history,
+            stop=interrupt.stop,
         )
     if arguments.json:
         print(summary.to_json(), end="")
@@ -48,7 +56,9 @@ def _load(arguments: Namespace, files: Files) -> FleetConfig:
     configured = None if arguments.dry_run else config.summary
     config = replace(config, summary=arguments.summary or configured)
     _check_place(config.summary)
-    if isinstance(arguments.resume, Path):
+    if arguments.resume is LAST_PASS:
+        check_history(config)
+    elif isinstance(arguments.resume, Path):
         complete_in(arguments.resume)
     return config
 

@@ -20,6 +20,8 @@ else:
 
 Pattern = Union[NamePattern, PathPattern]
 
+DEFAULT_LEASE = 600.0
+
 
 @dataclass(frozen=True)
 class Override:
@@ -40,6 +42,8 @@ class FleetConfig:
         concurrency: The number of tables to maintain at a time.
         time_budget: Seconds after which no further table is started; None for no limit.
         byte_budget: Bytes of data files that the pass may rewrite; None for no limit.
+        history: The name or the path of the Delta table to which each pass appends its results.
+        lease: Seconds of silence after which the driver of a pass counts as lost.
         summary: The file to which the summary is written as JSON: a local one, or a URI.
         options: Options of MAINTAIN for every table.
         overrides: Options for some tables. If several match a table, the last one wins.
@@ -53,6 +57,8 @@ class FleetConfig:
     time_budget: float | None = None
     byte_budget: int | None = None
     summary: Place | None = None
+    history: str | None = None
+    lease: float = DEFAULT_LEASE
     options: Mapping[str, str] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
@@ -89,7 +95,9 @@ class FleetConfig:
         """
         root = KeyTable("", values, ("tables", "run", "options", "overrides", "spark"))
         tables = root.table("tables", (_INCLUDE, _EXCLUDE, _ALLOW_EMPTY))
-        run = root.table("run", (_CONCURRENCY, _TIME_BUDGET, _BYTE_BUDGET, _SUMMARY))
+        run = root.table(
+            "run", (_CONCURRENCY, _TIME_BUDGET, _BYTE_BUDGET, _SUMMARY, _HISTORY, _LEASE)
+        )
         include = tables.get(_INCLUDE)
         if not include:
             raise ConfigError(
@@ -104,6 +112,8 @@ class FleetConfig:
             time_budget=run.get(_TIME_BUDGET),
             byte_budget=run.get(_BYTE_BUDGET),
             summary=run.get(_SUMMARY),
+            history=run.get(_HISTORY),
+            lease=run.get(_LEASE) or DEFAULT_LEASE,
             options=root.get(_OPTIONS) or {},
             overrides=tuple(
                 Override(override.need(_MATCH), override.need(_OPTIONS))
@@ -128,6 +138,12 @@ def _flag(value: Any) -> bool:
 
 def _count(value: int) -> int:
     if value < 1:
+        raise ValueError(value)
+    return value
+
+
+def _table(value: str) -> str:
+    if not pattern_of(value).literal:
         raise ValueError(value)
     return value
 
@@ -175,6 +191,8 @@ _BYTE_BUDGET = Key(
     "byte_budget", "a size such as '500g' or 536870912000", of_type((int, str), size_of)
 )
 _SUMMARY = Key("summary", "the path or the URI of a file", of_type(str, place_of))
+_HISTORY = Key("history", "the name or the absolute path of a Delta table", of_type(str, _table))
+_LEASE = Key("lease", "a duration such as '10m'", of_type((int, str), duration_of))
 _OPTIONS = Key(
     "options", "options of MAINTAIN, such as { targetFileSize = '512m' }", of_type(dict, _options)
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -11,10 +13,13 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from delta_upkeep.fleet.config import FleetConfig
-from delta_upkeep.fleet.discovery import discover
+from delta_upkeep.fleet.discovery import Discovery, discover
 from delta_upkeep.fleet.files import Files, place_of
+from delta_upkeep.fleet.history import DeltaHistory
+from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.listings import SparkListings
 from delta_upkeep.fleet.maintenance import SparkMaintainer
+from delta_upkeep.fleet.recorder import Recorder, new_run_id
 from delta_upkeep.fleet.runner import FleetRunner, now
 from delta_upkeep.fleet.selection import choose, unmatched
 from delta_upkeep.fleet.summary import FleetResult, TableResult
@@ -26,6 +31,7 @@ def run_fleet(
     *,
     dry_run: bool = False,
     earlier: tuple[TableResult, ...] = (),
+    resume: bool = False,
     stop: Event | None = None,
 ) -> FleetResult:
     """Find the tables of a configuration and maintain them, from any thread.
@@ -37,45 +43,80 @@ def run_fleet(
         config: The tables, the budgets and the options: as an object, as the values of a TOML
             file, or as the path or the URI of one. Settings of ``[spark]`` are for the command
             line, which starts the session.
-        dry_run: Whether to plan only.
+        dry_run: Whether to plan only. No other pass sees it, and it has no rows in the history.
         earlier: Results of the run that this one resumes. Their tables are left alone.
+        resume: Whether to take the earlier results from the history: those of the last pass, if
+            it did not complete.
         stop: Ends the pass when it is set.
 
     Returns:
-        The result of each table. It is also written to ``run.summary``, if that names a file.
+        The result of each table. It is also written to ``run.summary``, if that names a file, and
+        appended to the history, if ``run.history`` names a table.
 
     Raises:
         ConfigError: The configuration cannot be read, or has an invalid key or value.
     """
     files = Files(spark)
     config = _read(config, files)
-
-    def save(summary: FleetResult) -> None:
-        if config.summary is not None:
-            summary.write(config.summary, files)
-
-    runner = FleetRunner(
-        SparkMaintainer(spark), config, dry_run=dry_run, stop=stop, save=save, tell=_tell
-    )
+    if resume:
+        check_history(config)
+    history = _history(spark, config, dry_run)
     found = discover(config.include, SparkListings(spark), allow_empty=config.allow_empty)
-    chosen = choose(found.tables, config)
-    known = {result.table for result in earlier}
-    before = FleetResult(
-        state="running",
-        dry_run=dry_run,
-        started=now(),
-        tables=(*earlier, *found.failures),
-        not_delta=found.not_delta,
-        unmatched=(*found.unmatched, *unmatched(found.tables, config)),
-    )
-    for failure in found.failures:
-        _tell(failure)
-    failed = {failure.table for failure in found.failures}
-    for pattern in (each for each in before.unmatched if each not in failed):
-        _say(f"no table matches {pattern}")
-    summary = runner.run([each for each in chosen if each.table.label not in known], before)
+    own = (history.found(),) if history is not None else ()
+    chosen = choose((*found.tables, *own), config)
+    before = _beginning(found, config, dry_run)
+    with ExitStack() as ends:
+        recorder: Recorder | None = None
+        claimed: Mapping[str, TableResult] = {}
+        if history is not None and not dry_run:
+            tables = [each.table for each in chosen]
+            recorder = Recorder(files, history, before, tables, config.lease, _say)
+            claimed = recorder.claim()
+            ends.enter_context(recorder)
+            recorder.record_lost()
+        if resume:
+            before, earlier = _resumed(before, history)
+        known = {result.table for result in earlier}
+        left = [result for result in claimed.values() if result.table not in known]
+        before = replace(before, tables=(*earlier, *found.failures, *left))
+        _tell_beginning(before, found)
+
+        def save(summary: FleetResult) -> None:
+            if config.summary is not None:
+                summary.write(config.summary, files)
+            if recorder is not None:
+                recorder.save(summary)
+
+        runner = FleetRunner(
+            SparkMaintainer(spark),
+            config,
+            dry_run=dry_run,
+            stop=stop,
+            save=save,
+            tell=_tell,
+            hold=recorder.hold if recorder else lambda: None,
+        )
+        todo = [
+            each
+            for each in chosen
+            if each.table.label not in known and each.table.key not in claimed
+        ]
+        summary = runner.run(todo, before)
     _say(_totals(summary))
     return summary
+
+
+def check_history(config: FleetConfig) -> None:
+    """Check that the last pass can be found.
+
+    Raises:
+        ConfigError: There is no history.
+    """
+    if config.history is None:
+        raise ConfigError(
+            "The last pass cannot be resumed, because no history names it. Set run.history, or "
+            "name the summary of a pass: --resume FILE."
+        )
 
 
 def _read(config: FleetConfig | Mapping[str, Any] | str | Path, files: Files) -> FleetConfig:
@@ -84,6 +125,47 @@ def _read(config: FleetConfig | Mapping[str, Any] | str | Path, files: Files) ->
     if isinstance(config, Mapping):
         return FleetConfig.of(config)
     return FleetConfig.load(place_of(str(config)), files)
+
+
+def _history(spark: SparkSession, config: FleetConfig, dry_run: bool) -> DeltaHistory | None:
+    """Open the history. A dry run does not make it."""
+    if config.history is None:
+        return None
+    history = DeltaHistory(spark, config.history)
+    if not dry_run:
+        history.create()
+    return history if not dry_run or history.exists() else None
+
+
+def _beginning(found: Discovery, config: FleetConfig, dry_run: bool) -> FleetResult:
+    return FleetResult(
+        state="running",
+        dry_run=dry_run,
+        started=now(),
+        tables=found.failures,
+        not_delta=found.not_delta,
+        unmatched=(*found.unmatched, *unmatched(found.tables, config)),
+        run_id=new_run_id(),
+    )
+
+
+def _resumed(
+    before: FleetResult, history: DeltaHistory | None
+) -> tuple[FleetResult, tuple[TableResult, ...]]:
+    last = history.last_pass() if history is not None else None
+    if last is None:
+        _say("there is nothing to resume: the last pass in the history has done all of its tables")
+        return before, ()
+    _say(f"resumes pass {last.run_id}")
+    return replace(before, resumes=last.run_id), last.complete
+
+
+def _tell_beginning(before: FleetResult, found: Discovery) -> None:
+    for failure in found.failures:
+        _tell(failure)
+    failed = {failure.table for failure in found.failures}
+    for pattern in (each for each in before.unmatched if each not in failed):
+        _say(f"no table matches {pattern}")
 
 
 def _tell(result: TableResult) -> None:

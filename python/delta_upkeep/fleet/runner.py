@@ -45,6 +45,7 @@ class FleetRunner:
         dry_run: Whether to plan only.
         stop: Ends the pass when it is set: running jobs are cancelled, and no table is started.
         save: Called with the summary as it grows.
+        hold: Tells why no further table may be started, or None.
         tell: Called with each result.
         clock: A monotonic clock, in seconds.
     """
@@ -58,6 +59,7 @@ class FleetRunner:
         stop: Event | None = None,
         save: Callable[[FleetResult], None] = lambda _: None,
         tell: Callable[[TableResult], None] = lambda _: None,
+        hold: Callable[[], str | None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._maintainer = maintainer
@@ -66,6 +68,7 @@ class FleetRunner:
         self._stop = stop or Event()
         self._save = save
         self._tell = tell
+        self._hold = hold
         self._clock = clock
         self._started = clock()
         self._budget = ByteBudget(config.byte_budget)
@@ -198,7 +201,7 @@ class FleetRunner:
             return INTERRUPTED
         limit = self._config.time_budget
         is_late = limit is not None and self._clock() - self._started >= limit
-        return TIME_BUDGET if is_late else None
+        return TIME_BUDGET if is_late else self._hold()
 
 
 def now() -> str:

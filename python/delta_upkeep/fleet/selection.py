@@ -23,6 +23,11 @@ class Found:
     name: tuple[str, ...] | None = None
 
     @property
+    def key(self) -> str:
+        """What tells it from other tables: the location if it is known, or else the name."""
+        return self.location or self.label
+
+    @property
     def label(self) -> str:
         """The name, or else the path, as a user writes it."""
         return self.location if self.name is None else label_of(self.name)
@@ -50,7 +55,7 @@ def choose(found: Iterable[Found], config: FleetConfig) -> tuple[Chosen, ...]:
     ordered = sorted(found, key=lambda table: (table.name is None, table.label))
     taken: dict[str, Found] = {}
     for table in ordered:
-        taken.setdefault(table.location or table.label, table)
+        taken.setdefault(table.key, table)
     return tuple(
         Chosen(table, options_of(table, config))
         for table in taken.values()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal
 
 from delta_upkeep.fleet.files import Files, Place
@@ -34,6 +34,11 @@ class Step:
     step: str
     status: str
     reason: str
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there was anything to do."""
+        return self.status in ("done", "planned")
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,8 @@ class FleetResult:
         tables: The results, in the order of completion.
         not_delta: Views and tables of other formats that patterns matched.
         unmatched: Patterns that matched no table.
+        run_id: Names the pass. Later passes have greater ids.
+        resumes: The pass that this one resumes, if the history names it.
     """
 
     state: State
@@ -114,6 +121,8 @@ class FleetResult:
     tables: tuple[TableResult, ...] = ()
     not_delta: Skipped = field(default_factory=Skipped)
     unmatched: tuple[str, ...] = ()
+    run_id: str = ""
+    resumes: str | None = None
 
     @property
     def exit_code(self) -> int:
@@ -155,7 +164,7 @@ def complete_in(path: Place, files: Files | None = None) -> tuple[TableResult, .
     """
     try:
         values = json.loads((files or Files()).read(path))
-        results = tuple(_result(table) for table in values["tables"])
+        results = results_in(values)
     except OSError as e:
         raise ConfigError(
             f"The summary {path} cannot be read: {e.strerror}. Check the path, or start "
@@ -166,7 +175,12 @@ def complete_in(path: Place, files: Files | None = None) -> tuple[TableResult, .
             f"The file {path} is not a summary of delta-upkeep run: {e!r}. Name a summary, or "
             "start over without --resume."
         ) from e
-    return tuple(result for result in results if result.is_complete)
+    return tuple(replace(result, earlier=True) for result in results if result.is_complete)
+
+
+def results_in(summary: Mapping[str, Any]) -> tuple[TableResult, ...]:
+    """Read the results of a summary from the values of its JSON."""
+    return tuple(_result(table) for table in summary["tables"])
 
 
 def _result(values: Mapping[str, Any]) -> TableResult:
@@ -174,7 +188,6 @@ def _result(values: Mapping[str, Any]) -> TableResult:
     found = {name: values[key] for key, name in known.items()}
     steps = tuple(Step(**step) for step in found.pop("steps"))
     error = found.pop("error")
-    found["earlier"] = True
     return TableResult(**found, steps=steps, error=TableError(**error) if error else None)
 
 
