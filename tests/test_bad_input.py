@@ -139,6 +139,8 @@ def test_predicates(spark: SparkSession, table: TableFactory, where: str, condit
         ("MAINTAIN {t} OPTIONS (speed = 'high')", "UNKNOWN_OPTION"),
         ("MAINTAIN {t} OPTIONS (partSize = 'x')", "INVALID_OPTION"),
         ("MAINTAIN {t} OPTIONS (granularity = 'x')", "INVALID_OPTION"),
+        ("MAINTAIN {t} OPTIONS (steps = 'optimize, vacuum')", "INVALID_OPTION"),
+        ("MAINTAIN {t} OPTIONS (steps = '')", "INVALID_OPTION"),
     ],
 )
 def test_options_and_clauses(spark: SparkSession, table: TableFactory, text: str, condition: str):

@@ -39,6 +39,16 @@ def test_maintain_does_what_is_due_and_then_nothing(spark: SparkSession, table: 
     assert t.ids() == [1, 2, 3, 4, 5]
 
 
+def test_steps_that_an_option_leaves_out_are_skipped(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    options = "OPTIONS (steps = 'Checkpoint, cleanup')"
+    optimize, *others = spark.sql(f"MAINTAIN {t.sql_name} {options}").collect()
+    assert (optimize.status, optimize.due) == ("skipped", False)
+    assert optimize.reason == "the option steps leaves it out"
+    assert {row.status for row in others} == {"not due"}
+    assert spark.sql(f"MAINTAIN {t.sql_name} DRY RUN").first().status == "planned"
+
+
 def test_maintain_makes_the_checkpoint_that_a_cleanup_waits_for(
     spark: SparkSession, table: TableFactory
 ):

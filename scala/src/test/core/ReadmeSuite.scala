@@ -4,6 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.util.matching.Regex
 
+import io.deltaupkeep.maintain.Maintenance
 import io.deltaupkeep.plan.checkpoint.CheckpointRequest
 import io.deltaupkeep.plan.cleanup.CleanupSettings
 import io.deltaupkeep.plan.compact.OptimizeSettings
@@ -21,7 +22,8 @@ class ReadmeSuite extends AnyFunSuite {
   private val statements = Seq(
     "OPTIMIZE" -> OptimizeSettings.entries,
     "CHECKPOINT" -> CheckpointRequest.entries,
-    "CLEANUP LOG" -> CleanupSettings.entries
+    "CLEANUP LOG" -> CleanupSettings.entries,
+    "MAINTAIN" -> Seq(Maintenance.StepsOption)
   )
 
   /** What stands below a heading, up to the next one. */

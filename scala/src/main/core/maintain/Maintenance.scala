@@ -1,8 +1,10 @@
 package io.deltaupkeep.maintain
 
+import java.util.Locale
+
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.{OptionEntry, UpkeepException}
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
@@ -56,6 +58,19 @@ object Maintenance {
 
   val steps: Seq[Step] = Seq(OptimizeStep, CheckpointStep, CleanupStep)
 
+  /** Names of the steps that may run. */
+  val StepsOption: OptionEntry[Set[String]] = OptionEntry(
+    "steps",
+    "The steps that may run, separated by commas. The others are skipped. Default: all.",
+    steps.map(step => s"'${step.name}'").mkString("one or more of ", ", ", "")
+  ) { text =>
+    val names = text.split(",", -1).map(_.trim.toLowerCase(Locale.ROOT)).toSet
+    Some(names).filter(_.subsetOf(steps.map(_.name).toSet))
+  }
+
+  /** The options of all steps, and the one of MAINTAIN itself. */
+  val entries: Seq[OptionEntry[_]] = steps.flatMap(_.entries) :+ StepsOption
+
   /** What the steps would do to a version of a table. */
   def planned(table: DeltaHandle, options: StepOptions): Seq[MaintainResult] = {
     val input = new StepInput(table, options, table.now)
@@ -107,8 +122,11 @@ object Maintenance {
 
   private def uncounted(step: Step, input: StepInput, dryRun: Boolean): MaintainResult = {
     val plan =
-      if (input.table.facts.isSwitchedOn) step.plan(input)
-      else StepPlan.Skipped("deltaUpkeep.enabled is not true for this table")
+      if (!input.table.facts.isSwitchedOn)
+        StepPlan.Skipped("deltaUpkeep.enabled is not true for this table")
+      else if (!input.options.of(Seq(StepsOption)).get(StepsOption).forall(_(step.name)))
+        StepPlan.Skipped(s"the option ${StepsOption.name} leaves it out")
+      else step.plan(input)
     val (due, status, result) = plan match {
       case due: StepPlan.Due if dryRun => (true, StepStatus.Planned, due.planned())
       case due: StepPlan.Due => (true, StepStatus.Done, due.execute())

@@ -20,7 +20,7 @@ private[deltaupkeep] object MaintainStatement
       statement: Statement
   ): Work[MaintainResult] = {
     val options = StepOptions(name, statement.options)
-    options.check(Maintenance.steps.flatMap(_.entries))
+    options.check(Maintenance.entries)
     new Work[MaintainResult] {
       override def described: Seq[String] =
         planned().map(row => s"${row.step}: ${row.status}, ${row.reason}")
