@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from delta_upkeep import UpkeepTable
 from delta_upkeep.cli import main
 from delta_upkeep.fleet import ConfigError, FleetResult, run_fleet
+from delta_upkeep.fleet.policy import DAYS
 from support.processes import CLEAN, ROOT
 
 WAIT_SECONDS = 60
@@ -215,6 +217,32 @@ def test_what_a_killed_driver_has_done_is_in_the_history(
     assert by_run[lost, lake.path("y")] == "skipped"
     assert [lake.optimized(name) for name in "xy"] == [1, 1]
     assert lake.passes == []
+
+
+def test_properties_of_a_table_win_over_the_configuration(lake: Lake):
+    not_today = DAYS[(datetime.now(timezone.utc).weekday() + 3) % 7]
+    lake.spark.sql(
+        f"ALTER TABLE delta.`{lake.path('x')}` SET TBLPROPERTIES ('deltaUpkeep.steps' = 'cleanup', "
+        f"'deltaUpkeep.days' = '{', '.join(DAYS)}', 'deltaUpkeep.widow' = '22:00-06:00')"
+    )
+    values = lake.config() | {"options": {"steps": "optimize"}, "policy": {"days": not_today}}
+    found = {table.table: table for table in run_fleet(lake.spark, values).tables}
+    x, y = found[lake.path("x")], found[lake.path("y")]
+    assert [step.status for step in x.steps] == ["skipped", "skipped", "not due"]
+    assert "deltaUpkeep.widow is unknown" in x.warnings[0]
+    assert (y.status, y.reason) == ("skipped", f"outside its window: all day UTC, on {not_today}")
+
+
+def test_a_table_that_fails_again_and_again_is_paused(lake: Lake):
+    values = lake.config() | {
+        "overrides": [{"match": lake.path("x"), "options": {"targetSize": 1}, "pause_after": 2}]
+    }
+    for _ in range(2):
+        assert statuses(run_fleet(lake.spark, values))[lake.path("x")] == "failed"
+    paused = {table.table: table for table in run_fleet(lake.spark, values).tables}
+    assert paused[lake.path("x")].status == "skipped"
+    assert paused[lake.path("x")].reason.startswith("paused after 2 failures in a row, until ")
+    assert paused[lake.path("y")].status == "not due"
 
 
 def test_a_table_that_is_no_history_is_refused(lake: Lake):

@@ -33,6 +33,8 @@ def test_the_example_is_one():
     assert example.byte_budget == 500 * 1024**3
     assert example.summary == Path("upkeep-summary.json")
     assert (example.history, example.lease) == ("ops.upkeep_history", 600)
+    assert (str(example.policy.window), example.policy.pause_after) == ("22:00-06:00", 3)
+    assert [override.policy.priority for override in example.overrides] == [None, 10]
     assert [dict(override.options) for override in example.overrides] == [
         {"targetFileSize": "1g", "minInputFiles": "10"},
         {"maxBytes": "100g"},
@@ -73,6 +75,17 @@ def test_what_is_not_said():
     assert (least.concurrency, least.time_budget, least.byte_budget) == (1, None, None)
 
 
+def test_an_override_may_have_a_policy_and_no_options():
+    found = config(
+        policy={"window": "22:00-06:00", "time_zone": "Europe/Berlin"},
+        overrides=[{"match": "a", "priority": 3}, {"match": "*", "days": ["sat", "sun"]}],
+    )
+    assert str(found.policy.window) == "22:00-06:00"
+    assert [dict(override.options) for override in found.overrides] == [{}, {}]
+    assert [override.policy.priority for override in found.overrides] == [3, None]
+    assert found.overrides[1].policy.days == {5, 6}
+
+
 def test_dotted_settings_are_settings():
     spark = {"spark": {"driver": {"memory": "4g"}, "ui.enabled": False}}
     assert dict(config(spark=spark).spark) == {
@@ -95,7 +108,10 @@ def test_names_of_a_metastore():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"jobs": 3}, r"unknown key jobs\. Use one of: tables, run, options, overrides, spark"),
+        (
+            {"jobs": 3},
+            r"unknown key jobs\. Use one of: tables, run, options, policy, overrides, spark",
+        ),
         ({"run": {"treads": 3}}, r"unknown key run\.treads\. Use one of: concurrency, time_budget"),
         ({"overrides": [{"match": "a", "x": 1}]}, r"unknown key overrides\[0\]\.x"),
         ({"tables": {}}, r"tables\.include is missing or empty"),
@@ -126,6 +142,12 @@ def test_names_of_a_metastore():
         ({"spark": "x"}, r"spark cannot be 'x'\. Use"),
         ({"run": {"time_budget": {"hours": 2}}}, r"run\.time_budget cannot be a table\. Use"),
         ({"overrides": {"match": "a"}}, r"Write \[\[overrides\]\]"),
+        ({"policy": {"window": "22-6"}}, r"policy\.window cannot be '22-6'\. Use a part of a day"),
+        ({"policy": {"pause_after": 3}}, r"pause_after needs a history"),
+        (
+            {"overrides": [{"match": "a", "time_zone": "Berlin"}]},
+            r"overrides\[0\]\.time_zone cannot be 'Berlin'\. Use a time zone such as",
+        ),
         ({"overrides": [{"options": {}}]}, r"overrides\[0\]\.match is missing\. Add patterns"),
         ({"overrides": [{"match": "a"}]}, r"overrides\[0\]\.options is missing"),
         ({"spark": {"driver.memory": "1g"}}, r"Write 'spark\.driver\.memory'"),

@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from delta_upkeep.fleet import ConfigError, FleetConfig, FleetResult, TableResult
+from delta_upkeep.fleet.history_rows import Failures
 from delta_upkeep.fleet.maintenance import bounded
-from delta_upkeep.fleet.plan import Planned, Size, Work, most_gain_first
+from delta_upkeep.fleet.plan import Facts, Planned, Size, Work, most_gain_first
 from delta_upkeep.fleet.runner import FleetRunner, now
 from delta_upkeep.fleet.selection import Chosen, Found
 from delta_upkeep.fleet.summary import Step, TableError, complete_in
@@ -30,6 +32,7 @@ class Pile:
     checkpoint: bool = False
     damaged: bool = False
     fails: bool = False
+    properties: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -44,11 +47,6 @@ class Yard:
     cancelled: int = 0
     on_maintain: Any = None
     lock: Any = field(default_factory=threading.Lock)
-
-    def plan(self, chosen: Chosen) -> Planned:
-        if self.piles[chosen.table.label].damaged:
-            raise RuntimeError("a damaged log")
-        return Planned(chosen, self.size_of(chosen), self.maintain(chosen, None, True))
 
     def maintain(self, chosen: Chosen, max_bytes: int | None, dry_run: bool) -> Work:
         name = chosen.table.label
@@ -82,9 +80,11 @@ class Yard:
         left = self.piles[name].files - files + int(files > 0)
         self.piles[name] = replace(self.piles[name], files=left, checkpoint=False)
 
-    def size_of(self, chosen: Chosen) -> Size:
+    def facts_of(self, chosen: Chosen) -> Facts:
         pile = self.piles[chosen.table.label]
-        return Size(pile.files, pile.files * pile.file_bytes)
+        if pile.damaged:
+            raise RuntimeError("a damaged log")
+        return Facts(Size(pile.files, pile.files * pile.file_bytes), pile.properties)
 
     def cancel(self) -> None:
         self.cancelled += 1
@@ -97,7 +97,7 @@ def fleet(yard: Yard) -> list[Chosen]:
 def run(yard: Yard, *, only: list[Chosen] | None = None, **settings: Any) -> FleetResult:
     options = {
         key: settings.pop(key)
-        for key in ("dry_run", "stop", "save", "tell", "clock")
+        for key in ("dry_run", "stop", "save", "tell", "clock", "wall", "failures")
         if key in settings
     }
     runner = FleetRunner(yard, FleetConfig(include=(), **settings), **options)
@@ -213,6 +213,62 @@ def test_no_table_is_started_after_the_time_budget():
         ("skipped", 0),
     ]
     assert results["c"].reason == "time budget"
+
+
+def test_a_higher_priority_comes_before_a_higher_gain():
+    yard = Yard({"many": Pile(100), "few": Pile(2, properties={"deltaUpkeep.priority": "1"})})
+    yard.piles["last"] = Pile(checkpoint=True, properties={"deltaUpkeep.priority": "-1"})
+    run(yard)
+    assert yard.maintained == ["few", "many", "last"]
+
+
+def test_a_table_is_started_only_in_its_window():
+    moment = datetime(2026, 11, 26, 21, 59, tzinfo=timezone.utc)
+    nightly = {"deltaUpkeep.window": "22:00-06:00"}
+    yard = Yard({"a": Pile(3, properties=nightly), "b": Pile(3, 20)})
+    results = by_name(run(yard, wall=lambda: moment))
+    assert (results["a"].status, results["b"].status) == ("skipped", "done")
+    assert results["a"].reason == "outside its window: 22:00-06:00 UTC"
+    assert not results["a"].is_complete
+
+    def work(name: str) -> None:
+        nonlocal moment
+        moment += timedelta(hours=5)
+
+    # Its window ends while another table is maintained.
+    until_six = {"deltaUpkeep.window": "01:00-06:00"}
+    yard = Yard({"a": Pile(30), "b": Pile(3, properties=until_six)}, on_maintain=work)
+    moment = datetime(2026, 11, 26, 2, tzinfo=timezone.utc)
+    results = by_name(run(yard, wall=lambda: moment))
+    assert (results["a"].status, results["b"].status) == ("done", "skipped")
+
+
+def test_a_table_that_has_failed_too_often_is_paused():
+    now = datetime(2026, 11, 26, 12, tzinfo=timezone.utc)
+    failures = {name: Failures(3, now.timestamp() - 3600) for name in "abc"}
+    often = {"deltaUpkeep.pauseAfter": "3"}
+    yard = Yard({"a": Pile(3, properties=often), "b": Pile(3, 20)})
+    yard.piles["c"] = Pile(3, 30, properties={**often, "deltaUpkeep.pauseFor": "1h"})
+    results = by_name(run(yard, failures=failures, history="h", wall=lambda: now))
+    assert [results[name].status for name in "abc"] == ["skipped", "done", "done"]
+    assert results["a"].reason == (
+        "paused after 3 failures in a row, until 2026-11-27T11:00:00+00:00"
+    )
+    assert results["b"].warnings == ()
+    (warning,) = by_name(run(yard))["a"].warnings
+    assert warning.startswith("deltaUpkeep.pauseAfter needs run.history")
+
+
+def test_properties_without_a_meaning_are_told():
+    yard = Yard({"a": Pile(3, properties={"deltaUpkeep.widow": "22:00-06:00"})})
+    yard.piles["b"] = Pile(3, properties={"deltaUpkeep.window": "at night"})
+    results = by_name(run(yard))
+    assert results["a"].status == "done"
+    (warning,) = results["a"].warnings
+    assert warning.startswith("the property deltaUpkeep.widow is unknown. Use one of: days, ")
+    error = results["b"].error
+    assert (error.condition, results["b"].status) == ("INVALID_PROPERTY", "failed")
+    assert error.message.startswith("The property deltaUpkeep.window cannot be 'at night'. Use a")
 
 
 def test_planning_counts_for_the_time_budget():

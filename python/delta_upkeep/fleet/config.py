@@ -11,6 +11,7 @@ from delta_upkeep._table.options import option_texts
 from delta_upkeep.fleet.files import Files, Place, place_of
 from delta_upkeep.fleet.keys import ConfigError, InvalidValue, Key, KeyTable, of_type
 from delta_upkeep.fleet.patterns import NamePattern, PathPattern, pattern_of
+from delta_upkeep.fleet.policy import NO_POLICY, POLICY_KEYS, Policy
 from delta_upkeep.fleet.quantities import duration_of, size_of
 
 if sys.version_info >= (3, 11):
@@ -25,10 +26,11 @@ DEFAULT_LEASE = 600.0
 
 @dataclass(frozen=True)
 class Override:
-    """Options for the tables that one of the patterns matches."""
+    """Options and a policy for the tables that one of the patterns matches."""
 
     match: tuple[Pattern, ...]
     options: Mapping[str, str]
+    policy: Policy = NO_POLICY
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ class FleetConfig:
         lease: Seconds of silence after which the driver of a pass counts as lost.
         summary: The file to which the summary is written as JSON: a local one, or a URI.
         options: Options of MAINTAIN for every table.
-        overrides: Options for some tables. If several match a table, the last one wins.
+        policy: When every table is maintained.
+        overrides: Options and policies for some tables. If several match a table, the last one
+            wins.
         spark: Settings of Spark, used if the command line starts the session.
     """
 
@@ -60,6 +64,7 @@ class FleetConfig:
     history: str | None = None
     lease: float = DEFAULT_LEASE
     options: Mapping[str, str] = field(default_factory=dict)
+    policy: Policy = NO_POLICY
     overrides: tuple[Override, ...] = ()
     spark: Mapping[str, str] = field(default_factory=dict)
 
@@ -93,7 +98,7 @@ class FleetConfig:
         Raises:
             ConfigError: A key is unknown or missing, or has an invalid value.
         """
-        root = KeyTable("", values, ("tables", "run", "options", "overrides", "spark"))
+        root = KeyTable("", values, ("tables", "run", "options", "policy", "overrides", "spark"))
         tables = root.table("tables", (_INCLUDE, _EXCLUDE, _ALLOW_EMPTY))
         run = root.table(
             "run", (_CONCURRENCY, _TIME_BUDGET, _BYTE_BUDGET, _SUMMARY, _HISTORY, _LEASE)
@@ -104,7 +109,7 @@ class FleetConfig:
                 "The configuration selects no tables: tables.include is missing or empty. "
                 'Add patterns, such as include = ["sales.*", "/data/lake/*"].'
             )
-        return cls(
+        config = cls(
             include=include,
             exclude=tables.get(_EXCLUDE) or (),
             allow_empty=tables.get(_ALLOW_EMPTY) or False,
@@ -115,12 +120,31 @@ class FleetConfig:
             history=run.get(_HISTORY),
             lease=run.get(_LEASE) or DEFAULT_LEASE,
             options=root.get(_OPTIONS) or {},
+            policy=_policy(root.table("policy", POLICY_KEYS)),
             overrides=tuple(
-                Override(override.need(_MATCH), override.need(_OPTIONS))
-                for override in root.tables("overrides", (_MATCH, _OPTIONS))
+                _override(override)
+                for override in root.tables("overrides", (_MATCH, _OPTIONS, *POLICY_KEYS))
             ),
             spark=root.get(_SPARK) or {},
         )
+        policies = (config.policy, *(override.policy for override in config.overrides))
+        if config.history is None and any(each.pause_after for each in policies):
+            raise ConfigError(
+                "pause_after needs a history, which counts the failures of each table. Set "
+                "run.history."
+            )
+        return config
+
+
+def _override(values: KeyTable) -> Override:
+    policy = _policy(values)
+    # An override must say something.
+    options = values.need(_OPTIONS) if policy == NO_POLICY else values.get(_OPTIONS)
+    return Override(values.need(_MATCH), options or {}, policy)
+
+
+def _policy(values: KeyTable) -> Policy:
+    return Policy(**{key.name: values.get(key) for key in POLICY_KEYS})
 
 
 def _patterns(value: Any) -> tuple[Pattern, ...]:

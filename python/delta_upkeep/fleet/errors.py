@@ -9,6 +9,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
+from delta_upkeep.fleet.policy import InvalidProperty
 from delta_upkeep.fleet.summary import TableError
 
 # PySpark 3.5 and its Spark call a condition an error class.
@@ -52,7 +53,7 @@ def error_of(error: Exception) -> TableError:
     """Return the condition of an error, or else its class, and its message without the stack."""
     if isinstance(error, PySparkException):
         return TableError(condition_of(error) or type(error).__name__, _first_part(str(error)))
-    if isinstance(error, NothingFoundError):
+    if isinstance(error, (NothingFoundError, InvalidProperty)):
         return TableError(error.condition, str(error))
     if isinstance(error, Py4JJavaError):
         thrown = error.java_exception

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from delta_upkeep._table.names import is_path, parts_of, quoted
 from delta_upkeep.fleet.files import Uri
-from delta_upkeep.fleet.history_rows import COLUMNS, HistoryRow, json_of
+from delta_upkeep.fleet.history_rows import COLUMNS, Failures, HistoryRow, json_of
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.patterns import NamePattern
 from delta_upkeep.fleet.selection import Found
@@ -47,14 +47,6 @@ class LastPass:
 
     run_id: str
     complete: tuple[TableResult, ...]
-
-
-@dataclass(frozen=True)
-class Failures:
-    """How often a table has failed in a row, and when it last did, in seconds since the epoch."""
-
-    count: int
-    last: float
 
 
 class DeltaHistory:

@@ -48,6 +48,14 @@ class HistoryRow:
     resumes: str | None
 
 
+@dataclass(frozen=True)
+class Failures:
+    """How often a table has failed in a row, and when it last did, in seconds since the epoch."""
+
+    count: int
+    last: float
+
+
 # Of Spark's SQL, in the order of the fields.
 COLUMNS = {
     "run_id": "STRING",

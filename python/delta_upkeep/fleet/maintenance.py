@@ -10,7 +10,7 @@ from pyspark.sql import Row, SparkSession
 
 from delta_upkeep._table.names import label_of
 from delta_upkeep.fleet.listings import SESSION_CATALOG
-from delta_upkeep.fleet.plan import Planned, Size, Work
+from delta_upkeep.fleet.plan import Facts, Size, Work
 from delta_upkeep.fleet.selection import Chosen, Found
 from delta_upkeep.fleet.summary import Step
 from delta_upkeep.tables import UpkeepTable
@@ -19,14 +19,11 @@ from delta_upkeep.tables import UpkeepTable
 class Maintainer(Protocol):
     """Plans and maintains tables. Called from several threads."""
 
-    def plan(self, chosen: Chosen) -> Planned:
-        """Find out what is due without changing anything."""
+    def facts_of(self, chosen: Chosen) -> Facts:
+        """Count the data files, and read the properties."""
 
     def maintain(self, chosen: Chosen, max_bytes: int | None, dry_run: bool) -> Work:
-        """Do what is due, and rewrite at most this many bytes."""
-
-    def size_of(self, chosen: Chosen) -> Size:
-        """Count the data files."""
+        """Do what is due, and rewrite at most this many bytes; or only find out what is due."""
 
     def cancel(self) -> None:
         """Cancel all running Spark jobs of this pass."""
@@ -39,20 +36,16 @@ class SparkMaintainer:
         self._spark = spark
         self._tag = f"delta-upkeep-{uuid.uuid4()}"
 
-    def plan(self, chosen: Chosen) -> Planned:
-        """Find out what is due without changing anything."""
-        work = self.maintain(chosen, max_bytes=None, dry_run=True)
-        return Planned(chosen, self.size_of(chosen), work)
-
     def maintain(self, chosen: Chosen, max_bytes: int | None, dry_run: bool) -> Work:
-        """Do what is due, and rewrite at most this many bytes."""
+        """Do what is due, and rewrite at most this many bytes; or only find out what is due."""
         options = bounded(chosen.options, max_bytes)
         return work_of(self._open(chosen.table).maintain(dryRun=dry_run, options=options).collect())
 
-    def size_of(self, chosen: Chosen) -> Size:
-        """Count the data files."""
-        row = self._open(chosen.table).detail().select("numFiles", "sizeInBytes").collect()[0]
-        return Size(row.numFiles, row.sizeInBytes)
+    def facts_of(self, chosen: Chosen) -> Facts:
+        """Count the data files, and read the properties."""
+        detail = self._open(chosen.table).detail()
+        row = detail.select("numFiles", "sizeInBytes", "properties").collect()[0]
+        return Facts(Size(row.numFiles, row.sizeInBytes), row.properties)
 
     def cancel(self) -> None:
         """Cancel all running Spark jobs of this pass."""

@@ -95,6 +95,7 @@ def run_fleet(
             save=save,
             tell=_tell,
             hold=recorder.hold if recorder else lambda: None,
+            failures=history.failures() if history else {},
         )
         todo = [
             each
@@ -171,6 +172,8 @@ def _tell_beginning(before: FleetResult, found: Discovery) -> None:
 def _tell(result: TableResult) -> None:
     detail = result.error.message if result.error else result.reason
     _say(f"{result.status:<8} {result.table}: {detail}")
+    for warning in result.warnings:
+        _say(f"warning  {result.table}: {warning}")
 
 
 def _totals(summary: FleetResult) -> str:

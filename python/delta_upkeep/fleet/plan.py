@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from delta_upkeep.fleet.selection import Chosen
@@ -15,6 +16,14 @@ class Size:
 
     files: int
     bytes: int
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of a table before it is planned: its size, and its properties."""
+
+    size: Size
+    properties: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -43,11 +52,12 @@ class Work:
 
 @dataclass(frozen=True)
 class Planned:
-    """A table and what is due in it."""
+    """A table and what is due in it, and what is wrong with its properties."""
 
     chosen: Chosen
     size: Size
     work: Work
+    warnings: tuple[str, ...] = ()
 
     @property
     def is_due(self) -> bool:
@@ -70,5 +80,8 @@ class Planned:
 
 
 def most_gain_first(tables: list[Planned]) -> list[Planned]:
-    """Sort tables by gain, and by name if the gain is equal."""
-    return sorted(tables, key=lambda each: (-each.gain, each.chosen.table.label))
+    """Sort tables by priority, then by gain, and by name if both are equal."""
+    return sorted(
+        tables,
+        key=lambda each: (-(each.chosen.policy.priority or 0), -each.gain, each.chosen.table.label),
+    )

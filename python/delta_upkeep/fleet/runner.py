@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import partial
 from threading import Event
+from types import MappingProxyType
 
 from delta_upkeep.fleet.budget import ByteBudget
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.errors import error_of
+from delta_upkeep.fleet.history_rows import Failures
 from delta_upkeep.fleet.maintenance import Maintainer
 from delta_upkeep.fleet.plan import Planned, Size, Work, most_gain_first
+from delta_upkeep.fleet.policy import of_properties
 from delta_upkeep.fleet.selection import Chosen
 from delta_upkeep.fleet.summary import (
     BYTE_BUDGET,
@@ -46,8 +49,10 @@ class FleetRunner:
         stop: Ends the pass when it is set: running jobs are cancelled, and no table is started.
         save: Called with the summary as it grows.
         hold: Tells why no further table may be started, or None.
+        failures: Failures in a row, by the label of the table.
         tell: Called with each result.
         clock: A monotonic clock, in seconds.
+        wall: The time, with a time zone.
     """
 
     def __init__(
@@ -60,7 +65,9 @@ class FleetRunner:
         save: Callable[[FleetResult], None] = lambda _: None,
         tell: Callable[[TableResult], None] = lambda _: None,
         hold: Callable[[], str | None] = lambda: None,
+        failures: Mapping[str, Failures] = MappingProxyType({}),
         clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], datetime] = lambda: datetime.now(timezone.utc),
     ) -> None:
         self._maintainer = maintainer
         self._config = config
@@ -69,6 +76,8 @@ class FleetRunner:
         self._save = save
         self._tell = tell
         self._hold = hold
+        self._failures = failures
+        self._wall = wall
         self._clock = clock
         self._started = clock()
         self._budget = ByteBudget(config.byte_budget)
@@ -143,7 +152,18 @@ class FleetRunner:
 
     def _plan(self, chosen: Chosen) -> Planned | TableResult:
         try:
-            return self._maintainer.plan(chosen)
+            facts = self._maintainer.facts_of(chosen)
+            own = of_properties(facts.properties)
+            chosen = chosen.with_own(own)
+            warnings = own.warnings
+            if own.policy.pause_after is not None and self._config.history is None:
+                warnings += ("deltaUpkeep.pauseAfter needs run.history, which counts failures",)
+            refusal = self._refusal(chosen)
+            if refusal is not None:
+                skipped = TableResult(chosen.table.label, "skipped", refusal)
+                return replace(skipped, warnings=warnings)
+            work = self._maintainer.maintain(chosen, None, True)
+            return Planned(chosen, facts.size, work, warnings)
         # Any error becomes the result of this table, and the other tables still run.
         except Exception as e:
             return self._failed(TableResult(chosen.table.label, "failed", ""), e)
@@ -151,7 +171,7 @@ class FleetRunner:
     def _decide_maintenance(
         self, planned: Planned, others_run: bool
     ) -> Start[_Maintained] | Finish[_Maintained] | Wait:
-        reason = self._reason_to_stop()
+        reason = self._reason_to_stop() or self._refusal(planned.chosen)
         if reason is None and self._budget.is_spent:
             if others_run:
                 # They may give back a part of their grants.
@@ -175,7 +195,7 @@ class FleetRunner:
         try:
             work = self._maintainer.maintain(planned.chosen, max_bytes, self._dry_run)
             if not self._dry_run:
-                size = self._maintainer.size_of(planned.chosen)
+                size = self._maintainer.facts_of(planned.chosen).size
         # Nobody knows how much a failed table has rewritten, so its whole grant counts as spent.
         except Exception as e:
             return _Maintained(self._timed(self._failed(before, e), begun))
@@ -186,6 +206,9 @@ class FleetRunner:
             result = replace(result, files_after=size.files, bytes_after=size.bytes)
         unused = max(0, granted - work.bytes_rewritten)
         return _Maintained(self._timed(result, begun), unused)
+
+    def _refusal(self, chosen: Chosen) -> str | None:
+        return chosen.policy.refusal(self._wall(), self._failures.get(chosen.table.label))
 
     def _timed(self, result: TableResult, begun: float) -> TableResult:
         return replace(result, duration_ms=round((self._clock() - begun) * 1000))
@@ -220,6 +243,7 @@ def _untouched(planned: Planned) -> TableResult:
         bytes_before=planned.size.bytes,
         bytes_after=planned.size.bytes,
         steps=planned.work.steps,
+        warnings=planned.warnings,
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from delta_upkeep._table.names import label_of
-from delta_upkeep.fleet.config import FleetConfig, Pattern
+from delta_upkeep.fleet.config import FleetConfig, Override, Pattern
 from delta_upkeep.fleet.patterns import NamePattern
+from delta_upkeep.fleet.policy import NO_POLICY, OfTable, Policy
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,16 @@ class Found:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A table of the fleet, with its options for MAINTAIN."""
+    """A table of the fleet, with its options for MAINTAIN and its policy."""
 
     table: Found
     options: Mapping[str, str]
+    policy: Policy = NO_POLICY
+
+    def with_own(self, own: OfTable) -> Chosen:
+        """Add what the table's own properties say, which wins."""
+        options = _merged([self.options, own.options])
+        return Chosen(self.table, options, self.policy.under(own.policy))
 
 
 def choose(found: Iterable[Found], config: FleetConfig) -> tuple[Chosen, ...]:
@@ -57,7 +64,7 @@ def choose(found: Iterable[Found], config: FleetConfig) -> tuple[Chosen, ...]:
     for table in ordered:
         taken.setdefault(table.key, table)
     return tuple(
-        Chosen(table, options_of(table, config))
+        Chosen(table, options_of(table, config), policy_of(table, config))
         for table in taken.values()
         if not any(table.matches(pattern) for pattern in config.exclude)
     )
@@ -68,8 +75,22 @@ def options_of(table: Found, config: FleetConfig) -> dict[str, str]:
 
     The last value of an option wins. The case of its name does not matter.
     """
-    layers = [config.options]
-    layers += [o.options for o in config.overrides if any(table.matches(p) for p in o.match)]
+    return _merged([config.options, *(each.options for each in _overrides_of(table, config))])
+
+
+def policy_of(table: Found, config: FleetConfig) -> Policy:
+    """Merge the policies in the same way."""
+    policy = config.policy
+    for override in _overrides_of(table, config):
+        policy = policy.under(override.policy)
+    return policy
+
+
+def _overrides_of(table: Found, config: FleetConfig) -> list[Override]:
+    return [o for o in config.overrides if any(table.matches(p) for p in o.match)]
+
+
+def _merged(layers: Iterable[Mapping[str, str]]) -> dict[str, str]:
     merged: dict[str, tuple[str, str]] = {}
     for layer in layers:
         merged.update({name.lower(): (name, value) for name, value in layer.items()})

@@ -60,6 +60,7 @@ class TableResult:
         bytes_rewritten: Bytes of the files that OPTIMIZE replaced, or would replace.
         steps: The steps of MAINTAIN; as planned if the table failed or was skipped.
         error: Why the table failed; None if it did not.
+        warnings: Properties ``deltaUpkeep.*`` of the table that have no effect.
         earlier: Whether the result is from the run that this one resumes.
     """
 
@@ -75,6 +76,7 @@ class TableResult:
     bytes_rewritten: int = 0
     steps: tuple[Step, ...] = ()
     error: TableError | None = None
+    warnings: tuple[str, ...] = ()
     earlier: bool = False
 
     @property
@@ -188,6 +190,7 @@ def _result(values: Mapping[str, Any]) -> TableResult:
     found = {name: values[key] for key, name in known.items()}
     steps = tuple(Step(**step) for step in found.pop("steps"))
     error = found.pop("error")
+    found["warnings"] = tuple(found["warnings"])
     return TableResult(**found, steps=steps, error=TableError(**error) if error else None)
 
 
