@@ -110,6 +110,14 @@ def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
         ("p = 1 AND text = 'x'", "NON_PARTITION_COLUMN"),
         ("p = ", "INVALID_PREDICATE"),
         ("p IN (SELECT 1)", "SUBQUERY_IN_PREDICATE"),
+        ("other.p = 1", "MISSING_COLUMN"),
+        ("p.x = 1", "NON_PARTITION_COLUMN"),
+        ("p = array(1)", "INVALID_PREDICATE"),
+        ("p + 1", "INVALID_PREDICATE"),
+        ("max(p) = 1", "INVALID_PREDICATE"),
+        ("no_such_function(p)", "INVALID_PREDICATE"),
+        ("rand() < 0.5", "NONDETERMINISTIC_PREDICATE"),
+        ("p = 1 OR uuid() = 'x'", "NONDETERMINISTIC_PREDICATE"),
     ],
 )
 def test_predicates(spark: SparkSession, table: TableFactory, where: str, condition: str):
@@ -117,6 +125,24 @@ def test_predicates(spark: SparkSession, table: TableFactory, where: str, condit
     before = t.all_files()
     assert condition_of(spark, f"OPTIMIZE {t.sql_name} WHERE {where}") == condition
     assert t.all_files() == before
+
+
+def test_mistakes_of_types_name_the_users_column(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    for where, shown in (("p = array(1)", '"(p = array(1))"'), ("p + 1", '"(p + 1)"')):
+        for text in ("OPTIMIZE {t} WHERE {where}", "REORG TABLE {t} WHERE {where} APPLY (PURGE)"):
+            error = error_of(spark, text.format(t=t.sql_name, where=where))
+            assert shown in str(error)
+            assert "partitionValues" not in str(error)
+            assert "#" not in str(error)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_relative_path(spark: SparkSession, statement: str):
+    for target in ("'some/dir'", "delta.`some/dir`"):
+        error = error_of(spark, f"{statement} {target}")
+        assert name_of(error) == "DELTA_UPKEEP.NOT_A_DELTA_TABLE"
+        assert f"relative. It was resolved to file:{Path.cwd()}/some/dir" in str(error)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +202,7 @@ def test_syntax(spark: SparkSession, table: TableFactory):
     t = table(1)
     for text in (
         "OPTIMIZE {t} BOGUS",
-        "CHECKPOINT {t} OPTIONS ()",
+        "CHECKPOINT {t} OPTIONS (,)",
         "CLEANUP LOG",
         "MAINTAIN {t} DRY",
     ):

@@ -1,13 +1,19 @@
-"""The statements in Spark SQL: names, EXPLAIN, other statements, the order of extensions."""
+"""The statements in Spark SQL: names, parameters, scripts, EXPLAIN, other statements, the order of extensions."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
 
 from conftest import TableFactory
+from delta_upkeep import UpkeepTable
+from delta_upkeep.fleet.errors import condition_of as name_of
+from support.processes import LINE
+from support.sessions import session_conf
 
 STATEMENTS = ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 
@@ -30,6 +36,141 @@ def test_paths(spark: SparkSession, table: TableFactory, statement: str):
     t = table(1)
     paths = {spark.sql(f"{statement} {name}").first().path for name in (f"'{t.path}'", t.sql_name)}
     assert paths == {f"file:{t.path}"}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_identifier_clause(spark: SparkSession, catalog_table: str, statement: str):
+    expected = spark.sql(f"{statement} {catalog_table}").first().path
+    for target in (f"'default.{catalog_table}'", f"current_database() || '.{catalog_table}'"):
+        assert spark.sql(f"{statement} IDENTIFIER({target})").first().path == expected
+    text = f"{statement} IDENTIFIER(:schema || '.' || :name)"
+    args = {"schema": "default", "name": catalog_table}
+    assert spark.sql(text, args=args).first().path == expected
+
+
+def considered(rows: DataFrame) -> int:
+    return rows.first().metrics.totalConsideredFiles
+
+
+def test_parameters(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    named = f"OPTIMIZE {t.sql_name} WHERE p = :p AND :p < 2 DRY RUN"
+    assert considered(spark.sql(named, args={"p": 1})) == 2
+    assert considered(spark.sql(named, args={"p": 0})) == 1
+    listed = f"OPTIMIZE {t.sql_name} WHERE p IN (?, 5 -?) AND '?:p' <> ? DRY RUN"
+    assert considered(spark.sql(listed, args=[0, 4, "it's ${env:HOME}"])) == 3
+    assert considered(spark.sql(listed, args=[0, -1, "?:p"])) == 0
+    plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name} WHERE p = :p", args={"p": 1}).first().plan
+    assert "OPTIMIZE WHERE p = 1" in plan
+    assert considered(spark.sql(f"REORG TABLE {t.sql_name} WHERE p = ? APPLY (PURGE)", args=[0])) == 1
+
+
+def test_parameters_of_options_and_retain(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    text = f"OPTIMIZE {t.sql_name} DRY RUN OPTIONS (maxFiles = :n, order = :order)"
+    row = spark.sql(text, args={"n": 2, "order": "oldest"}).first()
+    assert row.metrics.numFilesRemoved == 2
+    with pytest.raises(AnalysisException, match="INVALID_OPTION"):
+        spark.sql(text, args={"n": 2, "order": "it's"})
+    hours = f"CLEANUP LOG {t.sql_name} RETAIN ? HOURS DRY RUN"
+    assert spark.sql(hours, args=[1000]).first().dryRun is True
+    with pytest.raises(AnalysisException, match="NEGATIVE_RETENTION"):
+        spark.sql(hours, args=[-1])
+
+
+def test_parameter_without_a_value(spark: SparkSession, table: TableFactory):
+    t = table(1)
+    text = f"OPTIMIZE {t.sql_name} WHERE p = :p"
+    for run in (lambda: spark.sql(text), lambda: spark.sql(text, args={"q": 1})):
+        with pytest.raises(AnalysisException) as caught:
+            run()
+        assert name_of(caught.value) == "UNBOUND_SQL_PARAMETER"
+    with pytest.raises(AnalysisException, match="UNBOUND_PARAMETER"):
+        UpkeepTable.forPath(spark, str(t.path)).optimize().where("p = :p").dryRun()
+
+
+@pytest.mark.skipif(LINE == "3.5", reason="Spark 4.0 added it")
+def test_execute_immediate(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    text = f"EXECUTE IMMEDIATE 'OPTIMIZE {t.sql_name} WHERE p = %s DRY RUN' USING %s"
+    assert considered(spark.sql(text % ("?", "1"))) == 2
+    assert considered(spark.sql(text % (":p", "0 AS p"))) == 1
+    spark.sql(f"EXECUTE IMMEDIATE 'CHECKPOINT {t.sql_name}'")
+    assert list(t.log.glob("*.checkpoint*.parquet"))
+
+
+@pytest.mark.skipif(LINE == "3.5", reason="Spark 4.0 added them")
+def test_scripts(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    script = f"""
+        BEGIN
+          DECLARE n INT DEFAULT 0;
+          OPTIMIZE {t.sql_name}
+            WHERE p = 1; -- of two
+          WHILE n < 1 DO
+            IF n = 0 THEN CHECKPOINT {t.sql_name}; ELSE MAINTAIN nowhere; END IF;
+            SET n = n + 1;
+          END WHILE;
+          SELECT count(*) AS n FROM {t.sql_name};
+        END
+    """
+    with session_conf(spark, {"spark.sql.scripting.enabled": "true"}):
+        assert spark.sql(script).first().n == 4
+        assert t.version == 5, "one OPTIMIZE"
+        assert list(t.log.glob(f"{5:020}.checkpoint*.parquet"))
+        result = spark.sql(f"BEGIN CHECKPOINT {t.sql_name}; DESCRIBE HEALTH {t.sql_name}; END")
+        assert result.count() == 12
+
+
+@pytest.mark.skipif(LINE == "3.5", reason="Spark 4.0 added them")
+def test_mistake_in_a_script_is_shown_at_its_place(spark: SparkSession):
+    script = "BEGIN OPTIMIZE {table}; SELEC 1; END"
+    messages = []
+    for table in ("t", "a.table_with_a_longer_name"):
+        with pytest.raises(ParseException) as caught:
+            spark.sql(script.format(table=table))
+        assert "SELEC" in str(caught.value)
+        assert f"OPTIMIZE {table}" in str(caught.value)
+        messages.append(str(caught.value))
+    (short, long) = (re.search(r"pos (\d+)", message).group(1) for message in messages)
+    assert int(long) - int(short) == len("a.table_with_a_longer_name") - len("t")
+
+
+def test_predicate_with_the_name_of_the_table(spark: SparkSession, catalog_table: str):
+    name = f"spark_catalog.default.{catalog_table}"
+    for column in (f"{catalog_table}.p", f"default.{catalog_table}.p", f"{name}.P"):
+        rows = spark.sql(f"OPTIMIZE {catalog_table} WHERE {column} = 1 DRY RUN")
+        assert considered(rows) == considered(
+            spark.sql(f"OPTIMIZE {catalog_table} WHERE p = 1 DRY RUN")
+        )
+
+
+def test_predicate_on_the_date(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    for today in ("current_date()", "current_date", "CAST(current_timestamp() AS DATE)"):
+        where = f"p = 1 AND {today} > DATE'2020-01-01'"
+        assert considered(spark.sql(f"OPTIMIZE {t.sql_name} WHERE {where} DRY RUN")) == 2
+
+
+def test_reorg_has_a_dry_run(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, enableDeletionVectors="true")
+    spark.sql(f"INSERT INTO {t.sql_name} SELECT id, 0, 'x' FROM range(10, 20)")
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 11")
+    before = t.all_files()
+    for where in ("", "WHERE p = 0"):
+        row = spark.sql(f"REORG TABLE {t.sql_name} {where} APPLY (PURGE) DRY RUN").first()
+        assert row.dryRun is True
+        assert row.metrics.numFilesRemoved == 1
+    assert "APPLY (PURGE)" in spark.sql(f"EXPLAIN REORG TABLE {t.sql_name} APPLY (PURGE)").first().plan
+    assert t.all_files() == before
+    row = spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first()
+    assert row.dryRun is False
+    assert row.metrics.numFilesRemoved == 1
+
+
+@pytest.mark.parametrize("statement", ["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "MAINTAIN"])
+def test_empty_options(spark: SparkSession, table: TableFactory, statement: str):
+    assert spark.sql(f"{statement} {table(1).sql_name} DRY RUN OPTIONS ()").first().dryRun is True
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)

@@ -1,4 +1,5 @@
-// The five statements of Delta Upkeep. Everything else belongs to the delegate parser.
+// The five statements of Delta Upkeep, and Delta's REORG, which has a dry run here. Everything else belongs to the
+// delegate parser.
 // The lexer reads a CapitalStream, so keywords have no case.
 grammar UpkeepSqlBase;
 
@@ -13,10 +14,12 @@ statement
 
 maintenance
     : OPTIMIZE target optimizeClauses                                   #optimize
-    | CHECKPOINT target dryRun? optionList?                                #checkpoint
-    | CLEANUP LOG target retain? dryRun? optionList?                       #cleanupLog
+    | REORG TABLE target (WHERE predicate)?
+        APPLY LEFT_PAREN PURGE RIGHT_PAREN dryRun?                      #reorg
+    | CHECKPOINT target dryRun? optionList?                             #checkpoint
+    | CLEANUP LOG target retain? dryRun? optionList?                    #cleanupLog
     | (DESC | DESCRIBE) HEALTH target                                   #describeHealth
-    | MAINTAIN target dryRun? optionList?                                  #maintain
+    | MAINTAIN target dryRun? optionList?                               #maintain
     ;
 
 // What follows the table of an OPTIMIZE, a rule of its own because Delta's grammar takes everything
@@ -40,7 +43,7 @@ zorderBy
     ;
 
 retain
-    : RETAIN number HOURS
+    : RETAIN (number | parameter) HOURS
     ;
 
 dryRun
@@ -48,7 +51,7 @@ dryRun
     ;
 
 optionList
-    : OPTIONS LEFT_PAREN optionEntry (COMMA optionEntry)* RIGHT_PAREN
+    : OPTIONS LEFT_PAREN (optionEntry (COMMA optionEntry)*)? RIGHT_PAREN
     ;
 
 optionEntry
@@ -63,12 +66,25 @@ optionKey
 optionValue
     : STRING
     | number
+    | parameter
     | identifier
     ;
 
 target
     : path=STRING
+    | IDENTIFIER_CLAUSE LEFT_PAREN expression RIGHT_PAREN
     | table=multipartName
+    ;
+
+// Spark parses it too.
+expression
+    : (~(LEFT_PAREN | RIGHT_PAREN) | LEFT_PAREN expression? RIGHT_PAREN)+
+    ;
+
+// A value that comes apart from the text. Those in expressions are found by Spark's parser.
+parameter
+    : COLON identifier
+    | QUESTION
     ;
 
 multipartName
@@ -87,11 +103,12 @@ number
     ;
 
 nonReserved
-    : BY | CHECKPOINT | CLEANUP | CODEGEN | COST | DESC | DESCRIBE | DRY | EXPLAIN | EXTENDED
-    | FORMATTED | FULL | HEALTH | HOURS | LOG | MAINTAIN | OPTIMIZE | OPTIONS | RETAIN | RUN
-    | WHERE | ZORDER
+    : APPLY | BY | CHECKPOINT | CLEANUP | CODEGEN | COST | DESC | DESCRIBE | DRY | EXPLAIN
+    | EXTENDED | FORMATTED | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LOG | MAINTAIN | OPTIMIZE
+    | OPTIONS | PURGE | REORG | RETAIN | RUN | TABLE | WHERE | ZORDER
     ;
 
+APPLY: 'APPLY';
 BY: 'BY';
 CHECKPOINT: 'CHECKPOINT';
 CLEANUP: 'CLEANUP';
@@ -106,20 +123,26 @@ FORMATTED: 'FORMATTED';
 FULL: 'FULL';
 HEALTH: 'HEALTH';
 HOURS: 'HOURS';
+IDENTIFIER_CLAUSE: 'IDENTIFIER';
 LOG: 'LOG';
 MAINTAIN: 'MAINTAIN';
 OPTIMIZE: 'OPTIMIZE';
 OPTIONS: 'OPTIONS';
+PURGE: 'PURGE';
+REORG: 'REORG';
 RETAIN: 'RETAIN';
 RUN: 'RUN';
+TABLE: 'TABLE';
 WHERE: 'WHERE';
 ZORDER: 'ZORDER';
 
+COLON: ':';
 COMMA: ',';
 DOT: '.';
 EQ: '=';
 LEFT_PAREN: '(';
 MINUS: '-';
+QUESTION: '?';
 RIGHT_PAREN: ')';
 
 STRING

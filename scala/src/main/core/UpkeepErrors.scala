@@ -43,6 +43,7 @@ object UpkeepErrors {
     val SyntaxOrAccess = "42000"
     val UnknownColumn = "42703"
     val WrongObject = "42809"
+    val UndefinedParameter = "42P02"
     val UnknownOption = "42616"
     val Conflict = "40001"
     val ObjectState = "55000"
@@ -93,14 +94,23 @@ object UpkeepErrors {
       Map("statement" -> statement, "table" -> table, "value" -> value)
     )
 
-  def notADeltaTable(statement: String, table: String, thrown: Throwable): UpkeepException = error(
+  /** @param resolved what a relative path means in this session */
+  def notADeltaTable(
+      statement: String,
+      table: String,
+      thrown: Throwable,
+      resolved: Option[String] = None
+  ): UpkeepException = error(
     "NOT_A_DELTA_TABLE",
     SqlState.WrongObject,
     s"$statement cannot run on $table: it is not a Delta table.",
-    "There is no Delta log at that location, or the catalog lists the table in another format.",
-    "Check the name or path. CONVERT TO DELTA turns a Parquet table into a Delta table.",
+    resolved.fold(
+      "There is no Delta log at that location, or the catalog lists the table in another format."
+    )(location => s"The path is relative. It was resolved to $location, and there is no Delta log."),
+    resolved.fold("Check the name or path.")(_ => "Give the absolute path.") +
+      " CONVERT TO DELTA turns a Parquet table into a Delta table.",
     Retry.No,
-    Map("statement" -> statement, "table" -> table),
+    Map("statement" -> statement, "table" -> table) ++ resolved.map("resolved" -> _),
     Some(thrown)
   )
 
@@ -232,13 +242,17 @@ object UpkeepErrors {
   def invalidPredicate(predicate: String, thrown: Throwable): UpkeepException = error(
     "INVALID_PREDICATE",
     SqlState.SyntaxOrAccess,
-    s"OPTIMIZE cannot read the predicate '$predicate'.",
-    s"${thrown.getMessage.linesIterator.find(_.nonEmpty).getOrElse("It is not a SQL expression.")}",
+    s"OPTIMIZE cannot use the predicate '$predicate'.",
+    thrown.getMessage.linesIterator.find(_.nonEmpty).fold("It is not a SQL expression.")(sentence),
     "Write a condition on partition columns, such as WHERE day >= '2026-01-01'.",
     Retry.No,
     Map("predicate" -> predicate),
     Some(thrown)
   )
+
+  /** A line of Spark's messages without its state and place, which belong to a plan that the user did not write. */
+  private def sentence(line: String): String =
+    line.replaceFirst("( SQLSTATE: \\w{5})?(; line \\d+ pos \\d+)?;?$", "").stripSuffix(".") + "."
 
   def subqueryInPredicate(predicate: String): UpkeepException = error(
     "SUBQUERY_IN_PREDICATE",
@@ -246,6 +260,29 @@ object UpkeepErrors {
     s"OPTIMIZE cannot run with the predicate '$predicate'.",
     "It contains a subquery, but OPTIMIZE chooses files from the log alone.",
     "Compute the values first and write them into the predicate.",
+    Retry.No,
+    Map("predicate" -> predicate)
+  )
+
+  def nondeterministicPredicate(predicate: String): UpkeepException = error(
+    "NONDETERMINISTIC_PREDICATE",
+    SqlState.FeatureNotSupported,
+    s"OPTIMIZE cannot run with the predicate '$predicate'.",
+    "It calls a function that returns another value each time, such as rand(), so it does not say which files " +
+      "are meant.",
+    "Remove the function. current_date() and the like are allowed.",
+    Retry.No,
+    Map("predicate" -> predicate)
+  )
+
+  def unboundParameter(predicate: String): UpkeepException = error(
+    "UNBOUND_PARAMETER",
+    SqlState.UndefinedParameter,
+    s"OPTIMIZE cannot run with the predicate '$predicate'.",
+    "It has a parameter without a value. Only SQL text has parameters, and only if Delta Upkeep's parser comes " +
+      "before Delta's.",
+    "In Python, write the value into the predicate. In SQL, list DeltaUpkeepSparkSessionExtension behind Delta's " +
+      "extension in spark.sql.extensions.",
     Retry.No,
     Map("predicate" -> predicate)
   )

@@ -8,6 +8,6 @@ private[deltaupkeep] trait DelegatingParser extends ParserInterface {
 
   protected def delegate: ParserInterface
 
-  /** Parses our statements, and anything else as given. */
-  protected def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan
+  /** Parses our statements, and gives anything else to the delegate. */
+  protected def parseWith(sqlText: String)(delegated: String => LogicalPlan): LogicalPlan
 }

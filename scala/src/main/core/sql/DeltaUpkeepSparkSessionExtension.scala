@@ -31,6 +31,8 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
         extensions.injectParser { (session, delegate) =>
           new UpkeepSqlParser(delegate, () => Switch.isOn(session))
         }
+        SparkApi.injectEarly(extensions)(session => ParseScriptStatement(session))
+        extensions.injectResolutionRule(session => ParseBoundStatement(session))
         extensions.injectResolutionRule(session => ResolveTarget(session))
         DeltaApi.problem match {
           case Some(why) => logWarning(s"Delta Upkeep's statements and hooks are off: $why")

@@ -41,10 +41,8 @@ private[deltaupkeep] object OptimizeStatement
       session: SparkSession,
       table: DeltaHandle,
       statement: Statement
-  ): Seq[Expression] = {
-    val state = session.sessionState
-    statement.where.map(PartitionPredicate.parse(state.sqlParser, state.conf.resolver, table.facts, _))
-  }
+  ): Seq[Expression] =
+    statement.where.map(new PartitionPredicate(session, table.facts, table.schema).parse)
 }
 
 /** Delta's `REORG TABLE t [WHERE p] APPLY (PURGE)`. One result row. */

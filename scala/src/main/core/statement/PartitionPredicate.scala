@@ -2,38 +2,81 @@ package io.deltaupkeep.statement
 
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
 
-import org.apache.spark.sql.catalyst.analysis.{Resolver, UnresolvedAttribute}
-import org.apache.spark.sql.catalyst.expressions.{Expression, SubqueryExpression}
-import org.apache.spark.sql.catalyst.parser.{ParseException, ParserInterface}
+import org.apache.spark.sql.{AnalysisException, SparkSession}
+import org.apache.spark.sql.catalyst.analysis.{Parameter, UnresolvedAttribute, UnresolvedFunction}
+import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, SubqueryAlias}
+import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.types.StructType
 
-/** The predicate of an OPTIMIZE: an expression over partition columns. */
-private[statement] object PartitionPredicate {
+/**
+ * Reads predicates of OPTIMIZE and REORG: expressions over partition columns, whose names may be qualified with the
+ * table's.
+ */
+private[statement] final class PartitionPredicate(
+    session: SparkSession,
+    table: TableFacts,
+    schema: StructType
+) {
+  import PartitionPredicate._
+
+  private val state = session.sessionState
+
+  /** What Spark resolves the columns by. */
+  private lazy val relation = SubqueryAlias(
+    state.sqlParser.parseMultipartIdentifier(table.name),
+    LocalRelation(DataTypeUtils.toAttributes(schema))
+  )
 
   /**
-   * @throws io.deltaupkeep.UpkeepException `INVALID_PREDICATE`, `SUBQUERY_IN_PREDICATE`, `MISSING_COLUMN`,
-   *                         `NON_PARTITION_COLUMN`
+   * @throws io.deltaupkeep.UpkeepException `INVALID_PREDICATE`, `SUBQUERY_IN_PREDICATE`, `UNBOUND_PARAMETER`,
+   *                                        `NONDETERMINISTIC_PREDICATE`, `MISSING_COLUMN`, `NON_PARTITION_COLUMN`
    */
-  def parse(parser: ParserInterface, resolver: Resolver, table: TableFacts, text: String): Expression = {
-    val expression =
-      try parser.parseExpression(text)
+  def parse(text: String): Expression = {
+    val typed =
+      try state.sqlParser.parseExpression(text)
       catch { case e: ParseException => throw UpkeepErrors.invalidPredicate(text, e) }
-    if (SubqueryExpression.hasSubquery(expression)) throw UpkeepErrors.subqueryInPredicate(text)
-    expression.references.foreach { reference =>
-      val column = reference match {
-        case unresolved: UnresolvedAttribute => unresolved.nameParts
-        case other => Seq(other.name)
-      }
-      checkColumn(column, resolver, table)
-    }
-    expression
+    if (SubqueryExpression.hasSubquery(typed)) throw UpkeepErrors.subqueryInPredicate(text)
+    if (typed.exists(_.isInstanceOf[Parameter])) throw UpkeepErrors.unboundParameter(text)
+    val predicate = typed.transform { case column: UnresolvedAttribute => partitionColumn(column.nameParts) }
+    if (!analyzed(text, predicate).deterministic) throw UpkeepErrors.nondeterministicPredicate(text)
+    predicate
   }
 
-  private def checkColumn(nameParts: Seq[String], resolver: Resolver, table: TableFacts): Unit = {
-    val column = nameParts.mkString(".")
-    if (!table.partitionColumns.exists(resolver(_, column))) {
-      val inTable = table.columns.exists(c => resolver(c, column) || resolver(c, nameParts.head))
-      throw if (inTable) UpkeepErrors.nonPartitionColumn(column, table.name, table.partitionColumns)
-      else UpkeepErrors.missingColumn(column, table.name, table.partitionColumns)
+  /** The column without its qualifier. */
+  private def partitionColumn(nameParts: Seq[String]): Expression = {
+    val name = nameParts.mkString(".")
+    def notPartitioning = UpkeepErrors.nonPartitionColumn(name, table.name, table.partitionColumns)
+    val found =
+      try resolved(nameParts).orElse(resolved(Seq(name)))
+      catch {
+        case _: AnalysisException => throw notPartitioning
+      } // a field of a column that has no such field
+    found match {
+      case Some(column: Attribute) if table.partitionColumns.exists(resolver(_, column.name)) =>
+        UnresolvedAttribute(Seq(column.name))
+      case Some(_) => throw notPartitioning
+      case None if nameParts.size == 1 && WithoutParentheses.exists(_.equalsIgnoreCase(name)) =>
+        UnresolvedFunction(name, Nil, isDistinct = false)
+      case None => throw UpkeepErrors.missingColumn(name, table.name, table.partitionColumns)
     }
   }
+
+  private def resolved(nameParts: Seq[String]): Option[NamedExpression] =
+    relation.resolve(nameParts, resolver)
+
+  private def resolver = state.conf.resolver
+
+  /** With types. Delta would only find their mistakes in a plan over its log. */
+  private def analyzed(text: String, predicate: Expression): Expression =
+    try state.executePlan(Filter(predicate, relation)).analyzed.asInstanceOf[Filter].condition
+    catch { case e: AnalysisException => throw UpkeepErrors.invalidPredicate(text, e) }
+}
+
+private object PartitionPredicate {
+
+  /** Functions that Spark's parser takes for a column. */
+  private val WithoutParentheses =
+    Seq("current_date", "current_timestamp", "localtimestamp", "current_user", "session_user", "user")
 }

@@ -21,6 +21,7 @@ import org.apache.spark.sql.delta.skipping.clustering.{ClusteredTableUtils, Clus
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.types.StructType
 
 /** A Delta table at one version. The rest of the code uses Delta through it. */
 final class DeltaHandle private (
@@ -34,6 +35,8 @@ final class DeltaHandle private (
   def path: String = snapshot.deltaLog.dataPath.toString
 
   def logPath: Path = snapshot.deltaLog.logPath
+
+  def schema: StructType = snapshot.metadata.schema
 
   /** Milliseconds since the epoch by the clock that Delta has for this table. */
   def now: Long = snapshot.deltaLog.clock.getTimeMillis()

@@ -64,8 +64,14 @@ private[upkeep] object DeltaRefusals {
   def notADeltaTable(statement: String, table: String): UpkeepException =
     UpkeepErrors.notADeltaTable(statement, table, DeltaErrors.notADeltaTableException(statement))
 
-  def notADeltaTable(statement: String, table: String, path: String): UpkeepException = {
+  /** @param resolved what a relative path means in this session */
+  def notADeltaTable(
+      statement: String,
+      table: String,
+      path: String,
+      resolved: Option[String]
+  ): UpkeepException = {
     val thrown = DeltaErrors.notADeltaTableException(statement, DeltaTableIdentifier(Some(path)))
-    UpkeepErrors.notADeltaTable(statement, table, thrown)
+    UpkeepErrors.notADeltaTable(statement, table, thrown, resolved)
   }
 }

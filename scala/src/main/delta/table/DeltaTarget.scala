@@ -65,7 +65,7 @@ object DeltaTarget {
     withKnownFeatures(statement, display) {
       val table = DeltaTableV2(session, new Path(path), options = fileSystemOptions)
       if (!table.tableExists || table.hasPartitionFilters)
-        throw DeltaRefusals.notADeltaTable(statement, display, path)
+        throw DeltaRefusals.notADeltaTable(statement, display, path, resolved(new Path(path), table))
       // Delta reads a version from the end of a path, as in /table@v3.
       if (table.deltaLog.dataPath.getName != table.path.getName)
         throw UpkeepErrors.timeTravelNotSupported(statement, display)
@@ -84,9 +84,18 @@ object DeltaTarget {
       Plans.tableIn(plan).exists(_.catalogTable.isEmpty)
   }
 
+  /** Delta takes only absolute paths for one. A relative one is taken too, as in quotes, if it can be nothing else. */
   private def isPath(session: SparkSession, nameParts: Seq[String]): Boolean =
     nameParts.size == 2 && session.sessionState.conf.runSQLonFile &&
-      DeltaTableUtils.isValidPath(TableIdentifier(nameParts(1), Some(nameParts.head)))
+      (DeltaTableUtils.isValidPath(TableIdentifier(nameParts(1), Some(nameParts.head))) ||
+        (DeltaSourceUtils.isDeltaTable(nameParts.headOption) &&
+          !session.sessionState.catalog.databaseExists(nameParts.head)))
+
+  /** What a relative path means; None if it is absolute. */
+  private def resolved(path: Path, table: DeltaTableV2): Option[String] =
+    Option.unless(path.isAbsolute) {
+      path.getFileSystem(table.deltaLog.newDeltaHadoopConf()).makeQualified(path).toString
+    }
 
   private val LogIsMissing = "DELTA_TABLE_NOT_FOUND"
   private val PathIsBlocked = "DELTA_PATH_BASED_ACCESS_TO_CATALOG_MANAGED_TABLE_BLOCKED"

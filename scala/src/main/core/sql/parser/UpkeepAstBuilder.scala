@@ -5,10 +5,9 @@ import scala.jdk.CollectionConverters._
 import io.deltaupkeep.sql.parser.UpkeepSqlBaseParser._
 import io.deltaupkeep.statement._
 
-import org.antlr.v4.runtime.ParserRuleContext
-import org.antlr.v4.runtime.misc.Interval
 import org.antlr.v4.runtime.tree.TerminalNode
 
+import org.apache.spark.sql.catalyst.analysis.PlanWithUnresolvedIdentifier
 import org.apache.spark.sql.catalyst.parser.ParserInterface
 import org.apache.spark.sql.catalyst.parser.ParserUtils.{unescapeSQLString, withOrigin}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
@@ -21,7 +20,10 @@ import org.apache.spark.sql.execution.{
   SimpleMode
 }
 
-/** Makes the plan of a statement from its parse tree. Names are read by Spark's parser, by its rules. */
+/**
+ * Makes the plan of a statement from its parse tree, which has no parameters. Names and expressions are read by Spark's
+ * parser, by its rules.
+ */
 private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     extends UpkeepSqlBaseBaseVisitor[LogicalPlan] {
 
@@ -36,6 +38,13 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
   override def visitOptimize(context: OptimizeContext): LogicalPlan =
     optimize(context.optimizeClauses()).on(target(context.target()))
 
+  override def visitReorg(context: ReorgContext): LogicalPlan =
+    Statement(
+      ReorgStatement,
+      where = Option(context.predicate()).map(Source.of).toSeq,
+      dryRun = context.dryRun() != null
+    ).on(target(context.target()))
+
   override def visitCheckpoint(context: CheckpointContext): LogicalPlan =
     Statement(CheckpointStatement, dryRun = context.dryRun() != null, options = options(context.optionList()))
       .on(target(context.target()))
@@ -43,7 +52,7 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
   override def visitCleanupLog(context: CleanupLogContext): LogicalPlan =
     Statement(
       CleanupLogStatement,
-      retain = Option(context.retain()).map(retain => source(retain.number())),
+      retain = Option(context.retain()).map(retain => Source.of(retain.number())),
       dryRun = context.dryRun() != null,
       options = options(context.optionList())
     ).on(target(context.target()))
@@ -58,7 +67,7 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
   def optimize(context: OptimizeClausesContext): Statement = Statement(
     OptimizeStatement,
     full = context.FULL() != null,
-    where = Option(context.predicate()).map(source).toSeq,
+    where = Option(context.predicate()).map(Source.of).toSeq,
     zOrderBy = Option(context.zorderBy()).toSeq.flatMap(_.columns.asScala).map(name),
     dryRun = context.dryRun() != null,
     options = options(context.optionList())
@@ -71,25 +80,22 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     else if (context.FORMATTED() != null) FormattedMode
     else SimpleMode
 
-  private def target(context: TargetContext): String => UnresolvedTarget =
+  private def target(context: TargetContext): String => LogicalPlan =
     if (context.path != null) UnresolvedTarget.path(_, string(context.STRING()))
-    else UnresolvedTarget.name(_, name(context.table))
+    else if (context.expression() != null) {
+      val name = delegate.parseExpression(Source.of(context.expression()))
+      statement => new PlanWithUnresolvedIdentifier(name, UnresolvedTarget.name(statement, _))
+    } else UnresolvedTarget.name(_, name(context.table))
 
   private def name(context: MultipartNameContext): Seq[String] =
-    delegate.parseMultipartIdentifier(source(context))
+    delegate.parseMultipartIdentifier(Source.of(context))
 
   private def options(context: OptionListContext): Seq[(String, String)] =
     Option(context).toSeq.flatMap(_.optionEntry().asScala).map { option =>
       val key = Option(option.key.STRING()).fold(name(option.key.multipartName()).mkString("."))(string)
-      val value = Option(option.value.STRING()).fold(source(option.value))(string)
+      val value = Option(option.value.STRING()).fold(Source.of(option.value))(string)
       key -> value
     }
 
   private def string(node: TerminalNode): String = unescapeSQLString(node.getText)
-
-  /** The text of a rule as the user typed it. */
-  private def source(context: ParserRuleContext): String =
-    context.getStart.getInputStream.getText(
-      Interval.of(context.getStart.getStartIndex, context.getStop.getStopIndex)
-    )
 }

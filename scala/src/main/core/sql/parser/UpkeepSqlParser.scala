@@ -2,7 +2,7 @@ package io.deltaupkeep.sql.parser
 
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.statement.Statement
+import io.deltaupkeep.statement.{ReorgStatement, Statement, UpkeepCommand}
 
 import org.antlr.v4.runtime.{CommonTokenStream, Token}
 
@@ -29,29 +29,38 @@ final class UpkeepSqlParser(
 ) extends DelegatingParser {
   import UpkeepSqlParser._
 
-  override def parsePlan(sqlText: String): LogicalPlan = parseWith(sqlText)(delegate.parsePlan(sqlText))
+  override def parsePlan(sqlText: String): LogicalPlan = parseWith(sqlText)(delegate.parsePlan)
 
   /**
    * A text that begins like one of our statements but does not parse goes to the delegate too, because
    * another extension may know it. If the delegate fails as well, our error points at the right place. In a session
    * that is switched off, a statement that only Delta Upkeep has is refused once its table is looked up.
    */
-  override protected def parseWith(sqlText: String)(delegated: => LogicalPlan): LogicalPlan =
-    if (!beginsLikeOurs(sqlText)) delegated
+  override protected def parseWith(sqlText: String)(delegated: String => LogicalPlan): LogicalPlan =
+    if (!beginsLikeOurs(sqlText))
+      if (ScriptStatements.isScript(tokensOf(sqlText).map(_.getText).take(3).toList) && isOn())
+        ScriptStatements.parse(sqlText)(delegated, parseStatement)
+      else delegated(sqlText)
     else if (!isOn())
-      try delegated
+      try delegated(sqlText)
       catch { case theirs: ParseException => Try(parseStatement(sqlText)).getOrElse(throw theirs) }
     else
       Try(parseStatement(sqlText)) match {
+        case Success(plan) if isDeltas(plan) => Try(delegated(sqlText)).getOrElse(plan)
         case Success(plan) => plan
-        case Failure(ours: ParseException) => Try(delegated).getOrElse(throw ours)
+        case Failure(ours: ParseException) => Try(delegated(sqlText)).getOrElse(throw ours)
         case Failure(other) => throw other
       }
 
-  private def parseStatement(sqlText: String): LogicalPlan =
-    parse(new VariableSubstitution().substitute(sqlText)) { parser =>
-      new UpkeepAstBuilder(delegate).visit(parser.singleStatement())
+  private def parseStatement(sqlText: String): LogicalPlan = {
+    val text = new VariableSubstitution().substitute(sqlText)
+    parse(text) { parser =>
+      val tree = parser.singleStatement()
+      val (markers, parameters) = new ParameterMarkers(delegate).visit(tree).unzip
+      if (markers.isEmpty) new UpkeepAstBuilder(delegate).visit(tree)
+      else UnboundStatement(text, markers, parameters)
     }
+  }
 
   override def parseExpression(sqlText: String): Expression = delegate.parseExpression(sqlText)
   override def parseTableIdentifier(sqlText: String): TableIdentifier = delegate.parseTableIdentifier(sqlText)
@@ -66,23 +75,35 @@ final class UpkeepSqlParser(
 
 private[deltaupkeep] object UpkeepSqlParser {
 
+  /** The plan of a statement whose parameters have values. */
+  def parseBound(delegate: ParserInterface, statement: UnboundStatement): LogicalPlan =
+    parse(statement.boundText)(parser => new UpkeepAstBuilder(delegate).visit(parser.singleStatement()))
+
   /** An OPTIMIZE, from what follows its table. */
   def parseOptimize(delegate: ParserInterface, clauses: String): Statement =
     parse(clauses) { parser =>
       new UpkeepAstBuilder(delegate).optimize(parser.singleOptimizeClauses().optimizeClauses())
     }
 
+  /** Whether it is a REORG as Delta has it, which becomes ours in the plan. */
+  private def isDeltas(plan: LogicalPlan): Boolean = plan match {
+    case UpkeepCommand(_, statement) => statement.kind == ReorgStatement && statement.ofDelta.nonEmpty
+    case _ => false
+  }
+
   /** Looks at the first words only, so that other statements cost almost nothing. */
-  private def beginsLikeOurs(sqlText: String): Boolean = {
-    import UpkeepSqlBaseLexer._
+  private def beginsLikeOurs(sqlText: String): Boolean =
+    beginsLikeOurs(tokensOf(sqlText).map(_.getType).take(5).toList)
+
+  /** The tokens of a text, without white space and comments. The last one is its end. */
+  private[parser] def tokensOf(sqlText: String): Iterator[Token] = {
     val lexer = lexerOf(sqlText)
-    val words = Iterator
-      .continually(lexer.nextToken())
-      .filter(_.getChannel == Token.DEFAULT_CHANNEL)
-      .map(_.getType)
-      .take(5)
-      .toList
-    val statement = words match {
+    Iterator.continually(lexer.nextToken()).filter(_.getChannel == Token.DEFAULT_CHANNEL)
+  }
+
+  private[parser] def beginsLikeOurs(tokens: List[Int]): Boolean = {
+    import UpkeepSqlBaseLexer._
+    val statement = tokens match {
       case EXPLAIN :: (EXTENDED | CODEGEN | COST | FORMATTED) :: rest => rest
       case EXPLAIN :: rest => rest
       case all => all
@@ -90,6 +111,7 @@ private[deltaupkeep] object UpkeepSqlParser {
     statement match {
       case (OPTIMIZE | CHECKPOINT | MAINTAIN) :: _ => true
       case CLEANUP :: LOG :: _ => true
+      case REORG :: TABLE :: _ => true
       case (DESC | DESCRIBE) :: HEALTH :: next :: _ => next != Token.EOF && next != DOT
       case _ => false
     }

@@ -9,7 +9,7 @@ import io.deltaupkeep.statement._
 import org.scalatest.funsuite.AnyFunSuite
 
 import org.apache.spark.sql.catalyst.parser.ParseException
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SingleStatement}
 import org.apache.spark.sql.execution.SparkSqlParser
 
 /** Whatever is typed is a plan or a ParseException, and what is no statement of ours is what Spark makes of it. */
@@ -56,7 +56,12 @@ class UpkeepSqlParserFuzzSuite extends AnyFunSuite {
   }
 
   private def isOurs(plan: LogicalPlan): Boolean = plan match {
-    case _: UpkeepCommand | _: ExplainMaintenanceCommand => true
+    case _: UpkeepCommand | _: ExplainMaintenanceCommand | _: UnboundStatement => true
+    case _ => plan.exists(isOfScript)
+  }
+
+  private def isOfScript(plan: LogicalPlan): Boolean = plan match {
+    case statement: SingleStatement => ScriptStatements.unapply(statement.parsedPlan).nonEmpty
     case _ => false
   }
 
@@ -78,7 +83,11 @@ private object UpkeepSqlParserFuzzSuite {
     "DESC HEALTH '/a'",
     "MAINTAIN t DRY RUN",
     "EXPLAIN EXTENDED MAINTAIN t OPTIONS (policy = 'v2')",
-    "EXPLAIN OPTIMIZE t WHERE p = 1"
+    "EXPLAIN OPTIMIZE t WHERE p = 1",
+    "OPTIMIZE IDENTIFIER('s.' || 't') WHERE p = :p DRY RUN OPTIONS (maxFiles = ?)",
+    "CLEANUP LOG IDENTIFIER(:t) RETAIN :hours HOURS",
+    "REORG TABLE t WHERE p = 1 APPLY (PURGE) DRY RUN",
+    "BEGIN OPTIMIZE t; IF 1 = 1 THEN CHECKPOINT t OPTIONS (); END IF; SELECT 1; END"
   )
 
   private val Sparks: IndexedSeq[String] = IndexedSeq(
@@ -103,7 +112,7 @@ private object UpkeepSqlParserFuzzSuite {
 
   private val All = Ours ++ Sparks
 
-  private val BeginsLikeOurs = "(?is).*(optimize|checkpoint|maintain|cleanup|desc).*"
+  private val BeginsLikeOurs = "(?is).*(optimize|checkpoint|maintain|cleanup|reorg|desc).*"
   private val DescribeHealth = "(?is).*desc(ribe)?.*health.*"
 
   private val Words: IndexedSeq[String] =

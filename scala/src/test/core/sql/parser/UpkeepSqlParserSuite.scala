@@ -5,8 +5,10 @@ import io.deltaupkeep.statement._
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 
+import org.apache.spark.sql.catalyst.analysis.{NamedParameter, PlanWithUnresolvedIdentifier, PosParameter}
+import org.apache.spark.sql.catalyst.expressions.Literal
 import org.apache.spark.sql.catalyst.parser.ParseException
-import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SingleStatement}
 import org.apache.spark.sql.execution.{ExtendedMode, FormattedMode, SimpleMode, SparkSqlParser}
 
 class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
@@ -18,6 +20,8 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     statement.on(UnresolvedTarget.name(_, parts))
 
   private val optimize = Statement(OptimizeStatement)
+
+  private def withoutIds(plan: LogicalPlan): String = plan.toString.replaceAll("#\\d+", "#")
 
   test("tables are names of one to three parts, or paths") {
     val cases = Table(
@@ -73,6 +77,11 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         on(cleanup.copy(retain = Some("168"), dryRun = true), "t")
       ),
       ("cleanup log t retain -0.5 hours", on(cleanup.copy(retain = Some("-0.5")), "t")),
+      (
+        "REORG TABLE t WHERE p = 1 APPLY (PURGE) DRY RUN",
+        on(Statement(ReorgStatement, where = Seq("p = 1"), dryRun = true), "t")
+      ),
+      ("CHECKPOINT t OPTIONS ()", on(Statement(CheckpointStatement), "t")),
       ("DESC HEALTH s.t", on(Statement(HealthStatement), "s", "t")),
       ("MAINTAIN t OPTIONS (policy = 'v2')", on(maintain.copy(options = Seq("policy" -> "v2")), "t")),
       ("EXPLAIN OPTIMIZE t", ExplainMaintenanceCommand(on(optimize, "t"), SimpleMode)),
@@ -83,6 +92,76 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("EXPLAIN FORMATTED MAINTAIN t", ExplainMaintenanceCommand(on(maintain, "t"), FormattedMode))
     )
     forAll(cases)((text, plan) => assert(parser.parsePlan(text) == plan))
+  }
+
+  test("a table may be an expression, as Spark parses it") {
+    val cases = Table(
+      ("text", "name"),
+      ("CHECKPOINT IDENTIFIER('s.t')", "'s.t'"),
+      (
+        "OPTIMIZE identifier(concat('s', ('.'), upper('t'))) WHERE f(p) IN (1)",
+        "concat('s', ('.'), upper('t'))"
+      ),
+      ("REORG TABLE IDENTIFIER('t') WHERE (a) = 1 APPLY (PURGE) DRY RUN", "'t'")
+    )
+    forAll(cases) { (text, name) =>
+      parser.parsePlan(text) match {
+        case UpkeepCommand(target: PlanWithUnresolvedIdentifier, _) =>
+          assert(target.identifierExpr == spark.parseExpression(name))
+        case other => fail(other.toString)
+      }
+    }
+    assert(parser.parsePlan("OPTIMIZE identifier") == on(optimize, "identifier"))
+  }
+
+  test("a statement with parameters waits for their values, which replace nothing but the parameters") {
+    val text =
+      "OPTIMIZE t -- \ud83d\ude00 :a ?\n WHERE p = :p AND q = ':p?' OR r > 5 -? AND s::int = 1 OPTIONS (o = :o)"
+    val unbound = parser.parsePlan(text).asInstanceOf[UnboundStatement]
+    assert(unbound.values.map {
+      case NamedParameter(name) => name
+      case PosParameter(_) => "?"
+      case other => other.toString
+    } == Seq("p", "?", "o"))
+    assert(!unbound.isBound)
+    val bound = unbound.copy(values = Seq(Literal("it's ${x} --"), Literal(-1), Literal(7L)))
+    assert(bound.isBound)
+    assert(
+      UpkeepSqlParser.parseBound(spark, bound) == on(
+        optimize.copy(
+          where = Seq("p = 'it\\'s \\u0024{x} --' AND q = ':p?' OR r > 5 - -1 AND s::int = 1"),
+          options = Seq("o" -> "7")
+        ),
+        "t"
+      )
+    )
+  }
+
+  test("scripts with our statements are Spark's, with our texts inside") {
+    val script =
+      """BEGIN
+        |  OPTIMIZE `t` WHERE p = ';'; SELECT optimize FROM t;
+        |  IF 1 = 1 THEN MAINTAIN t; ELSE SELECT 1; END IF;
+        |END""".stripMargin
+    val plan = parser.parsePlan(script)
+    def textsIn(plan: LogicalPlan): Seq[String] =
+      ScriptStatements.unapply(plan).toSeq ++ plan.children.flatMap(textsIn) ++ (plan match {
+        case statement: SingleStatement => textsIn(statement.parsedPlan)
+        case _ => Nil
+      })
+    assert(textsIn(plan) == Seq("OPTIMIZE `t` WHERE p = ';'", "MAINTAIN t"))
+    val mistake = "BEGIN OPTIMIZE t; SELEC 1; END"
+    val e = intercept[ParseException](parser.parsePlan(mistake))
+    assert(e.command.contains(mistake))
+    val sparks = intercept[ParseException](spark.parsePlan("BEGIN USE abcdef; SELEC 1; END"))
+    assert(e.start.startPosition == sparks.start.startPosition)
+    val column = "BEGIN SELECT CASE WHEN a THEN maintain END; END"
+    assert(withoutIds(parser.parsePlan(column)) == withoutIds(spark.parsePlan(column)))
+  }
+
+  test("a session that is switched off parses as without us") {
+    val off = new UpkeepSqlParser(spark, () => false)
+    intercept[ParseException](off.parsePlan("BEGIN OPTIMIZE t; END"))
   }
 
   test("the text of a plan has the clauses as they were typed, and no two kinds have the same plan") {
@@ -111,7 +190,6 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       "SELECT optimize, maintain FROM checkpoint",
       "CREATE TABLE maintain (log INT) USING parquet"
     )
-    def withoutIds(plan: LogicalPlan): String = plan.toString.replaceAll("#\\d+", "#")
     forAll(cases)(text => assert(withoutIds(parser.parsePlan(text)) == withoutIds(spark.parsePlan(text))))
   }
 
@@ -120,7 +198,7 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       ("text", "position"),
       ("OPTIMIZE", 8),
       ("OPTIMIZE t BOGUS", 11),
-      ("CHECKPOINT t OPTIONS ()", 22),
+      ("CHECKPOINT t OPTIONS (,)", 22),
       ("CLEANUP LOG t RETAIN HOURS", 21),
       ("CLEANUP LOG t RETAIN 5 DAYS", 23),
       ("MAINTAIN t DRY", 14)

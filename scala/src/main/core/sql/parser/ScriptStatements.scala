@@ -1,0 +1,80 @@
+package io.deltaupkeep.sql.parser
+
+import java.util.Locale
+
+import scala.util.Try
+
+import org.antlr.v4.runtime.Token
+
+import org.apache.spark.sql.catalyst.analysis.UnresolvedNamespace
+import org.apache.spark.sql.catalyst.parser.ParseException
+import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SetCatalogAndNamespace}
+
+/**
+ * Our statements inside SQL scripts (`BEGIN ... END`, since Spark 4.0). Spark's parser reads a script as a whole, and
+ * its plans cannot be changed: copies lose exception handlers. So a USE of a name that contains the text stands in
+ * for a statement of ours until the script runs it.
+ */
+private[sql] object ScriptStatements {
+
+  /** The text that a plan of a script stands in for. */
+  def unapply(plan: LogicalPlan): Option[String] = plan match {
+    case SetCatalogAndNamespace(namespace: UnresolvedNamespace) =>
+      namespace.multipartIdentifier.headOption.filter(_.startsWith(Prefix)).map(_.stripPrefix(Prefix))
+    case _ => None
+  }
+
+  /** @param words the first three tokens of a text; a label may come before BEGIN */
+  private[parser] def isScript(words: List[String]): Boolean = words match {
+    case first :: _ if first.equalsIgnoreCase("BEGIN") => true
+    case _ :: ":" :: third :: _ => third.equalsIgnoreCase("BEGIN")
+    case _ => false
+  }
+
+  private[parser] def parse(sqlText: String)(
+      delegated: String => LogicalPlan,
+      parseStatement: String => LogicalPlan
+  ): LogicalPlan = {
+    val found =
+      statementsIn(sqlText).filter { case (start, end) =>
+        Try(parseStatement(sqlText.substring(start, end))).isSuccess
+      }
+    if (found.nonEmpty)
+      // As long as the script itself, so that its mistakes are shown at their place.
+      try
+        delegated(replaced(sqlText, found)(statement => "USE `x`" + blank(statement.drop("USE `x`".length))))
+      catch { case e: ParseException => throw e.withCommand(sqlText) }
+    delegated(replaced(sqlText, found)(statement => s"USE `$Prefix${statement.replace("`", "``")}`"))
+  }
+
+  private def replaced(sqlText: String, found: Seq[(Int, Int)])(standIn: String => String): String =
+    found.sortBy(-_._1).foldLeft(sqlText) { case (text, (start, end)) =>
+      text.patch(start, standIn(text.substring(start, end)), end - start)
+    }
+
+  private def blank(text: String): String = text.map(c => if (c == '\n') c else ' ')
+
+  /** Where statements stand that begin like ours. */
+  private def statementsIn(sqlText: String): Seq[(Int, Int)] = {
+    val tokens = UpkeepSqlParser.tokensOf(sqlText).takeWhile(_.getType != Token.EOF).toIndexedSeq
+    def index(codePoint: Int): Int = sqlText.offsetByCodePoints(0, codePoint)
+    for {
+      first <- tokens.indices.drop(1)
+      if UpkeepSqlParser.beginsLikeOurs(tokens.slice(first, first + 5).map(_.getType).toList)
+      last = tokens.indexWhere(_.getText == ";", first) - 1
+      if last >= first
+      if mayStandBehind(word(tokens(first - 1)), tokens.slice(first, last + 1))
+    } yield index(tokens(first).getStartIndex) -> index(tokens(last).getStopIndex + 1)
+  }
+
+  private def mayStandBehind(before: String, statement: Seq[Token]): Boolean = before match {
+    case ";" | "BEGIN" | "DO" | "LOOP" | "REPEAT" => true
+    // Not `CASE WHEN a THEN maintain END`.
+    case "THEN" | "ELSE" => !statement.exists(word(_) == "END")
+    case _ => false
+  }
+
+  private def word(token: Token): String = token.getText.toUpperCase(Locale.ROOT)
+
+  private val Prefix = "\u00a7"
+}
