@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -15,7 +14,6 @@ from pyspark.sql.types import ArrayType, StructType
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable, errors, results
 from delta_upkeep.fleet.errors import condition_of
-from support.processes import DELTA
 from support.sessions import session_conf
 
 
@@ -190,17 +188,6 @@ def test_a_table_that_delta_has_opened_keeps_its_alias_and_settings(
     assert upkeep.checkpoint().toResult().status == "written"
 
 
-@pytest.mark.parametrize("other", ["/path", None, 3])
-def test_what_is_no_table_of_delta(other: Any):
-    with pytest.raises(TypeError, match=r"needs a DeltaTable but got .* forName or forPath"):
-        UpkeepTable.of(other)
-
-
-def damage(files: Iterable[Any]) -> None:
-    for file in files:
-        file.write_bytes(b"{")
-
-
 def test_errors_are_of_a_family_and_of_pyspark(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
     upkeep = opened(t)
@@ -220,10 +207,9 @@ def test_errors_are_of_a_family_and_of_pyspark(spark: SparkSession, table: Table
     assert not isinstance(caught_alone.value, errors.UpkeepError)
 
 
-@pytest.mark.skipif(DELTA < (3, 3), reason="Delta 3.2 has another message")
 def test_a_damaged_log_is_told_apart(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
-    damage([t.log / f"{1:020}.json"])
+    (t.log / f"{1:020}.json").unlink()
     spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     with pytest.raises(errors.DamagedError) as caught:
         opened(t).maintain()

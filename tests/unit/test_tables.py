@@ -51,6 +51,12 @@ def test_checkpoint_leaves_defaults_to_the_statement(table: UpkeepTable):
     )
 
 
+@pytest.mark.parametrize("other", ["/path", None, 3])
+def test_what_is_no_table_of_delta(other: Any):
+    with pytest.raises(TypeError, match=r"needs a DeltaTable but got .* Use UpkeepTable\.forName"):
+        UpkeepTable.of(other)
+
+
 def test_retention_is_hours_as_a_double(table: UpkeepTable):
     hours = sent(table.cleanupLog(24)).retention_hours
     assert (hours, type(hours)) == (24.0, float)
