@@ -142,7 +142,7 @@ def test_relative_path(spark: SparkSession, statement: str):
     for target in ("'some/dir'", "delta.`some/dir`"):
         error = error_of(spark, f"{statement} {target}")
         assert name_of(error) == "DELTA_UPKEEP.NOT_A_DELTA_TABLE"
-        assert f"relative. It was resolved to file:{Path.cwd()}/some/dir" in str(error)
+        assert f"relative. In this session it means file:{Path.cwd()}/some/dir" in str(error)
 
 
 @pytest.mark.parametrize(

@@ -94,23 +94,30 @@ object UpkeepErrors {
       Map("statement" -> statement, "table" -> table, "value" -> value)
     )
 
-  /** @param resolved what a relative path means in this session */
-  def notADeltaTable(
+  def notADeltaTable(statement: String, table: String, thrown: Throwable): UpkeepException = error(
+    "NOT_A_DELTA_TABLE",
+    SqlState.WrongObject,
+    s"$statement cannot run on $table: it is not a Delta table.",
+    "There is no Delta log at that location, or the catalog lists the table in another format.",
+    "Check the name or path. CONVERT TO DELTA turns a Parquet table into a Delta table.",
+    Retry.No,
+    Map("statement" -> statement, "table" -> table),
+    Some(thrown)
+  )
+
+  def notADeltaTableAt(
       statement: String,
       table: String,
-      thrown: Throwable,
-      resolved: Option[String] = None
+      location: String,
+      thrown: Throwable
   ): UpkeepException = error(
     "NOT_A_DELTA_TABLE",
     SqlState.WrongObject,
     s"$statement cannot run on $table: it is not a Delta table.",
-    resolved.fold(
-      "There is no Delta log at that location, or the catalog lists the table in another format."
-    )(location => s"The path is relative. It was resolved to $location, and there is no Delta log."),
-    resolved.fold("Check the name or path.")(_ => "Give the absolute path.") +
-      " CONVERT TO DELTA turns a Parquet table into a Delta table.",
+    s"The path is relative. In this session it means $location, where there is no Delta log.",
+    "Give the absolute path.",
     Retry.No,
-    Map("statement" -> statement, "table" -> table) ++ resolved.map("resolved" -> _),
+    Map("statement" -> statement, "table" -> table, "location" -> location),
     Some(thrown)
   )
 

@@ -72,6 +72,9 @@ private[upkeep] object DeltaRefusals {
       resolved: Option[String]
   ): UpkeepException = {
     val thrown = DeltaErrors.notADeltaTableException(statement, DeltaTableIdentifier(Some(path)))
-    UpkeepErrors.notADeltaTable(statement, table, thrown, resolved)
+    resolved match {
+      case Some(location) => UpkeepErrors.notADeltaTableAt(statement, table, location, thrown)
+      case None => UpkeepErrors.notADeltaTable(statement, table, thrown)
+    }
   }
 }
