@@ -1,4 +1,4 @@
-"""Checks the rooms of the sources against README's table, and that only the adapter uses Delta.
+"""Checks the rooms of the sources against the table of rooms, and that only the adapter uses Delta.
 
 A room may use the floors below its own, and on its own floor the rooms that its row names. A class
 file names every class that it uses, so types that are inferred but never imported are found too.
@@ -24,6 +24,7 @@ IN_SOURCE = re.compile(
     r"org\.apache\.spark\.sql\.delta\.(?!upkeep\b|catalog\.DeltaCatalog\b)|io\.delta\.(?!sql\.Delta)"
 )
 SOURCES = Path("scala/src")
+TABLE = Path("python/docs/contributing.md")
 # Code for single versions of Spark, Delta and Scala: at most 1 / SHARE of the adapter's lines.
 SHARE = 8
 MOST_FILES = 15
@@ -37,11 +38,11 @@ class Row:
     uses: frozenset[str]  # on its own floor
 
 
-def rows_in(readme: str) -> Mapping[str, Row]:
+def rows_in(page: str) -> Mapping[str, Row]:
     """The rooms of the table."""
     return {
         room: Row(int(floor), frozenset(re.findall(r"`([\w.]+)`", uses)))
-        for floor, room, uses in ROW.findall(readme)
+        for floor, room, uses in ROW.findall(page)
     }
 
 
@@ -68,10 +69,10 @@ def uses_of(classes: Mapping[str, bytes]) -> Uses:
 def faults(rows: Mapping[str, Row], used: Uses) -> Iterator[str]:
     """Report where the table and the classes differ, and any cycle."""
     for room in sorted(used.keys() - rows.keys()):
-        yield f"{room} is not in README's table of rooms"
+        yield f"{room} is not in the table of rooms"
     for room, row in rows.items():
         if room not in used:
-            yield f"{room} is in README's table of rooms, and no class is in it"
+            yield f"{room} is in the table of rooms, and no class is in it"
             continue
         for other in sorted(used[room] & rows.keys()):
             if rows[other].floor > row.floor:
@@ -166,7 +167,7 @@ def lines_below(root: Path) -> int:
 
 def main(jars: list[Path]) -> int:
     """Check jars, and the sources below the current directory."""
-    rows = rows_in(Path("README.md").read_text())
+    rows = rows_in(TABLE.read_text())
     sources = SOURCES / "main"
     found = [
         *names_of_delta(sources),
@@ -180,10 +181,10 @@ def main(jars: list[Path]) -> int:
             names = [name for name in archive.namelist() if name.endswith(".class")]
             classes = {name: archive.read(name) for name in names}
         if not classes or not rows:
-            raise SystemExit(f"no classes in {jar}, or no table of rooms in README.md")
+            raise SystemExit(f"no classes in {jar}, or no table of rooms in {TABLE}")
         found += [f"{jar.name}: {fault}" for fault in faults(rows, uses_of(classes))]
         found += [f"{jar.name}: {fault}" for fault in uses_of_delta(classes)]
-    print("\n".join(found) or f"{len(rows)} rooms use what README says, and no cycle is in them")
+    print("\n".join(found) or f"{len(rows)} rooms use what the table says, and no cycle is in them")
     return 1 if found else 0
 
 

@@ -168,6 +168,8 @@ def test_the_changes_begin_with_this_version_and_are_by_kind():
     assert kinds
 
 
-def test_the_readme_names_this_version():
-    said = re.findall(r"delta-upkeep_4\.\d_2\.13:([\w.]+)", (ROOT / "README.md").read_text())
+def test_the_guide_names_this_version():
+    pages = [ROOT / "README.md", *(ROOT / "python/docs").glob("*.md")]
+    text = "".join(page.read_text() for page in pages)
+    said = re.findall(r"delta-upkeep_4\.\d_2\.13:([\w.]+)", text)
     assert set(said) == {__version__}

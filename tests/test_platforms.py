@@ -39,7 +39,7 @@ pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spar
 
 LACKS = re.findall(
     r"^  \| (.+) \| (Delta|Spark) before (\d)\.(\d) \| .+ \|$",
-    (ROOT / "README.md").read_text(),
+    (ROOT / "python/docs/limits.md").read_text(),
     re.MULTILINE,
 )
 
@@ -118,7 +118,7 @@ def test_every_row_is_checked():
 
 
 @pytest.mark.parametrize(("missing", "of", "major", "minor"), LACKS)
-def test_what_readme_says_is_missing_is_missing_and_nothing_else(
+def test_what_the_guide_says_is_missing_is_missing_and_nothing_else(
     spark: SparkSession,
     table: TableFactory,
     tmp_path: Path,

@@ -1,4 +1,4 @@
-"""Every block of code in the README, run as it stands."""
+"""Every block of code in README and the guide, run as it stands."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from support.processes import ACTIVATED, COORDINATE, REPOSITORY, ROOT, SMALL, ru
 
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
 
-README = (ROOT / "README.md").read_text()
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.M | re.S)
-# README shows the artifact of the newest Spark.
+PAGES = ("statements", "python", "operations", "contributing")
+FILES = [ROOT / "README.md", *(ROOT / f"python/docs/{page}.md" for page in PAGES)]
+TEXT = "".join(file.read_text() for file in FILES)
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, re.M | re.S)
+# They show the artifact of the newest Spark.
 BLOCKS = [
     (language, re.sub(r"io\.deltaupkeep:delta-upkeep_[\d._]+:[\d.]+", COORDINATE, text))
     for language, text in BLOCKS
@@ -72,7 +74,7 @@ def test_each_block_is_known():
 @pytest.mark.this_clone
 def test_make():
     commands = [line for line in LINES if line.startswith("make ")]
-    targets = {line.split()[1] for line in commands} | set(re.findall("`make ([a-z-]+)`", README))
+    targets = {line.split()[1] for line in commands} | set(re.findall("`make ([a-z-]+)`", TEXT))
     assert targets >= {"demo", "test", "wheel", "publish-local", "dist", "help", "lint"}
     for target in targets:
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)

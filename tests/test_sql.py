@@ -62,7 +62,9 @@ def test_parameters(spark: SparkSession, table: TableFactory):
     assert considered(spark.sql(listed, args=[0, -1, "?:p"])) == 0
     plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name} WHERE p = :p", args={"p": 1}).first().plan
     assert "OPTIMIZE WHERE p = 1" in plan
-    assert considered(spark.sql(f"REORG TABLE {t.sql_name} WHERE p = ? APPLY (PURGE)", args=[0])) == 1
+    assert (
+        considered(spark.sql(f"REORG TABLE {t.sql_name} WHERE p = ? APPLY (PURGE)", args=[0])) == 1
+    )
 
 
 def test_parameters_of_options_and_retain(spark: SparkSession, table: TableFactory):
@@ -161,7 +163,9 @@ def test_reorg_has_a_dry_run(spark: SparkSession, table: TableFactory):
         row = spark.sql(f"REORG TABLE {t.sql_name} {where} APPLY (PURGE) DRY RUN").first()
         assert row.dryRun is True
         assert row.metrics.numFilesRemoved == 1
-    assert "APPLY (PURGE)" in spark.sql(f"EXPLAIN REORG TABLE {t.sql_name} APPLY (PURGE)").first().plan
+    assert (
+        "APPLY (PURGE)" in spark.sql(f"EXPLAIN REORG TABLE {t.sql_name} APPLY (PURGE)").first().plan
+    )
     assert t.all_files() == before
     row = spark.sql(f"REORG TABLE {t.sql_name} APPLY (PURGE)").first()
     assert row.dryRun is False

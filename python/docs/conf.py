@@ -40,7 +40,24 @@ html_title = f"Delta Upkeep {release}"
 html_copy_source = False
 
 # The pages of the guide in order; others come last.
-GUIDE = ["results", "platforms", "catalogs", "api"]
+GUIDE = [
+    "statements",
+    "results",
+    "settings",
+    "python",
+    "operations",
+    "fleets",
+    "metrics",
+    "errors",
+    "platforms",
+    "catalogs",
+    "how-it-works",
+    "promises",
+    "limits",
+    "measured",
+    "contributing",
+    "api",
+]
 OTHERS = {page.stem for page in Path(__file__).parent.glob("*.md")}.difference(GUIDE)
 CONTENTS = "\n".join(
     [

@@ -8,7 +8,8 @@ import pytest
 
 from support.processes import ROOT
 
-SECTION = (ROOT / "README.md").read_text().split("## Dependencies")[1].split("\n## ")[0]
+PAGE = ROOT / "python/docs/contributing.md"
+SECTION = PAGE.read_text().split("## Dependencies")[1].split("\n## ")[0]
 REQUIREMENTS = [
     line
     for file in sorted((ROOT / "python").glob("requirements-*.txt"))

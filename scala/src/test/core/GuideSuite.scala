@@ -14,10 +14,8 @@ import org.apache.spark.sql.internal.SQLConf
 import org.scalatest.Assertion
 import org.scalatest.funsuite.AnyFunSuite
 
-/** The README has what the code says of it. */
-class ReadmeSuite extends AnyFunSuite {
-
-  private val readme = Files.readString(Path.of("../README.md"))
+/** The guide has what the code says of options and settings. */
+class GuideSuite extends AnyFunSuite {
 
   private val statements = Seq(
     "OPTIMIZE" -> OptimizeSettings.entries,
@@ -26,26 +24,27 @@ class ReadmeSuite extends AnyFunSuite {
     "MAINTAIN" -> Seq(Maintenance.StepsOption)
   )
 
-  /** What stands below a heading, up to the next one. */
-  private def section(heading: String): String =
-    readme.split(s"\n#+ ${Regex.quote(heading)}\n")(1).split("\n#")(0) + "\n"
+  /** What stands below a heading of a page, up to the next one. */
+  private def section(page: String, heading: String): String =
+    ("\n" + Files.readString(Path.of(s"../python/docs/$page.md"))).split(s"\n#+ ${Regex.quote(heading)}\n")(1).split("\n#")(0) + "\n"
 
-  private def assertHas(heading: String, rows: Seq[String]): Assertion =
+  private def assertHas(page: String, heading: String, rows: Seq[String]): Assertion =
     assert(
-      section(heading).contains(rows.mkString("|---|\n", "\n", "\n\n")),
+      section(page, heading).contains(rows.mkString("|---|\n", "\n", "\n\n")),
       rows.mkString("\nThe rows:\n", "\n", "\n")
     )
 
   for ((statement, entries) <- statements)
-    test(s"the README has a row for each option of $statement, as it is declared") {
+    test(s"the page of statements has a row for each option of $statement, as it is declared") {
       val rows = entries.map(entry => s"| `${entry.name}` | ${entry.doc} Takes ${entry.expected}. |")
-      assertHas(statement, rows)
+      assertHas("statements", statement, rows)
     }
 
-  test("the README has a row for each setting, as it is declared") {
+  test("the page of settings has a row for each setting, as it is declared") {
     val ours = UpkeepConf.OptimizeEngine.key.stripSuffix("optimize.engine")
     val settings = new SQLConf().getAllDefinedConfs.filter(_._1.startsWith(ours)).sorted
     assertHas(
+      "settings",
       "Settings",
       settings.map { case (key, default, doc, _) => s"| `$key` | $doc Default: $default. |" }
     )
