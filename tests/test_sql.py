@@ -1,4 +1,4 @@
-"""The statements in Spark SQL: names, parameters, scripts, EXPLAIN, other statements, the order of extensions."""
+"""The statements in Spark SQL: names, parameters, scripts, EXPLAIN, and what is not ours."""
 
 import json
 import re

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -17,6 +16,7 @@ from delta_upkeep.fleet.discovery import Discovery, discover
 from delta_upkeep.fleet.files import Files, place_of
 from delta_upkeep.fleet.history import DeltaHistory
 from delta_upkeep.fleet.keys import ConfigError
+from delta_upkeep.fleet.lines import Lines
 from delta_upkeep.fleet.listings import SparkListings
 from delta_upkeep.fleet.maintenance import SparkMaintainer
 from delta_upkeep.fleet.recorder import Recorder, new_run_id
@@ -65,21 +65,22 @@ def run_fleet(
     own = (history.found(),) if history is not None else ()
     chosen = choose((*found.tables, *own), config)
     before = _beginning(found, config, dry_run)
+    lines = Lines(before.run_id)
     with ExitStack() as ends:
         recorder: Recorder | None = None
         claimed: Mapping[str, TableResult] = {}
         if history is not None and not dry_run:
             tables = [each.table for each in chosen]
-            recorder = Recorder(files, history, before, tables, config.lease, _say)
+            recorder = Recorder(files, history, before, tables, config.lease, lines.say)
             claimed = recorder.claim()
             ends.enter_context(recorder)
             recorder.record_lost()
         if resume:
-            before, earlier = _resumed(before, history)
+            before, earlier = _resumed(before, history, lines)
         known = {result.table for result in earlier}
         left = [result for result in claimed.values() if result.table not in known]
         before = replace(before, tables=(*earlier, *found.failures, *left))
-        _tell_beginning(before, found)
+        lines.begin(before, found.failures)
 
         def save(summary: FleetResult) -> None:
             if config.summary is not None:
@@ -93,7 +94,7 @@ def run_fleet(
             dry_run=dry_run,
             stop=stop,
             save=save,
-            tell=_tell,
+            tell=lines.tell,
             hold=recorder.hold if recorder else lambda: None,
             failures=history.failures() if history else {},
         )
@@ -103,7 +104,7 @@ def run_fleet(
             if each.table.label not in known and each.table.key not in claimed
         ]
         summary = runner.run(todo, before)
-    _say(_totals(summary))
+    lines.end(summary)
     return summary
 
 
@@ -151,35 +152,13 @@ def _beginning(found: Discovery, config: FleetConfig, dry_run: bool) -> FleetRes
 
 
 def _resumed(
-    before: FleetResult, history: DeltaHistory | None
+    before: FleetResult, history: DeltaHistory | None, lines: Lines
 ) -> tuple[FleetResult, tuple[TableResult, ...]]:
     last = history.last_pass() if history is not None else None
     if last is None:
-        _say("there is nothing to resume: the last pass in the history has done all of its tables")
+        lines.say(
+            "there is nothing to resume: the last pass in the history has done all of its tables"
+        )
         return before, ()
-    _say(f"resumes pass {last.run_id}")
+    lines.say(f"resumes pass {last.run_id}")
     return replace(before, resumes=last.run_id), last.complete
-
-
-def _tell_beginning(before: FleetResult, found: Discovery) -> None:
-    for failure in found.failures:
-        _tell(failure)
-    failed = {failure.table for failure in found.failures}
-    for pattern in (each for each in before.unmatched if each not in failed):
-        _say(f"no table matches {pattern}")
-
-
-def _tell(result: TableResult) -> None:
-    detail = result.error.message if result.error else result.reason
-    _say(f"{result.status:<8} {result.table}: {detail}")
-    for warning in result.warnings:
-        _say(f"warning  {result.table}: {warning}")
-
-
-def _totals(summary: FleetResult) -> str:
-    counts = summary.to_dict()["totals"]
-    return ", ".join(f"{value} {name}" for name, value in counts.items() if value) or "no tables"
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
