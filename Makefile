@@ -129,9 +129,10 @@ test-python: dist $(VENV)/.released $(VENV)/.browser $(VENV)/spark.jsa ## Run th
 	$(call PYTEST,$(VENV)) tests $(ARGS)
 
 .PHONY: torture
-torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers for TORTURE_MINUTES=30 and readers of every kind, interrupt every request, storm, and fuzz; TORTURE_SEED=1 repeats a run, TORTURE_POINTS=150 is fewer
+torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers for TORTURE_MINUTES=30 and readers of every kind, interrupt every request, kill the driver of a fleet, storm, and fuzz; TORTURE_SEED=1 repeats a run, TORTURE_POINTS=150 is fewer
 	PYTHONPATH=tests $(BIN)/python -m torture.run --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
 	PYTHONPATH=tests $(BIN)/python -m torture.matrix --seed $(TORTURE_SEED)
+	PYTHONPATH=tests $(BIN)/python -m torture.fleet
 	PYTHONPATH=tests $(BIN)/python -m torture.logs --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
 	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz* io.deltaupkeep.parquet.bytes.* io.deltaupkeep.parquet.encoding.* io.deltaupkeep.parquet.footer.* io.deltaupkeep.parquet.page.*" </dev/null
 	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 STORM_MERGES=200 $(call PYTEST,$(VENV)) tests/faults $(ARGS)

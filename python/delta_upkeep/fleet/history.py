@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from delta.exceptions import ConcurrentTransactionException
 from delta.tables import DeltaTable
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
@@ -121,10 +122,14 @@ class DeltaHistory:
         writer = frame.write.format("delta").mode("append")
         # Delta commits a version of an application once.
         writer.option("txnAppId", f"delta-upkeep-{run_id}").option("txnVersion", 1)
-        if is_path(self._text):
-            writer.save(self._text)
-        else:
-            writer.saveAsTable(self._sql_name)
+        try:
+            if is_path(self._text):
+                writer.save(self._text)
+            else:
+                writer.saveAsTable(self._sql_name)
+        except ConcurrentTransactionException:
+            # Two passes that found the same driver lost append its rows at once. One is enough.
+            return
 
     def last_pass(self) -> LastPass | None:
         """Find the last pass; None if it did all that it was to do, or there is none."""
