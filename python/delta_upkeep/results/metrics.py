@@ -154,7 +154,8 @@ class OptimizeMetrics:
         partitionsOptimized: Partitions with rewritten files.
         zOrderStats: Only for a Z-order; otherwise None.
         clusteringStats: Only for a table with clustering columns; otherwise None.
-        numBins: Bins, which are sets of files that are rewritten together.
+        numBins: Bins, which are sets of files that are rewritten together; 0 where Delta 3.2 runs
+            the statement itself.
         numBatches: Commits, as Delta counts them.
         totalConsideredFiles: Files that were looked at.
         totalFilesSkipped: Files that were left alone.
@@ -213,7 +214,7 @@ class OptimizeMetrics:
         return cls(
             **known(
                 cls,
-                values,
+                {**_MISSING_IN_OLD_DELTA, **values},
                 filesAdded=_struct(FileSizes, values["filesAdded"]),
                 filesRemoved=_struct(FileSizes, values["filesRemoved"]),
                 zOrderStats=_z_order(values["zOrderStats"]),
@@ -225,6 +226,10 @@ class OptimizeMetrics:
                 tiers=tuple(_struct(TierMetrics, tier) for tier in values.get("tiers", ())),
             )
         )
+
+
+# Delta counts bins since 3.3. Where Delta Upkeep is switched off, Delta runs the statement.
+_MISSING_IN_OLD_DELTA = {"numBins": 0}
 
 
 def _struct(made: Any, values: Values | None, **nested: Any) -> Any:
