@@ -26,7 +26,8 @@ class GuideSuite extends AnyFunSuite {
 
   /** What stands below a heading of a page, up to the next one. */
   private def section(page: String, heading: String): String =
-    ("\n" + Files.readString(Path.of(s"../python/docs/$page.md"))).split(s"\n#+ ${Regex.quote(heading)}\n")(1).split("\n#")(0) + "\n"
+    ("\n" + Files.readString(Path.of(s"../python/docs/$page.md"))).split(s"\n#+ ${Regex.quote(heading)}\n")(1)
+      .split("\n#")(0) + "\n"
 
   private def assertHas(page: String, heading: String, rows: Seq[String]): Assertion =
     assert(
