@@ -65,7 +65,7 @@ class UpkeepSqlParserFuzzSuite extends AnyFunSuite {
     case _ => false
   }
 
-  private def withoutIds(plan: LogicalPlan): String = plan.toString.replaceAll("#\\d+", "#")
+  private def withoutIds(plan: LogicalPlan): String = plan.toString.replaceAll("#\\d+|[0-9a-f-]{36}", "#")
 }
 
 private object UpkeepSqlParserFuzzSuite {
