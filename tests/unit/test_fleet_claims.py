@@ -36,6 +36,9 @@ class Store:
     def entries(self, directory: Uri) -> list[Entry]:
         return [Entry(name, written) for name, (_, written) in self.files.items()]
 
+    def make_directory(self, place: Uri) -> None:
+        """There is only one."""
+
     def delete(self, place: Uri) -> None:
         self.files.pop(place.name, None)
 
@@ -188,6 +191,21 @@ def test_a_file_that_is_not_written_to_its_end_is_waited_for():
     store.files["1.wants.json"] = ("{", 0)
     assert claims(store, a_pass("3", "x"), sleep=lambda _: None).take().others == {}
     assert "1.wants.json" not in store.files
+
+
+def test_a_pass_does_not_wait_for_ever():
+    store = Store()
+    store.files["1.wants.json"] = ("{", 10**12)
+    seconds = 0.0
+
+    def wait(_: float) -> None:
+        nonlocal seconds
+        seconds += 60
+
+    own = a_pass("2", "x")
+    claimed = Claims(store, Uri("s3a://b"), own, clock=lambda: seconds, sleep=wait)
+    with pytest.raises(TimeoutError, match="for 1"):
+        claimed.take()
 
 
 def test_a_claim_that_cannot_be_renewed_does_not_end_the_pass():

@@ -21,27 +21,32 @@ from dataclasses import dataclass, replace
 from threading import Event, Lock, Thread
 from typing import Any, Protocol
 
-from delta_upkeep.fleet.files import Entry, Uri
+from delta_upkeep.fleet.files import Entry, Place
 from delta_upkeep.fleet.summary import FleetResult, TableResult, results_in
 
 POLL_SECONDS = 1.0
 _BEATS_PER_LEASE = 5
+# A pass that another one waits for decides, or is lost, within one.
+_LEASES_TO_WAIT = 2
 _WANTS, _HOLDS = ".wants.json", ".holds.json"
 
 
 class SharedFiles(Protocol):
     """The files that passes share. See ``Files``."""
 
-    def read(self, place: Uri, /) -> str:
+    def read(self, place: Place, /) -> str:
         """Read a file."""
 
-    def write(self, place: Uri, text: str, /) -> None:
+    def write(self, place: Place, text: str, /) -> None:
         """Write a file."""
 
-    def entries(self, directory: Uri, /) -> list[Entry]:
+    def make_directory(self, place: Place, /) -> None:
+        """Make a directory."""
+
+    def entries(self, directory: Place, /) -> list[Entry]:
         """List the files of a directory."""
 
-    def delete(self, place: Uri, /) -> None:
+    def delete(self, place: Place, /) -> None:
         """Delete a file, if it is there."""
 
 
@@ -177,7 +182,7 @@ class Claims:
     def __init__(
         self,
         files: SharedFiles,
-        directory: Uri,
+        directory: Place,
         own: Pass,
         *,
         warn: Callable[[str], None] = lambda _: None,
@@ -202,6 +207,7 @@ class Claims:
         Raises:
             OSError: The files cannot be read or written.
         """
+        self._files.make_directory(self._directory)
         self._write(_WANTS)
         announced = self._clock()
         # A pass is lost if it looks so twice: its file is missing for a moment while it is renamed.
@@ -214,6 +220,9 @@ class Claims:
             if not decision.undecided and quiet <= suspects:
                 break
             suspects = quiet
+            waited = self._clock() - announced
+            if waited > _LEASES_TO_WAIT * self._own.lease:
+                raise TimeoutError(f"waited {waited:.0f} s for {', '.join(decision.undecided)}")
             self._sleep(POLL_SECONDS)
         held = {k: v for k, v in self._own.tables.items() if k not in decision.others}
         self._own = _with_tables(self._own, held)
@@ -292,10 +301,12 @@ class Claims:
         return seen
 
     def _describe(self, name: str) -> Pass | None:
-        text = self._files.read(self._directory / name)
         try:
-            return Pass.of_json(text)
-        except ValueError:
+            return Pass.of_json(self._files.read(self._directory / name))
+        except FileNotFoundError:
+            raise
+        # It is being written. If it stays so, this pass gives up waiting for it.
+        except (ValueError, OSError):
             return None
 
 

@@ -6,7 +6,7 @@ import errno
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Union
@@ -116,8 +116,15 @@ class Files:
             self._create(made, text)
             self._replace(made, place)
 
-    def entries(self, directory: Uri) -> list[Entry]:
+    def make_directory(self, place: Place) -> None:
+        """Make a directory. Hadoop makes them when it writes a file."""
+        if isinstance(place, Path):
+            place.mkdir(exist_ok=True)
+
+    def entries(self, directory: Place) -> list[Entry]:
         """List the files of a directory, without hidden ones; none if there is no directory."""
+        if isinstance(directory, Path):
+            return _local_entries(directory)
         with _as_os_errors(directory):
             try:
                 found = self._system(directory).listStatus(self._path(directory))
@@ -130,8 +137,11 @@ class Files:
             )
             return [entry for entry in entries if not entry.name.startswith(".")]
 
-    def delete(self, place: Uri) -> None:
+    def delete(self, place: Place) -> None:
         """Delete a file, if it is there."""
+        if isinstance(place, Path):
+            place.unlink(missing_ok=True)
+            return
         with _as_os_errors(place):
             self._system(place).delete(self._path(place), False)
 
@@ -170,6 +180,15 @@ class Files:
         if self._spark is None:
             raise OSError(errno.EINVAL, "a Spark session is needed to reach this file system")
         return self._spark
+
+
+def _local_entries(directory: Path) -> list[Entry]:
+    found: list[Entry] = []
+    for path in directory.glob("[!.]*"):
+        # Another process may delete it meanwhile.
+        with suppress(FileNotFoundError):
+            found.append(Entry(path.name, path.stat().st_mtime_ns // 10**6))
+    return found
 
 
 def _temporary(name: str) -> str:

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from delta_upkeep._table.names import is_path, parts_of, quoted
-from delta_upkeep.fleet.files import Uri
+from delta_upkeep.fleet.files import Place, place_of
 from delta_upkeep.fleet.history_rows import COLUMNS, Failures, HistoryRow, json_of
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.patterns import NamePattern
@@ -107,9 +107,9 @@ class DeltaHistory:
         return Found(location, padded.parts)
 
     @property
-    def passes(self) -> Uri:
+    def passes(self) -> Place:
         """The directory of the passes that run. Delta does not look into it."""
-        return Uri(self._detail().location) / "_passes"
+        return place_of(self._detail().location) / "_passes"
 
     def append(self, run_id: str, rows: list[HistoryRow]) -> None:
         """Append the rows of a pass. Rows of one that has some already are left out."""
