@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import sysconfig
 import venv
@@ -15,6 +16,9 @@ from support.processes import ROOT, run
 
 # Two processes that resolve one package at once are in each other's way; the session has Delta's.
 pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
+
+# The first thing that README shows.
+EXAMPLE = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)[0]
 
 NOTEBOOK = """
 import json, sys
@@ -46,6 +50,7 @@ def test_wheel_in_a_clean_environment(tmp_path: Path):
             (packages / installed.name).symlink_to(installed)
     python = environment / "bin/python"
     run([python, "-m", "pip", "install", "--quiet", wheel], tmp_path)
+    assert "rewrote 6 files into 2" in run([python, "-c", EXAMPLE], tmp_path)
     script = tmp_path / "notebook.py"
     script.write_text(NOTEBOOK)
     output = run([python, script], tmp_path)
