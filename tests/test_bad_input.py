@@ -116,6 +116,8 @@ def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
         ("p + 1", "INVALID_PREDICATE"),
         ("max(p) = 1", "INVALID_PREDICATE"),
         ("no_such_function(p)", "INVALID_PREDICATE"),
+        ("exists(array(1), x -> x = p)", "INVALID_PREDICATE"),
+        ("exists(array(1), x -> x = size)", "INVALID_PREDICATE"),
         ("rand() < 0.5", "NONDETERMINISTIC_PREDICATE"),
         ("p = 1 OR uuid() = 'x'", "NONDETERMINISTIC_PREDICATE"),
     ],

@@ -67,6 +67,36 @@ def test_parameters(spark: SparkSession, table: TableFactory):
     )
 
 
+def test_a_parameter_stays_a_value(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    sly = "x' = '' OR 1=1 -- "
+    # Spark's parser reads these operands more than once.
+    for where in (
+        "CASE ? WHEN 'a' THEN p = 0 ELSE false END",
+        "CAST(p AS STRING) = ? OR ? BETWEEN 'a' AND 'b'",
+        "CAST(p AS STRING) || ? LIKE ANY ('z', 'y')",
+    ):
+        values = [sly] * where.count("?")
+        rows = spark.sql(f"OPTIMIZE {t.sql_name} WHERE {where} DRY RUN", args=values)
+        assert considered(rows) == 0
+    with session_conf(spark, {"spark.sql.parser.escapedStringLiterals": "true"}):
+        text = f"OPTIMIZE {t.sql_name} WHERE CAST(p AS STRING) <> :v AND :v = '{{}}' DRY RUN"
+        for value, typed in (("a\\b", "a\\b"), ("${env:HOME}", "$"), ("1", "1")):
+            expected = {"a\\b": 3, "1": 1}.get(typed, 0)
+            assert considered(spark.sql(text.format(typed), args={"v": value})) == expected
+
+
+def test_a_name_of_a_column_may_be_a_parameter(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    text = f"OPTIMIZE {t.sql_name} WHERE IDENTIFIER(:c) = 1 DRY RUN"
+    assert considered(spark.sql(text, args={"c": "p"})) == 2
+    with pytest.raises(AnalysisException, match="NON_PARTITION_COLUMN"):
+        spark.sql(text, args={"c": "id"})
+    # Delta would look for it among the columns of its log.
+    with pytest.raises(AnalysisException, match="MISSING_COLUMN"):
+        spark.sql(text, args={"c": "size"})
+
+
 def test_parameters_of_options_and_retain(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 4)
     text = f"OPTIMIZE {t.sql_name} DRY RUN OPTIONS (maxFiles = :n, order = :order)"
@@ -122,6 +152,23 @@ def test_scripts(spark: SparkSession, table: TableFactory):
         assert list(t.log.glob(f"{5:020}.checkpoint*.parquet"))
         with pytest.raises(AnalysisException, match="nowhere"):
             spark.sql(f"BEGIN DESCRIBE HEALTH {t.sql_name}; DESCRIBE HEALTH nowhere; END")
+
+
+@pytest.mark.skipif(LINE == "3.5", reason="Spark 4.0 added them")
+def test_scripts_with_variables(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    settings = {"spark.sql.scripting.enabled": "true", "upkeep.name": t.sql_name}
+    with session_conf(spark, settings):
+        spark.sql("BEGIN CHECKPOINT ${upkeep.name}; END")
+    assert list(t.log.glob("*.checkpoint*.parquet"))
+
+
+def test_the_name_of_a_schema_is_never_a_statement(spark: SparkSession, catalog_table: str):
+    for name in (f"§MAINTAIN {catalog_table}", f"§DROP TABLE {catalog_table}"):
+        with pytest.raises(AnalysisException) as caught:
+            spark.sql(f"USE `{name}`")
+        assert name_of(caught.value) == "SCHEMA_NOT_FOUND"
+    assert spark.catalog.tableExists(catalog_table)
 
 
 @pytest.mark.skipif(LINE == "3.5", reason="Spark 4.0 added them")

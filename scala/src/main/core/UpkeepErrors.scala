@@ -257,6 +257,17 @@ object UpkeepErrors {
     Some(thrown)
   )
 
+  /** @param reason a sentence */
+  def uncertainPredicate(predicate: String, reason: String): UpkeepException = error(
+    "INVALID_PREDICATE",
+    SqlState.SyntaxOrAccess,
+    s"OPTIMIZE cannot use the predicate '$predicate'.",
+    reason,
+    "Write the names of partition columns, outside functions with ->.",
+    Retry.No,
+    Map("predicate" -> predicate)
+  )
+
   /** A line of Spark's messages without its state and place, which belong to a plan that the user did not write. */
   private def sentence(line: String): String =
     line.replaceFirst("( SQLSTATE: \\w{5})?(; line \\d+ pos \\d+)?;?$", "").stripSuffix(".") + "."

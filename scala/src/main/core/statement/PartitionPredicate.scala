@@ -3,12 +3,26 @@ package io.deltaupkeep.statement
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
 
 import org.apache.spark.sql.{AnalysisException, SparkSession}
-import org.apache.spark.sql.catalyst.analysis.{Parameter, UnresolvedAttribute, UnresolvedFunction}
-import org.apache.spark.sql.catalyst.expressions.{Attribute, Expression, NamedExpression, SubqueryExpression}
+import org.apache.spark.sql.catalyst.analysis.{
+  ExpressionWithUnresolvedIdentifier,
+  Parameter,
+  UnresolvedAttribute,
+  UnresolvedFunction
+}
+import org.apache.spark.sql.catalyst.expressions.{
+  Attribute,
+  Expression,
+  LambdaFunction,
+  Literal,
+  NamedExpression,
+  SubqueryExpression,
+  UnresolvedNamedLambdaVariable
+}
 import org.apache.spark.sql.catalyst.parser.ParseException
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, SubqueryAlias}
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Reads predicates of OPTIMIZE and REORG: expressions over partition columns, whose names may be qualified with the
@@ -39,10 +53,32 @@ private[statement] final class PartitionPredicate(
       catch { case e: ParseException => throw UpkeepErrors.invalidPredicate(text, e) }
     if (SubqueryExpression.hasSubquery(typed)) throw UpkeepErrors.subqueryInPredicate(text)
     if (typed.exists(_.isInstanceOf[Parameter])) throw UpkeepErrors.unboundParameter(text)
-    val predicate = typed.transform { case column: UnresolvedAttribute => partitionColumn(column.nameParts) }
-    if (!analyzed(text, predicate).deterministic) throw UpkeepErrors.nondeterministicPredicate(text)
+    val predicate = typed.transform {
+      case column: UnresolvedAttribute => partitionColumn(column.nameParts)
+      case named: ExpressionWithUnresolvedIdentifier =>
+        named.identifierExpr match {
+          case Literal(name: UTF8String, _) =>
+            partitionColumn(state.sqlParser.parseMultipartIdentifier(name.toString))
+          case _ => throw UpkeepErrors.uncertainPredicate(text, "The name in IDENTIFIER is not a plain text.")
+        }
+      case LambdaFunction(body, arguments, _) if usesColumn(body, arguments) =>
+        throw UpkeepErrors.uncertainPredicate(
+          text,
+          "A function in it uses a name that is not its own argument."
+        )
+    }
+    if (isNondeterministic(analyzed(text, predicate))) throw UpkeepErrors.nondeterministicPredicate(text)
     predicate
   }
+
+  private def usesColumn(body: Expression, arguments: Seq[NamedExpression]): Boolean = body.exists {
+    case variable: UnresolvedNamedLambdaVariable =>
+      !arguments.exists(argument => resolver(argument.name, variable.nameParts.head))
+    case _ => false
+  }
+
+  private def isNondeterministic(plan: LogicalPlan): Boolean =
+    plan.exists(_.expressions.exists(!_.deterministic))
 
   /** The column without its qualifier. */
   private def partitionColumn(nameParts: Seq[String]): Expression = {
@@ -69,8 +105,8 @@ private[statement] final class PartitionPredicate(
   private def resolver = state.conf.resolver
 
   /** With types. Delta would only find their mistakes in a plan over its log. */
-  private def analyzed(text: String, predicate: Expression): Expression =
-    try state.executePlan(Filter(predicate, relation)).analyzed.asInstanceOf[Filter].condition
+  private def analyzed(text: String, predicate: Expression): LogicalPlan =
+    try state.executePlan(Filter(predicate, relation)).analyzed
     catch { case e: AnalysisException => throw UpkeepErrors.invalidPredicate(text, e) }
 }
 
@@ -78,5 +114,13 @@ private object PartitionPredicate {
 
   /** Functions that Spark's parser takes for a column. */
   private val WithoutParentheses =
-    Seq("current_date", "current_timestamp", "localtimestamp", "current_user", "session_user", "user")
+    Seq(
+      "current_date",
+      "current_time",
+      "current_timestamp",
+      "localtimestamp",
+      "current_user",
+      "session_user",
+      "user"
+    )
 }

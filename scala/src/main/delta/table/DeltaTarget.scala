@@ -16,7 +16,7 @@ import org.apache.spark.sql.catalyst.analysis.{
 }
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.connector.catalog.CatalogV2Implicits._
-import org.apache.spark.sql.connector.catalog.Identifier
+import org.apache.spark.sql.connector.catalog.{CatalogManager, Identifier}
 import org.apache.spark.sql.delta.{
   DeltaAnalysisException,
   DeltaIllegalStateException,
@@ -89,11 +89,12 @@ object DeltaTarget {
     nameParts.size == 2 && session.sessionState.conf.runSQLonFile &&
       (DeltaTableUtils.isValidPath(TableIdentifier(nameParts(1), Some(nameParts.head))) ||
         (DeltaSourceUtils.isDeltaTable(nameParts.headOption) &&
+          session.sessionState.catalogManager.currentCatalog.name == CatalogManager.SESSION_CATALOG_NAME &&
           !session.sessionState.catalog.databaseExists(nameParts.head)))
 
   /** What a relative path means; None if it is absolute. */
   private def resolved(path: Path, table: DeltaTableV2): Option[String] =
-    Option.unless(path.isAbsolute) {
+    Option.unless(path.isAbsolute || path.toUri.getScheme != null) {
       path.getFileSystem(table.deltaLog.newDeltaHadoopConf()).makeQualified(path).toString
     }
 

@@ -27,7 +27,8 @@ private[parser] final class ParameterMarkers(delegate: ParserInterface)
     val start = context.getStart.getStartIndex
     val marker = ParameterMarker(start, context.getStop.getStopIndex + 1, inExpression = false)
     val parameter =
-      if (context.identifier() == null) PosParameter(start) else NamedParameter(context.identifier().getText)
+      if (context.identifier() == null) PosParameter(start)
+      else NamedParameter(delegate.parseMultipartIdentifier(context.identifier().getText).head)
     Seq(marker -> parameter)
   }
 
@@ -37,7 +38,10 @@ private[parser] final class ParameterMarkers(delegate: ParserInterface)
   override def visitExpression(context: ExpressionContext): Seq[(ParameterMarker, Expression)] =
     inExpression(context)
 
-  /** An expression that does not parse has none. It is refused once the statement runs. */
+  /**
+   * An expression that does not parse has none. It is refused once the statement runs. Spark's parser copies the
+   * operands of some expressions, such as CASE.
+   */
   private def inExpression(context: ParserRuleContext): Seq[(ParameterMarker, Expression)] = {
     val text = Source.of(context)
     val offset = context.getStart.getStartIndex
@@ -53,6 +57,11 @@ private[parser] final class ParameterMarkers(delegate: ParserInterface)
             ParameterMarker(offset + start, offset + stop + 1, inExpression = true) -> parameter
           }
         }
+        .groupBy { case (marker, _) => marker.start }
+        .values
+        .map(_.head)
+        .toSeq
+        .sortBy { case (marker, _) => marker.start }
   }
 
   override protected def defaultResult(): Seq[(ParameterMarker, Expression)] = Nil

@@ -1,6 +1,6 @@
 package io.deltaupkeep.sql.parser
 
-import java.util.Locale
+import java.util.{Locale, UUID}
 
 import scala.util.Try
 
@@ -9,18 +9,19 @@ import org.antlr.v4.runtime.Token
 import org.apache.spark.sql.catalyst.analysis.UnresolvedNamespace
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, SetCatalogAndNamespace}
+import org.apache.spark.sql.internal.VariableSubstitution
 
 /**
  * Our statements inside SQL scripts (`BEGIN ... END`, since Spark 4.0). Spark's parser reads a script as a whole, and
  * its plans cannot be changed: copies lose exception handlers. So a USE of a name that contains the text stands in
- * for a statement of ours until the script runs it.
+ * for a statement of ours until the script runs it. Nobody else can write such a name: a part of it is random.
  */
 private[sql] object ScriptStatements {
 
   /** The text that a plan of a script stands in for. */
   def unapply(plan: LogicalPlan): Option[String] = plan match {
-    case SetCatalogAndNamespace(namespace: UnresolvedNamespace) =>
-      namespace.multipartIdentifier.headOption.filter(_.startsWith(Prefix)).map(_.stripPrefix(Prefix))
+    case SetCatalogAndNamespace(UnresolvedNamespace(Seq(name), _)) if name.startsWith(Prefix) =>
+      Some(name.stripPrefix(Prefix))
     case _ => None
   }
 
@@ -44,7 +45,10 @@ private[sql] object ScriptStatements {
       try
         delegated(replaced(sqlText, found)(statement => "USE `x`" + blank(statement.drop("USE `x`".length))))
       catch { case e: ParseException => throw e.withCommand(sqlText) }
-    delegated(replaced(sqlText, found)(statement => s"USE `$Prefix${statement.replace("`", "``")}`"))
+    delegated(replaced(sqlText, found) { statement =>
+      val text = new VariableSubstitution().substitute(statement)
+      s"USE `$Prefix${text.replace("`", "``")}`"
+    })
   }
 
   private def replaced(sqlText: String, found: Seq[(Int, Int)])(standIn: String => String): String =
@@ -76,5 +80,5 @@ private[sql] object ScriptStatements {
 
   private def word(token: Token): String = token.getText.toUpperCase(Locale.ROOT)
 
-  private val Prefix = "\u00a7"
+  private val Prefix = s"${UUID.randomUUID()} "
 }

@@ -1,8 +1,10 @@
 package io.deltaupkeep.sql.parser
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedLeafNode
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression}
+import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal}
+import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{NumericType, StringType}
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * A statement with parameters. Spark replaces those that it has values for while it analyzes a plan; then the text is
@@ -27,12 +29,19 @@ private[sql] final case class UnboundStatement(
     }
 
   /** Spark's parser would replace `${name}` by the value of a setting, and take `--` for a comment. */
-  private def literal(value: Expression): String =
+  private def literal(value: Expression): String = value match {
+    // With this setting a literal has no escapes, so it cannot have quotes.
+    case Literal(string: UTF8String, _) if SQLConf.get.escapedStringLiterals =>
+      s"CAST(X'${string.getBytes.map(byte => f"$byte%02X").mkString}' AS STRING)"
+    case _ => escaped(value)
+  }
+
+  private def escaped(value: Expression): String =
     value.sql.replace("${", "\\u0024{").replaceFirst("^-", " -")
 
   /** As it is typed in OPTIONS or RETAIN: `1`, where the literal is `1L`. */
   private def plain(value: Expression): String = value.dataType match {
     case _: NumericType => String.valueOf(Cast(value, StringType).eval())
-    case _ => literal(value)
+    case _ => escaped(value)
   }
 }
