@@ -24,7 +24,6 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     extends Logging {
   import CheckpointWorker._
 
-  private val application = context.applicationId
   private val waiting = new util.LinkedHashMap[TableKey, PendingCheckpoint]
   private val tables = new Recent[TableState](MaxTables)
   private var busyWith = Option.empty[TableKey]
@@ -33,6 +32,9 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
   private val metrics = UpkeepMetrics.of(context).afterCommit
 
   private var thread = Option.empty[Thread]
+
+  /** Ids of applications may be equal, as of those that `spark.app.id` names. */
+  private def isOf(other: SparkContext): Boolean = context eq other
 
   private def register(): this.type = {
     metrics.showDepth(() => synchronized(waiting.size))
@@ -188,7 +190,9 @@ private[upkeep] final class CheckpointWorker(context: SparkContext, graceMs: Lon
     synchronized {
       isEnding = true
       if (!waiting.isEmpty)
-        logWarning(s"$application ended with ${CountText.of(waiting.size, "checkpoint")} in the queue")
+        logWarning(
+          s"${context.applicationId} ended with ${CountText.of(waiting.size, "checkpoint")} in the queue"
+        )
       waiting.clear()
       notifyAll()
     }
@@ -206,7 +210,7 @@ object CheckpointWorker {
 
   /** The worker of the session's application, if there is one yet. */
   private[upkeep] def find(session: SparkSession): Option[CheckpointWorker] =
-    synchronized(current.filter(_.application == session.sparkContext.applicationId))
+    synchronized(current.filter(_.isOf(session.sparkContext)))
 
   /** The outcome of the last checkpoint of a table after a commit of this application. */
   def lastOutcome(table: DeltaHandle): Option[HookOutcome] =

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.metrics
 
+import java.lang.ref.WeakReference
+import java.util.Locale
 import java.util.concurrent.ConcurrentHashMap
 
 import com.codahale.metrics.MetricRegistry
@@ -15,7 +17,12 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * Our counters and timers in Spark's metrics system, for one application. Names have kinds, outcomes and causes in
  * them, and never tables, so their number is fixed.
  */
-private[upkeep] final class UpkeepMetrics(val application: String) extends Source {
+private[upkeep] final class UpkeepMetrics(context: SparkContext) extends Source {
+
+  private val application = new WeakReference(context)
+
+  /** Ids of applications may be equal, as of those that `spark.app.id` names. */
+  private def isOf(other: SparkContext): Boolean = application.get eq other
 
   override val sourceName: String = "deltaUpkeep"
   override val metricRegistry: MetricRegistry = new MetricRegistry
@@ -29,7 +36,7 @@ private[upkeep] final class UpkeepMetrics(val application: String) extends Sourc
 
   private def statement(name: String): RunMetrics = {
     // CLEANUP LOG becomes cleanupLog.
-    val words = name.toLowerCase.split(' ')
+    val words = name.toLowerCase(Locale.ROOT).split(' ')
     runsOf(s"statement.${words.head}${words.tail.map(_.capitalize).mkString}") {
       case error: UpkeepException => metricRegistry.counter(s"error.${error.name}").inc()
       case _ => ()
@@ -56,15 +63,17 @@ object UpkeepMetrics {
 
   /** The metrics of an application. The first to ask registers them. */
   private[upkeep] def of(context: SparkContext): UpkeepMetrics = {
-    def known = current.filter(_.application == context.applicationId)
+    def known = current.filter(_.isOf(context))
     known.getOrElse(synchronized(known.getOrElse(register(context))))
   }
 
   private def register(context: SparkContext): UpkeepMetrics = {
-    val made = new UpkeepMetrics(context.applicationId)
-    // None once the application has ended.
-    Option(context.env).foreach(_.metricsSystem.registerSource(made))
-    current = Some(made)
+    val made = new UpkeepMetrics(context)
+    // Once its application has ended, nobody can see it.
+    if (!context.isStopped) {
+      Option(context.env).foreach(_.metricsSystem.registerSource(made))
+      current = Some(made)
+    }
     made
   }
 }
