@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,11 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from delta_upkeep import UpkeepTable
 from delta_upkeep.cli import main
-from delta_upkeep.fleet import ConfigError, FleetResult, run_fleet
+from delta_upkeep.fleet import ConfigError, FleetResult, TableResult, run_fleet
+from delta_upkeep.fleet.history import DeltaHistory
+from delta_upkeep.fleet.history_rows import rows_of
 from delta_upkeep.fleet.policy import DAYS
+from delta_upkeep.fleet.summary import Step, TableError
 from support.processes import CLEAN, ROOT
 
 WAIT_SECONDS = 60
@@ -233,6 +236,61 @@ def test_properties_of_a_table_win_over_the_configuration(lake: Lake):
     assert [step.status for step in x.steps] == ["skipped", "skipped", "not due"]
     assert "deltaUpkeep.widow is unknown" in x.warnings[0]
     assert (y.status, y.reason) == ("skipped", f"outside its window: all day UTC, on {not_today}")
+
+
+def test_what_is_resumed_and_what_counts_as_a_failure(lake: Lake):
+    history = DeltaHistory(lake.spark, lake.history)
+    history.create()
+    now = datetime.now(timezone.utc)
+    due = (Step("optimize", "planned", ""), Step("checkpoint", "not due", ""))
+    error = TableError("X", "the disk is full")
+    failed = TableResult("y", "failed", "X", steps=due, error=error)
+    cancelled = TableResult("y", "failed", "interrupted", steps=due, error=error)
+
+    def append(run_id: str, *results: TableResult, hours_ago: int = 0) -> None:
+        started = (now - timedelta(hours=hours_ago)).isoformat()
+        history.append(
+            run_id, rows_of(FleetResult("finished", False, started, tables=results, run_id=run_id))
+        )
+
+    def complete() -> list[str] | None:
+        last = history.last_pass()
+        return None if last is None else [result.table for result in last.complete]
+
+    done = TableResult("x", "done", "")
+    # A table that fails each night must not keep the others from being maintained.
+    append("1", done, failed)
+    assert (complete(), history.failures()["y"].count) == (None, 1)
+    append("2", done, TableResult("y", "skipped", "time budget", steps=due))
+    assert (complete(), history.failures()["y"].count) == (["x"], 1)
+    append("3", TableResult("x", "skipped", "outside its window: 01:00-02:00 UTC"))
+    assert complete() == ["x"]
+    append("4", done, cancelled)
+    assert (complete(), history.failures()["y"].count) == (["x"], 1)
+    append("5", done, failed)
+    assert (complete(), history.failures()["y"].count) == (None, 2)
+    append("6", done, TableResult("y", "done", "byte budget"), hours_ago=13)
+    assert (complete(), "y" in history.failures()) == ([], False)
+
+
+def test_the_rows_of_a_pass_that_breaks_off_are_there(lake: Lake, monkeypatch: pytest.MonkeyPatch):
+    maintain = UpkeepTable.maintain
+
+    def interrupted(self: UpkeepTable, *, dryRun: bool, options: dict[str, str]) -> DataFrame:
+        if not dryRun and lake.optimized("x") == 1:
+            raise KeyboardInterrupt
+        return maintain(self, dryRun=dryRun, options=options)
+
+    monkeypatch.setattr(UpkeepTable, "maintain", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_fleet(lake.spark, lake.config(concurrency=1))
+    monkeypatch.undo()
+    by_table = {row.table: (row.status, row.reason) for row in lake.rows() if row.step is None}
+    assert by_table[lake.path("y")] == ("skipped", "interrupted")
+    assert lake.passes == []
+    resumed = run_fleet(lake.spark, lake.config(), resume=True)
+    assert statuses(resumed)[lake.path("y")] == "done"
+    assert lake.path("x") in {table.table for table in resumed.tables if table.earlier}
 
 
 def test_a_table_that_fails_again_and_again_is_paused(lake: Lake):

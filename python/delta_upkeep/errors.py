@@ -53,9 +53,11 @@ class UpkeepError(PySparkException):
         """The condition, such as ``DELTA_UPKEEP.UNKNOWN_OPTION``. It stays across versions."""
         return condition_of(self) or ""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        family, spark_class = type(self).__bases__
-        return _restored, (family, spark_class, self.args), self.__dict__
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        bases = type(self).__bases__
+        if len(bases) != 2:  # Not a class that was made for an error of Spark.
+            return super().__reduce__()
+        return _restored, (*bases, self.args), self.__dict__
 
 
 class InvalidRequestError(UpkeepError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -206,6 +207,39 @@ def test_a_pass_does_not_wait_for_ever():
     claimed = Claims(store, Uri("s3a://b"), own, clock=lambda: seconds, sleep=wait)
     with pytest.raises(TimeoutError, match="for 1"):
         claimed.take()
+
+
+def test_a_pass_that_cannot_claim_leaves_nothing_behind():
+    store = Store()
+
+    def refuse(place: Uri, text: str) -> None:
+        Store.write(store, place, text)
+        if place.name.endswith(".holds.json"):
+            raise PermissionError("no more")
+
+    store.write = refuse  # type: ignore[method-assign]
+    with pytest.raises(PermissionError):
+        claims(store, a_pass("1", "x")).take()
+    assert store.files == {}
+
+
+def test_a_pass_that_is_stopped_waits_for_nobody_and_holds_nothing():
+    store, stop = Store(), threading.Event()
+    store.files["1.wants.json"] = ("{", round(store.seconds * 1000))
+    own = claims(store, a_pass("2", "x"), stop=stop, sleep=lambda _: stop.set())
+    assert own.take().others == {}
+    assert Pass.of_json(store.files["2.holds.json"][0]).tables == {}
+
+
+def test_a_claim_of_another_version():
+    store = Store()
+    values = json.loads(a_pass("1", "x").to_json(FleetResult("running", False, "then")))
+    result = {"table": "lake.x", "status": "done", "reason": "new", "colour": "blue"}
+    values["summary"]["tables"], values["more"] = [result], True
+    store.files["1.holds.json"] = (json.dumps(values), round(store.seconds * 1000))
+    store.files["1.wants.json"] = (a_pass("1", "x").to_json(), round(store.seconds * 1000))
+    taken = claims(store, a_pass("2", "x")).take()
+    assert taken.others["x"].results == (TableResult("lake.x", "done", "new"),)
 
 
 def test_a_claim_that_cannot_be_renewed_does_not_end_the_pass():

@@ -146,7 +146,7 @@ def test_names_of_a_metastore():
         ({"policy": {"pause_after": 3}}, r"pause_after needs a history"),
         (
             {"overrides": [{"match": "a", "time_zone": "Berlin"}]},
-            r"overrides\[0\]\.time_zone cannot be 'Berlin'\. Use a time zone such as",
+            r"overrides\[0\]\.time_zone cannot be 'Berlin'\. Use a time zone that this",
         ),
         ({"overrides": [{"options": {}}]}, r"overrides\[0\]\.match is missing\. Add patterns"),
         ({"overrides": [{"match": "a"}]}, r"overrides\[0\]\.options is missing"),

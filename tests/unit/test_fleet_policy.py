@@ -32,6 +32,8 @@ def at(text: str) -> datetime:
         ({"window": "09:00-17:00"}, "2026-11-26T17:00", False),
         ({"window": "22:00-24:00"}, "2026-11-26T23:59", True),
         ({"window": "22:00-24:00"}, "2026-11-26T00:00", False),
+        ({"window": "00:00-24:00"}, "2026-11-26T00:00", True),
+        ({"window": "00:00-24:00"}, "2026-11-26T23:59", True),
         ({"window": "22:00-06:00"}, "2026-11-26T21:59", False),
         ({"window": "22:00-06:00"}, "2026-11-26T22:00", True),
         ({"window": "22:00-06:00"}, "2026-11-27T05:59", True),
@@ -65,6 +67,7 @@ def test_a_refusal_says_when_it_may_be_started():
     ("values", "count", "hours_ago", "is_paused"),
     [
         ({}, 99, 0, False),
+        ({"pause_after": 0}, 99, 0, False),
         ({"pause_after": 3}, 2, 0, False),
         ({"pause_after": 3}, 3, 23, True),
         ({"pause_after": 3}, 4, 25, False),
@@ -122,7 +125,7 @@ def test_the_nearest_wins():
         ("timeZone", "Berlin"),
         ("timeZone", "../etc/passwd"),
         ("priority", "high"),
-        ("pauseAfter", "0"),
+        ("pauseAfter", "-1"),
         ("pauseFor", "1"),
     ],
 )

@@ -265,7 +265,9 @@ def test_properties_without_a_meaning_are_told():
     results = by_name(run(yard))
     assert results["a"].status == "done"
     (warning,) = results["a"].warnings
-    assert warning.startswith("the property deltaUpkeep.widow is unknown. Use one of: days, ")
+    assert warning.startswith(
+        "the property deltaUpkeep.widow is unknown. Use one of: checkpoint.commitBytes, "
+    )
     error = results["b"].error
     assert (error.condition, results["b"].status) == ("INVALID_PROPERTY", "failed")
     assert error.message.startswith("The property deltaUpkeep.window cannot be 'at night'. Use a")

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Event, Lock, Thread
 from typing import Any, Protocol
@@ -90,6 +91,7 @@ class Pass:
 
         Raises:
             ValueError: It is not written to its end.
+            KeyError: It lacks a value.
         """
         values = json.loads(text)
         summary = values["summary"]
@@ -100,7 +102,7 @@ class Pass:
             values["lease"],
             values["tables"],
             results_in(summary) if summary else (),
-            summary["resumes"] if summary else None,
+            summary.get("resumes") if summary else None,
         )
 
 
@@ -175,6 +177,7 @@ class Claims:
         directory: Where they are.
         own: The pass, with the tables that it wants.
         warn: Called with what went wrong, if the pass goes on.
+        stop: Ends the wait for other passes when it is set; then the pass holds no table.
         clock: A monotonic clock, in seconds.
         sleep: Waits some seconds.
     """
@@ -186,6 +189,7 @@ class Claims:
         own: Pass,
         *,
         warn: Callable[[str], None] = lambda _: None,
+        stop: Event | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] = time.sleep,
     ) -> None:
@@ -193,6 +197,7 @@ class Claims:
         self._directory = directory
         self._own = own
         self._warn = warn
+        self._stop = stop or Event()
         self._clock = clock
         self._sleep = sleep
         self._lock = Lock()
@@ -207,6 +212,15 @@ class Claims:
         Raises:
             OSError: The files cannot be read or written.
         """
+        try:
+            return self._take()
+        except BaseException:
+            # Others would leave the tables to it for as long as its lease.
+            with suppress(OSError):
+                self.forget(self._own.run_id)
+            raise
+
+    def _take(self) -> Taken:
         self._files.make_directory(self._directory)
         self._write(_WANTS)
         announced = self._clock()
@@ -217,6 +231,10 @@ class Claims:
             quiet = {each.run_id for each in seen if each.is_lost(self._own.lease)}
             alive = [each for each in seen if each.run_id not in quiet]
             decision = decide(self._own.run_id, self._own.tables, alive)
+            if self._stop.is_set():
+                self._own = _with_tables(self._own, {})
+                self._write(_HOLDS)
+                return Taken({}, ())
             if not decision.undecided and quiet <= suspects:
                 break
             suspects = quiet
@@ -305,8 +323,9 @@ class Claims:
             return Pass.of_json(self._files.read(self._directory / name))
         except FileNotFoundError:
             raise
-        # It is being written. If it stays so, this pass gives up waiting for it.
-        except (ValueError, OSError):
+        # It is being written, or another version wrote it. If it stays so, this pass gives up
+        # waiting for it.
+        except (ValueError, KeyError, TypeError, AttributeError, OSError):
             return None
 
 

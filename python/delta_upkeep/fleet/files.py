@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any, Union
 
 from py4j.java_gateway import is_instance_of
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 # A drive of Windows, as in C:\lake, has one letter.
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
-_LOCAL = re.compile(r"file:(?://)?(?=/[^/])")
+_LOCAL = re.compile(r"file:(?://)?(?=/[^/])", re.IGNORECASE)
 # In these stores a file appears, whole, when its writer closes it; renaming would copy it.
 _APPEARS_WHEN_CLOSED = ("s3", "s3a", "s3n", "gs")
 
@@ -56,9 +57,10 @@ Place = Union[Path, Uri]
 
 def place_of(text: str) -> Place:
     """Tell a local path from a URI. ``file:`` is local; a relative path is local too."""
-    if _SCHEME.match(text) and not _LOCAL.match(text):
+    local = _LOCAL.match(text)
+    if _SCHEME.match(text) and not local:
         return Uri(text)
-    return Path(_LOCAL.sub("", text)).expanduser()
+    return Path(text[local.end() :] if local else text).expanduser()
 
 
 @dataclass(frozen=True)
@@ -206,6 +208,9 @@ def _as_os_errors(place: Uri) -> Iterator[None]:
         thrown = e.java_exception
         message = f"{thrown.getClass().getName()}: {thrown.getMessage()}"
         raise OSError(errno.EIO, message, place.text) from e
+    # PySpark has classes of its own for some, such as that of an unknown host; others are Py4J's.
+    except (PySparkException, Py4JError) as e:
+        raise OSError(errno.EIO, str(e), place.text) from e
 
 
 def _is_missing(e: Py4JJavaError) -> bool:

@@ -17,25 +17,34 @@ from delta_upkeep.fleet.history_rows import COLUMNS, Failures, HistoryRow, json_
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.patterns import NamePattern
 from delta_upkeep.fleet.selection import Found
-from delta_upkeep.fleet.summary import INTERRUPTED, TableResult
+from delta_upkeep.fleet.summary import CUT_SHORT, INTERRUPTED, TableResult
 
-# Passes to which nothing happened but that another one had their tables do not count.
-_PASSES = """
-SELECT run_id, first(resumes, true) AS resumes, bool_and(complete) AS complete
-FROM {history} GROUP BY run_id HAVING NOT bool_and(status = 'skipped') ORDER BY run_id DESC
+# A table is not left alone for longer because it was done by a pass that is resumed.
+RESUMED_HOURS = 12
+# Tables that failed, that their policy refused or that another pass had do not make a pass
+# unfinished: a later pass would meet them again, and leave all others alone.
+_CUT = f"""
+(status = 'skipped' AND reason IN ({", ".join(f"'{reason}'" for reason in CUT_SHORT)})
+  OR status = 'failed' AND reason = '{INTERRUPTED}' OR status = 'done' AND NOT complete)
 """
-_COMPLETE = """
+_PASSES = f"""
+SELECT run_id, first(resumes, true) AS resumes, NOT bool_or({_CUT}) AS complete
+FROM {{history}} GROUP BY run_id HAVING bool_or(status <> 'skipped' OR {_CUT}) ORDER BY run_id DESC
+"""
+_COMPLETE = f"""
 SELECT `table`, bool_or(status = 'done') AS done, min(files_before) AS files_before,
   min(files_after) AS files_after, min(bytes_before) AS bytes_before,
   min(bytes_after) AS bytes_after
-FROM {history} WHERE run_id IN ({run_ids}) AND complete GROUP BY `table` ORDER BY `table`
+FROM {{history}} WHERE run_id IN ({{run_ids}}) AND complete
+  AND started > current_timestamp() - INTERVAL {RESUMED_HOURS} HOURS
+GROUP BY `table` ORDER BY `table`
 """
 _FAILURES = f"""
 WITH outcomes AS (
-  SELECT `table`, run_id, max(started) AS started, bool_or(status = 'failed') AS failed
-  FROM {{history}}
-  WHERE status <> 'skipped' AND reason <> '{INTERRUPTED}' GROUP BY `table`, run_id),
-good AS (SELECT `table`, max(run_id) AS run_id FROM outcomes WHERE NOT failed GROUP BY `table`)
+  SELECT `table`, run_id, max(started) AS started, bool_or(complete OR status = 'done') AS good,
+    bool_or(status = 'failed' AND reason <> '{INTERRUPTED}') AS failed
+  FROM {{history}} GROUP BY `table`, run_id),
+good AS (SELECT `table`, max(run_id) AS run_id FROM outcomes WHERE good GROUP BY `table`)
 SELECT o.`table`, count(*) AS failures, unix_timestamp(max(o.started)) AS last
 FROM outcomes o LEFT JOIN good g ON o.`table` = g.`table`
 WHERE o.failed AND (g.run_id IS NULL OR o.run_id > g.run_id) GROUP BY o.`table`

@@ -71,22 +71,28 @@ def run_fleet(
         claimed: Mapping[str, TableResult] = {}
         if history is not None and not dry_run:
             tables = [each.table for each in chosen]
-            recorder = Recorder(files, history, before, tables, config.lease, lines.say)
+            recorder = Recorder(files, history, before, tables, config.lease, lines.say, stop)
             claimed = recorder.claim()
             ends.enter_context(recorder)
             recorder.record_lost()
         if resume:
-            before, earlier = _resumed(before, history, lines)
+            before, complete = _resumed(before, history, lines)
+            earlier = (*earlier, *complete)
         known = {result.table for result in earlier}
         left = [result for result in claimed.values() if result.table not in known]
         before = replace(before, tables=(*earlier, *found.failures, *left))
         lines.begin(before, found.failures)
 
         def save(summary: FleetResult) -> None:
-            if config.summary is not None:
-                summary.write(config.summary, files)
             if recorder is not None:
                 recorder.save(summary)
+            if config.summary is not None:
+                try:
+                    summary.write(config.summary, files)
+                except OSError as e:
+                    if summary.state != "running":
+                        raise
+                    lines.say(f"the summary cannot be written: {e}")
 
         runner = FleetRunner(
             SparkMaintainer(spark),

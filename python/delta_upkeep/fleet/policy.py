@@ -18,8 +18,8 @@ T = TypeVar("T")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_SECONDS = 86400.0
 PREFIX = "deltaUpkeep."
-# The others are keys of a policy. The statements themselves read the first one.
-_SWITCH = "enabled"
+# Those that are not keys of a policy are read by the statements, and by commits.
+_READ_BY_SPARK = ("enabled", "checkpoint.commitBytes", "checkpoint.maxAge")
 _OPTIONS = ("maxBytes", "steps")
 _WINDOW = re.compile(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})")
 
@@ -38,7 +38,7 @@ class Window:
     end: time
 
     def __str__(self) -> str:
-        return f"{self.begin:%H:%M}-{self.end:%H:%M}"
+        return f"{self.begin:%H:%M}-{self.end:%H:%M}".replace("-00:00", "-24:00")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Policy:
         days: The days on which the window begins, 0 for Monday; all by default.
         time_zone: The time zone of both; UTC by default.
         priority: Tables with a higher one come first, whatever they gain; 0 by default.
-        pause_after: Failures in a row after which the table is left alone; never by default.
+        pause_after: Failures in a row after which the table is left alone; 0, the default: never.
         pause_for: Seconds for which it is left alone after its last failure; a day by default.
     """
 
@@ -105,7 +105,7 @@ class Policy:
         return f"{window} {zone}" + (f", on {days}" if days else "")
 
     def _paused_until(self, failures: Failures | None) -> datetime | None:
-        if failures is None or self.pause_after is None or failures.count < self.pause_after:
+        if failures is None or not self.pause_after or failures.count < self.pause_after:
             return None
         seconds = DAY_SECONDS if self.pause_for is None else self.pause_for
         return datetime.fromtimestamp(failures.last, timezone.utc) + timedelta(seconds=seconds)
@@ -146,7 +146,7 @@ def of_properties(properties: Mapping[str, str]) -> OfTable:
             raise InvalidProperty(
                 f"The property {PREFIX}{name} cannot be {own[name]!r}. Use {key.expected}."
             ) from e
-    usable = sorted({_SWITCH, *_OPTIONS, *known})
+    usable = sorted({*_READ_BY_SPARK, *_OPTIONS, *known})
     return OfTable(
         Policy(**values),
         {name: own[name] for name in _OPTIONS if name in own},
@@ -179,7 +179,8 @@ def _window(text: str) -> Window:
     begin_hour, begin_minute, end_hour, end_minute = (int(part) for part in match.groups())
     end = time(0 if end_hour == 24 and end_minute == 0 else end_hour, end_minute)
     begin = time(begin_hour, begin_minute)
-    if begin == end:
+    # From 00:00 to 24:00 is the whole day.
+    if begin == end and end_hour != 24:
         raise ValueError(text)
     return Window(begin, end)
 
@@ -207,7 +208,7 @@ def _number(value: Any) -> int:
 
 def _count(value: Any) -> int:
     number = _number(value)
-    if number < 1:
+    if number < 0:
         raise ValueError(value)
     return number
 
@@ -221,8 +222,8 @@ def _duration(value: Any) -> float:
 POLICY_KEYS: tuple[Key[Any], ...] = (
     Key("window", "a part of a day, such as '22:00-06:00'", _text(_window)),
     Key("days", "days such as 'sat, sun', from mon to sun", _days),
-    Key("time_zone", "a time zone such as 'Europe/Berlin'", _text(_zone)),
+    Key("time_zone", "a time zone that this computer knows, such as 'Europe/Berlin'", _text(_zone)),
     Key("priority", "a whole number", _number),
-    Key("pause_after", "a whole number of at least 1", _count),
+    Key("pause_after", "a whole number; 0 is never", _count),
     Key("pause_for", "a duration such as '12h'", _duration),
 )

@@ -5,8 +5,13 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timezone
+from threading import Event
 from types import TracebackType
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from delta_upkeep.fleet.claims import Claims, Pass
 from delta_upkeep.fleet.files import Files
@@ -14,10 +19,13 @@ from delta_upkeep.fleet.history import DeltaHistory
 from delta_upkeep.fleet.history_rows import rows_of
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.selection import Found
-from delta_upkeep.fleet.summary import FleetResult, TableResult
-
-LOST = "its driver was lost"
-TAKEN_FOR_LOST = "another pass took this one for lost"
+from delta_upkeep.fleet.summary import (
+    DRIVER_LOST,
+    INTERRUPTED,
+    TAKEN_FOR_LOST,
+    FleetResult,
+    TableResult,
+)
 
 
 def new_run_id(now: datetime | None = None) -> str:
@@ -36,6 +44,7 @@ class Recorder:
         tables: The tables that it wants.
         lease: Seconds of silence after which its driver counts as lost.
         say: Called with what users should know.
+        stop: Ends the pass when it is set.
     """
 
     def __init__(
@@ -46,12 +55,15 @@ class Recorder:
         tables: Iterable[Found],
         lease: float,
         say: Callable[[str], None],
+        stop: Event | None = None,
     ) -> None:
         wanted = {table.key: table.label for table in tables}
         own = Pass(before.run_id, socket.gethostname(), before.started, lease, wanted)
         self._history = history
-        self._claims = Claims(files, history.passes, own, warn=say)
+        self._claims = Claims(files, history.passes, own, warn=say, stop=stop)
         self._say = say
+        self._wanted = wanted
+        self._left: frozenset[str] = frozenset()
         self._lost: tuple[Pass, ...] = ()
         self._last = before
 
@@ -73,6 +85,7 @@ class Recorder:
             ) from e
         self._claims.start_heartbeat()
         self._lost = taken.lost
+        self._left = frozenset(taken.others)
         for other in {each.run_id: each for each in taken.others.values()}.values():
             count = sum(each.run_id == other.run_id for each in taken.others.values())
             self._say(f"{_running(other)}; {count} tables are left to it")
@@ -84,8 +97,8 @@ class Recorder:
     def record_lost(self) -> None:
         """Append the rows of passes whose drivers are lost."""
         for lost in self._lost:
-            self._say(f"pass {lost.run_id} on {lost.host}: {LOST}, and its tables are free")
-            self._history.append(lost.run_id, rows_of(_ended(lost)))
+            self._say(f"pass {lost.run_id} on {lost.host}: {DRIVER_LOST}, and its tables are free")
+            self._history.append(lost.run_id, rows_of(_summary_of(lost)))
             self._claims.forget(lost.run_id)
 
     def save(self, summary: FleetResult) -> None:
@@ -103,25 +116,39 @@ class Recorder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # If the rows cannot be appended, the claim remains, and a later pass appends them.
         self._claims.stop()
-        self._history.append(self._last.run_id, rows_of(self._last))
-        self._claims.forget(self._last.run_id)
+        last = self._last
+        if error is not None:
+            own = (label for key, label in self._wanted.items() if key not in self._left)
+            last = replace(last, tables=_with_rest(last.tables, own, INTERRUPTED))
+        try:
+            self._history.append(last.run_id, rows_of(last))
+            self._claims.forget(last.run_id)
+        # The pass itself went as its result says, or as its error does.
+        except (OSError, PySparkException, Py4JError) as e:
+            self._say(f"the history has no rows of this pass yet; a later pass adds them: {e}")
 
 
 def _running(other: Pass) -> str:
     return f"pass {other.run_id} on {other.host} has been running since {other.started}"
 
 
-def _ended(lost: Pass) -> FleetResult:
+def _summary_of(lost: Pass) -> FleetResult:
     """Make the summary of a pass whose driver is lost, from what it has written."""
-    known = {result.table for result in lost.results}
-    rest = (label for label in lost.tables.values() if label not in known)
     return FleetResult(
         state="interrupted",
         dry_run=False,
         started=lost.started,
         run_id=lost.run_id,
         resumes=lost.resumes,
-        tables=(*lost.results, *(TableResult(label, "skipped", LOST) for label in rest)),
+        tables=_with_rest(lost.results, lost.tables.values(), DRIVER_LOST),
     )
+
+
+def _with_rest(
+    results: tuple[TableResult, ...], labels: Iterable[str], reason: str
+) -> tuple[TableResult, ...]:
+    """Add the tables that a pass did not come to."""
+    known = {result.table for result in results}
+    rest = (label for label in labels if label not in known)
+    return (*results, *(TableResult(label, "skipped", reason) for label in rest))

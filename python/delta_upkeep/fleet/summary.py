@@ -17,6 +17,10 @@ State = Literal["running", "finished", "interrupted"]
 BYTE_BUDGET = "byte budget"
 TIME_BUDGET = "time budget"
 INTERRUPTED = "interrupted"
+DRIVER_LOST = "its driver was lost"
+TAKEN_FOR_LOST = "another pass took this one for lost"
+# Why a pass did not come to a table, although nothing is wrong with it.
+CUT_SHORT = (BYTE_BUDGET, TIME_BUDGET, INTERRUPTED, DRIVER_LOST, TAKEN_FOR_LOST)
 
 
 @dataclass(frozen=True)
@@ -187,10 +191,11 @@ def results_in(summary: Mapping[str, Any]) -> tuple[TableResult, ...]:
 
 def _result(values: Mapping[str, Any]) -> TableResult:
     known = {_camel_name(f.name): f.name for f in fields(TableResult)}
-    found = {name: values[key] for key, name in known.items()}
-    steps = tuple(Step(**step) for step in found.pop("steps"))
-    error = found.pop("error")
-    found["warnings"] = tuple(found["warnings"])
+    # Another version may have written it.
+    found = {name: values[key] for key, name in known.items() if key in values}
+    steps = tuple(Step(**step) for step in found.pop("steps", ()))
+    error = found.pop("error", None)
+    found["warnings"] = tuple(found.get("warnings", ()))
     return TableResult(**found, steps=steps, error=TableError(**error) if error else None)
 
 
