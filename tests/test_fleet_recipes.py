@@ -84,7 +84,7 @@ def test_airflow(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setitem(sys.modules, parent, ModuleType(parent))
     exec(compile(recipe("Airflow", "python"), "airflow", "exec"), {})
     arguments = _parser().parse_args(made["application_args"])
-    assert (str(arguments.config), arguments.resume) == ("s3a://lake/upkeep.toml", LAST_PASS)
+    assert (str(arguments.config), arguments.resume) == (f"{HOME}/upkeep.toml", LAST_PASS)
     assert (ROOT / "conf" / Path(made["application"]).name).exists()
     defaults = (ROOT / "conf/spark-defaults.conf").read_text()
     settings = dict(line.split() for line in defaults.splitlines() if line.startswith("spark."))
@@ -124,15 +124,19 @@ def test_dagster(spark: SparkSession, home: Path, monkeypatch: pytest.MonkeyPatc
 def test_dbt(spark: SparkSession, home: Path):
     hook = values_of(spark, recipe("dbt", "yaml"))["on-run-end"]
 
-    def result(name: str, status: str, file_format: str) -> SimpleNamespace:
-        node = SimpleNamespace(relation_name=name, config=SimpleNamespace(file_format=file_format))
-        return SimpleNamespace(status=status, node=node)
+    def result(name: str, status: str, kind: str, file_format: str = "delta") -> SimpleNamespace:
+        config = SimpleNamespace(file_format=file_format, materialized=kind)
+        return SimpleNamespace(
+            status=status, node=SimpleNamespace(relation_name=name, config=config)
+        )
 
     x = f"delta.`{home}/lake/x`"
     results = [
-        result("t", "error", "delta"),
-        result("v", "success", ""),
-        result(x, "success", "delta"),
+        result("t", "error", "table"),
+        result("p", "success", "table", "parquet"),
+        # A project may set the format for all of its models.
+        result("v", "success", "view"),
+        result(x, "success", "incremental"),
     ]
     # dbt has the statement `do` too.
     jinja = jinja2.Environment(extensions=["jinja2.ext.do"])
