@@ -51,7 +51,7 @@ def is_compacted(home: Path) -> bool:
 
 
 def test_cron(home: Path):
-    schedule, command = recipe("cron", "cron").strip().split("  ", 1)
+    schedule, command = recipe("cron", "text").strip().split("  ", 1)
     assert len(schedule.split()) == 5
     run(["bash", "-c", command.replace(HOME, str(home))], home, **ACTIVATED)
     assert is_compacted(home)

@@ -19,8 +19,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 
 root_doc = "README"
 MEASURED = "tests/bench/results/"
-include_patterns = ["README.md", "python/docs/**.md", f"{MEASURED}**.md"]
-exclude_patterns = [".*", "build", "dist", "project", "scala", "target"]
+include_patterns = ["README.md", "python/docs/**.md", f"{MEASURED}**.md", ".github/*.md"]
+exclude_patterns = [".git", ".venv", "build", "dist", "project", "scala", "target"]
 
 # Headings have the anchors that they have in the repository.
 myst_heading_anchors = 4
@@ -28,7 +28,7 @@ myst_heading_anchors = 4
 autodoc_default_options = {
     "members": True,
     # From the classes of the package, but not from theirs.
-    "inherited-members": "DeltaTable,DeltaOptimizeBuilder,Exception,BaseException",
+    "inherited-members": "DeltaTable,DeltaOptimizeBuilder,DataFrame,PySparkException,BaseException",
 }
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
@@ -76,7 +76,7 @@ def setup(app: Sphinx) -> None:
     def complete(_: Sphinx, name: str, source: list[str]) -> None:
         if name == root_doc:
             source[0] += f"\n{CONTENTS}\n"
-        elif name.startswith(MEASURED):
+        elif name.startswith((MEASURED, ".github/")):
             # Other pages link to them; the table of contents does not.
             source[0] = f"---\norphan: true\n---\n{source[0]}"
 
