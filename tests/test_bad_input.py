@@ -118,6 +118,7 @@ def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
         ("no_such_function(p)", "INVALID_PREDICATE"),
         ("exists(array(1), x -> x = p)", "INVALID_PREDICATE"),
         ("exists(array(1), x -> x = size)", "INVALID_PREDICATE"),
+        ("exists(array(1), x -> exists(array(2), y -> x = z))", "INVALID_PREDICATE"),
         ("rand() < 0.5", "NONDETERMINISTIC_PREDICATE"),
         ("p = 1 OR uuid() = 'x'", "NONDETERMINISTIC_PREDICATE"),
     ],

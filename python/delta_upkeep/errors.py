@@ -55,7 +55,7 @@ class UpkeepError(PySparkException):
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         bases = type(self).__bases__
-        if len(bases) != 2:  # Not a class that was made for an error of Spark.
+        if _JOINED.get((bases[0], bases[-1])) is not type(self):
             return super().__reduce__()
         return _restored, (*bases, self.args), self.__dict__
 

@@ -72,25 +72,32 @@ def run_fleet(
         if history is not None and not dry_run:
             tables = [each.table for each in chosen]
             recorder = Recorder(files, history, before, tables, config.lease, lines.say, stop)
-            claimed = recorder.claim()
             ends.enter_context(recorder)
+            claimed = recorder.claim()
             recorder.record_lost()
         if resume:
             before, complete = _resumed(before, history, lines)
-            earlier = (*earlier, *complete)
+            labels = {result.table for result in earlier}
+            earlier = (*earlier, *(each for each in complete if each.table not in labels))
         known = {result.table for result in earlier}
         left = [result for result in claimed.values() if result.table not in known]
         before = replace(before, tables=(*earlier, *found.failures, *left))
+        if recorder is not None:
+            recorder.begin(before)
         lines.begin(before, found.failures)
+        written = False
 
         def save(summary: FleetResult) -> None:
+            nonlocal written
             if recorder is not None:
                 recorder.save(summary)
             if config.summary is not None:
                 try:
                     summary.write(config.summary, files)
+                    written = True
                 except OSError as e:
-                    if summary.state != "running":
+                    # At first, that of an earlier run must not remain.
+                    if not written or summary.state != "running":
                         raise
                     lines.say(f"the summary cannot be written: {e}")
 

@@ -66,6 +66,7 @@ class Recorder:
         self._left: frozenset[str] = frozenset()
         self._lost: tuple[Pass, ...] = ()
         self._last = before
+        self._begun = False
 
     def __enter__(self) -> Recorder:
         return self
@@ -98,8 +99,12 @@ class Recorder:
         """Append the rows of passes whose drivers are lost."""
         for lost in self._lost:
             self._say(f"pass {lost.run_id} on {lost.host}: {DRIVER_LOST}, and its tables are free")
-            self._history.append(lost.run_id, rows_of(_summary_of(lost)))
-            self._claims.forget(lost.run_id)
+            self._record(_summary_of(lost))
+
+    def begin(self, before: FleetResult) -> None:
+        """Take the pass as it starts. One that ends earlier leaves no rows."""
+        self._last = before
+        self._begun = True
 
     def save(self, summary: FleetResult) -> None:
         """Keep the results so far."""
@@ -118,15 +123,18 @@ class Recorder:
     ) -> None:
         self._claims.stop()
         last = self._last
-        if error is not None:
+        if error is not None and self._begun:
             own = (label for key, label in self._wanted.items() if key not in self._left)
             last = replace(last, tables=_with_rest(last.tables, own, INTERRUPTED))
+        self._record(last if self._begun else replace(last, tables=()))
+
+    def _record(self, ended: FleetResult) -> None:
+        """Append the rows of a pass, and forget it. Its own result, or error, is what counts."""
         try:
-            self._history.append(last.run_id, rows_of(last))
-            self._claims.forget(last.run_id)
-        # The pass itself went as its result says, or as its error does.
+            self._history.append(ended.run_id, rows_of(ended))
+            self._claims.forget(ended.run_id)
         except (OSError, PySparkException, Py4JError) as e:
-            self._say(f"the history has no rows of this pass yet; a later pass adds them: {e}")
+            self._say(f"pass {ended.run_id} is not recorded yet; a later pass does it: {e}")
 
 
 def _running(other: Pass) -> str:

@@ -156,7 +156,7 @@ class FleetRunner:
             own = of_properties(facts.properties)
             chosen = chosen.with_own(own)
             warnings = own.warnings
-            if own.policy.pause_after is not None and self._config.history is None:
+            if own.policy.pause_after and self._config.history is None:
                 warnings += ("deltaUpkeep.pauseAfter needs run.history, which counts failures",)
             refusal = self._refusal(chosen)
             if refusal is not None:

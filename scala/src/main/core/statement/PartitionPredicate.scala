@@ -13,7 +13,6 @@ import org.apache.spark.sql.catalyst.expressions.{
   Attribute,
   Expression,
   LambdaFunction,
-  Literal,
   NamedExpression,
   SubqueryExpression,
   UnresolvedNamedLambdaVariable
@@ -22,7 +21,6 @@ import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, SubqueryAlias}
 import org.apache.spark.sql.catalyst.types.DataTypeUtils
 import org.apache.spark.sql.types.StructType
-import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Reads predicates of OPTIMIZE and REORG: expressions over partition columns, whose names may be qualified with the
@@ -53,28 +51,23 @@ private[statement] final class PartitionPredicate(
       catch { case e: ParseException => throw UpkeepErrors.invalidPredicate(text, e) }
     if (SubqueryExpression.hasSubquery(typed)) throw UpkeepErrors.subqueryInPredicate(text)
     if (typed.exists(_.isInstanceOf[Parameter])) throw UpkeepErrors.unboundParameter(text)
-    val predicate = typed.transform {
-      case column: UnresolvedAttribute => partitionColumn(column.nameParts)
-      case named: ExpressionWithUnresolvedIdentifier =>
-        named.identifierExpr match {
-          case Literal(name: UTF8String, _) =>
-            partitionColumn(state.sqlParser.parseMultipartIdentifier(name.toString))
-          case _ => throw UpkeepErrors.uncertainPredicate(text, "The name in IDENTIFIER is not a plain text.")
-        }
-      case LambdaFunction(body, arguments, _) if usesColumn(body, arguments) =>
-        throw UpkeepErrors.uncertainPredicate(
-          text,
-          "A function in it uses a name that is not its own argument."
-        )
-    }
+    if (typed.exists(_.isInstanceOf[ExpressionWithUnresolvedIdentifier]))
+      throw UpkeepErrors.uncertainPredicate(text, "IDENTIFIER in it has no name that is known in advance.")
+    if (usesColumn(typed, Nil))
+      throw UpkeepErrors.uncertainPredicate(
+        text,
+        "A function in it uses a name that is not its own argument."
+      )
+    val predicate = typed.transform { case column: UnresolvedAttribute => partitionColumn(column.nameParts) }
     if (isNondeterministic(analyzed(text, predicate))) throw UpkeepErrors.nondeterministicPredicate(text)
     predicate
   }
 
-  private def usesColumn(body: Expression, arguments: Seq[NamedExpression]): Boolean = body.exists {
-    case variable: UnresolvedNamedLambdaVariable =>
-      !arguments.exists(argument => resolver(argument.name, variable.nameParts.head))
-    case _ => false
+  /** Whether a lambda uses a name that no lambda around it has bound. Delta would take it for one of its log's. */
+  private def usesColumn(expression: Expression, bound: Seq[String]): Boolean = expression match {
+    case LambdaFunction(body, arguments, _) => usesColumn(body, bound ++ arguments.map(_.name))
+    case variable: UnresolvedNamedLambdaVariable => !bound.exists(resolver(_, variable.nameParts.head))
+    case other => other.children.exists(usesColumn(_, bound))
   }
 
   private def isNondeterministic(plan: LogicalPlan): Boolean =

@@ -20,8 +20,11 @@ private[sql] object ScriptStatements {
 
   /** The text that a plan of a script stands in for. */
   def unapply(plan: LogicalPlan): Option[String] = plan match {
-    case SetCatalogAndNamespace(UnresolvedNamespace(Seq(name), _)) if name.startsWith(Prefix) =>
-      Some(name.stripPrefix(Prefix))
+    case SetCatalogAndNamespace(namespace: UnresolvedNamespace) =>
+      namespace.multipartIdentifier match {
+        case Seq(name) if name.startsWith(Prefix) => Some(name.stripPrefix(Prefix))
+        case _ => None
+      }
     case _ => None
   }
 
