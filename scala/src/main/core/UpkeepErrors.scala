@@ -263,7 +263,7 @@ object UpkeepErrors {
     SqlState.SyntaxOrAccess,
     s"OPTIMIZE cannot use the predicate '$predicate'.",
     reason,
-    "Write the names of partition columns, outside functions with ->.",
+    "Write the names of partition columns as they are, and outside functions with ->.",
     Retry.No,
     Map("predicate" -> predicate)
   )

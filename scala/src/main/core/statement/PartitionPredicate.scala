@@ -52,7 +52,7 @@ private[statement] final class PartitionPredicate(
     if (SubqueryExpression.hasSubquery(typed)) throw UpkeepErrors.subqueryInPredicate(text)
     if (typed.exists(_.isInstanceOf[Parameter])) throw UpkeepErrors.unboundParameter(text)
     if (typed.exists(_.isInstanceOf[ExpressionWithUnresolvedIdentifier]))
-      throw UpkeepErrors.uncertainPredicate(text, "IDENTIFIER in it has no name that is known in advance.")
+      throw UpkeepErrors.uncertainPredicate(text, "IDENTIFIER may stand for the table only.")
     if (usesColumn(typed, Nil))
       throw UpkeepErrors.uncertainPredicate(
         text,
