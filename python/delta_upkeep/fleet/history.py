@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from delta.exceptions import ConcurrentTransactionException
 from delta.tables import DeltaTable
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -31,6 +31,7 @@ _PASSES = f"""
 SELECT run_id, first(resumes, true) AS resumes, NOT bool_or({_CUT}) AS complete
 FROM {{history}} GROUP BY run_id HAVING bool_or(status <> 'skipped' OR {_CUT}) ORDER BY run_id DESC
 """
+_OF_PASS = "SELECT 1 FROM {history} WHERE run_id = '{run_id}' LIMIT 1"
 _COMPLETE = f"""
 SELECT `table`, bool_or(status = 'done') AS done, min(files_before) AS files_before,
   min(files_after) AS files_after, min(bytes_before) AS bytes_before,
@@ -136,9 +137,10 @@ class DeltaHistory:
                 writer.save(self._text)
             else:
                 writer.saveAsTable(self._sql_name)
-        except ConcurrentTransactionException:
+        except (PySparkException, Py4JError):
             # Two passes that found the same driver lost append its rows at once. One is enough.
-            return
+            if not self._query(_OF_PASS, run_id=run_id):
+                raise
 
     def last_pass(self) -> LastPass | None:
         """Find the last pass; None if it did all that it was to do, or there is none."""
