@@ -308,3 +308,9 @@ def test_a_table_that_fails_again_and_again_is_paused(lake: Lake):
 def test_a_table_that_is_no_history_is_refused(lake: Lake):
     with pytest.raises(ConfigError, match="it lacks the columns run_id"):
         run_fleet(lake.spark, lake.config(history=lake.path("x")))
+    with pytest.raises(ConfigError, match=r"in run\.history"):
+        run_fleet(lake.spark, lake.config(history="no_such_schema.history"))
+    with pytest.raises(ConfigError, match=r"in run\.summary"):
+        run_fleet(lake.spark, lake.config(summary=str(lake.directory)))
+    with pytest.raises(ConfigError, match="as `earlier`"):
+        run_fleet(lake.spark, lake.config(), resume="summary.json")

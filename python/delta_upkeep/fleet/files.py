@@ -106,6 +106,10 @@ class Files:
             OSError: It cannot be written.
         """
         if isinstance(place, Path):
+            if place.exists() and not place.is_file():
+                # Such as /dev/stdout, which is not to be replaced.
+                place.write_text(text, encoding="utf-8")
+                return
             temporary = place.with_name(_temporary(place.name))
             temporary.write_text(text, encoding="utf-8")
             temporary.replace(place)

@@ -9,10 +9,13 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.discovery import Discovery, discover
+from delta_upkeep.fleet.errors import error_of
 from delta_upkeep.fleet.files import Files, place_of
 from delta_upkeep.fleet.history import DeltaHistory
 from delta_upkeep.fleet.keys import ConfigError
@@ -56,6 +59,8 @@ def run_fleet(
     Raises:
         ConfigError: The configuration cannot be read, or has an invalid key or value.
     """
+    if not isinstance(resume, bool):
+        raise ConfigError("resume is true or false. Give results of a summary as `earlier`.")
     files = Files(spark)
     config = _read(config, files)
     if resume:
@@ -97,7 +102,12 @@ def run_fleet(
                     written = True
                 except OSError as e:
                     # At first, that of an earlier run must not remain.
-                    if not written or summary.state != "running":
+                    if not written:
+                        raise ConfigError(
+                            f"The summary cannot be written to {config.summary}: {e}. Name another "
+                            "file in run.summary."
+                        ) from e
+                    if summary.state != "running":
                         raise
                     lines.say(f"the summary cannot be written: {e}")
 
@@ -147,9 +157,15 @@ def _history(spark: SparkSession, config: FleetConfig, dry_run: bool) -> DeltaHi
     if config.history is None:
         return None
     history = DeltaHistory(spark, config.history)
-    if not dry_run:
-        history.create()
-    return history if not dry_run or history.exists() else None
+    try:
+        if not dry_run:
+            history.create()
+        return history if not dry_run or history.exists() else None
+    except (PySparkException, Py4JError) as e:
+        raise ConfigError(
+            f"The history '{config.history}' cannot be opened or made: {error_of(e).message} Name "
+            "another table, or another path, in run.history."
+        ) from e
 
 
 def _beginning(found: Discovery, config: FleetConfig, dry_run: bool) -> FleetResult:
@@ -169,9 +185,7 @@ def _resumed(
 ) -> tuple[FleetResult, tuple[TableResult, ...]]:
     last = history.last_pass() if history is not None else None
     if last is None:
-        lines.say(
-            "there is nothing to resume: the last pass in the history has done all of its tables"
-        )
+        lines.say("there is nothing to resume: no pass in the history was cut short")
         return before, ()
     lines.say(f"resumes pass {last.run_id}")
     return replace(before, resumes=last.run_id), last.complete

@@ -153,6 +153,13 @@ class FleetRunner:
     def _plan(self, chosen: Chosen) -> Planned | TableResult:
         try:
             facts = self._maintainer.facts_of(chosen)
+        except Exception as e:
+            # Its properties are unknown, and what the configuration says still holds.
+            refusal = self._refusal(chosen)
+            if refusal is not None:
+                return TableResult(chosen.table.label, "skipped", refusal)
+            return self._failed(TableResult(chosen.table.label, "failed", ""), e)
+        try:
             own = of_properties(facts.properties)
             chosen = chosen.with_own(own)
             warnings = own.warnings

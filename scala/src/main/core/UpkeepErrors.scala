@@ -263,7 +263,7 @@ object UpkeepErrors {
     SqlState.SyntaxOrAccess,
     s"OPTIMIZE cannot use the predicate '$predicate'.",
     reason,
-    "Write the names of partition columns as they are, and outside functions with ->.",
+    "Write a condition on the names of partition columns, such as WHERE day >= '2026-01-01' DRY RUN.",
     Retry.No,
     Map("predicate" -> predicate)
   )

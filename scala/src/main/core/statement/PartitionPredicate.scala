@@ -5,11 +5,13 @@ import io.deltaupkeep.{TableFacts, UpkeepErrors}
 import org.apache.spark.sql.{AnalysisException, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{
   ExpressionWithUnresolvedIdentifier,
+  MultiAlias,
   Parameter,
   UnresolvedAttribute,
   UnresolvedFunction
 }
 import org.apache.spark.sql.catalyst.expressions.{
+  Alias,
   Attribute,
   Expression,
   LambdaFunction,
@@ -51,6 +53,12 @@ private[statement] final class PartitionPredicate(
       catch { case e: ParseException => throw UpkeepErrors.invalidPredicate(text, e) }
     if (SubqueryExpression.hasSubquery(typed)) throw UpkeepErrors.subqueryInPredicate(text)
     if (typed.exists(_.isInstanceOf[Parameter])) throw UpkeepErrors.unboundParameter(text)
+    // Spark's parser takes `p = 1 foo` for a column of that name, and so a mistyped DRY RUN.
+    if (typed.isInstanceOf[Alias] || typed.isInstanceOf[MultiAlias])
+      throw UpkeepErrors.uncertainPredicate(
+        text,
+        "A word stands behind the condition, where a column has its name."
+      )
     if (typed.exists(_.isInstanceOf[ExpressionWithUnresolvedIdentifier]))
       throw UpkeepErrors.uncertainPredicate(text, "IDENTIFIER may stand for the table only.")
     if (usesColumn(typed, Nil))
