@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
-from delta_upkeep.fleet.errors import condition_of as name_of
+from delta_upkeep.errors import condition_of as name_of
 from support.processes import DELTA, LINE
 from support.sessions import session_conf
 

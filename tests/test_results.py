@@ -13,7 +13,7 @@ from pyspark.sql.types import ArrayType, StructType
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable, errors, results
-from delta_upkeep.fleet.errors import condition_of
+from delta_upkeep.errors import condition_of
 from support.sessions import session_conf
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from conftest import TableFactory
 from delta_upkeep import UpkeepTable
-from delta_upkeep.fleet.errors import condition_of as name_of
+from delta_upkeep.errors import condition_of as name_of
 from support.processes import LINE
 from support.sessions import session_conf
 

@@ -19,7 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from delta_upkeep import configure_spark_with_delta_upkeep
-from delta_upkeep.fleet.errors import condition_of
+from delta_upkeep.errors import condition_of
 from support.processes import small_session
 
 SWITCH = "deltaUpkeep.enabled"

@@ -9,11 +9,9 @@ from py4j.protocol import Py4JJavaError
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 
+from delta_upkeep.errors import condition_of
 from delta_upkeep.fleet.policy import InvalidProperty
 from delta_upkeep.fleet.summary import TableError
-
-# PySpark 3.5 and its Spark call a condition an error class.
-_READ_CONDITION = "getCondition" if hasattr(PySparkException, "getCondition") else "getErrorClass"
 
 
 class NothingFoundError(Exception):
@@ -43,12 +41,6 @@ def no_metastore(name: str) -> NothingFoundError:
     )
 
 
-def condition_of(error: PySparkException) -> str | None:
-    """Return the condition of an error, such as ``DELTA_UPKEEP.UNKNOWN_OPTION``."""
-    condition: str | None = getattr(error, _READ_CONDITION)()
-    return condition
-
-
 def error_of(error: Exception) -> TableError:
     """Return the condition of an error, or else its class, and its message without the stack."""
     if isinstance(error, PySparkException):
@@ -65,7 +57,7 @@ def error_of(error: Exception) -> TableError:
 def _condition_in_jvm(thrown: Any) -> str | None:
     """Read the condition of an error whose class PySpark does not convert."""
     has_one = is_instance_of(SparkContext._gateway, thrown, "org.apache.spark.SparkThrowable")
-    return getattr(thrown, _READ_CONDITION)() if has_one else None
+    return condition_of(thrown) if has_one else None
 
 
 def _first_part(message: str) -> str:
