@@ -53,6 +53,11 @@ def quoted(part: str) -> str:
     return f"`{part.replace('`', '``')}`"
 
 
+def quoted_name(parts: Iterable[Part]) -> str:
+    """Write a name with all of its parts in backquotes."""
+    return ".".join(quoted(part.text) for part in parts)
+
+
 def unquoted(part: str) -> str:
     """Read a part that may be in backquotes."""
     return part[1:-1].replace("``", "`") if part.startswith("`") else part

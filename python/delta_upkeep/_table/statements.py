@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from delta_upkeep._table.names import MalformedName, parts_of, quoted
+from delta_upkeep._table.names import MalformedName, parts_of, quoted_name
 
 Kind = Literal["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
 
@@ -69,7 +69,7 @@ def name(text: str) -> str:
         raise _not_a_name(text) from e
     if not all(part.is_quoted or _WORD.fullmatch(part.text) for part in parts):
         raise _not_a_name(text)
-    return ".".join(quoted(part.text) for part in parts)
+    return quoted_name(parts)
 
 
 def _not_a_name(text: str) -> ValueError:

@@ -11,7 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from delta_upkeep._table.names import is_path, parts_of, quoted
+from delta_upkeep._table.names import is_path, parts_of, quoted, quoted_name
 from delta_upkeep.fleet.files import Place, place_of
 from delta_upkeep.fleet.history_rows import COLUMNS, Failures, HistoryRow, json_of
 from delta_upkeep.fleet.keys import ConfigError
@@ -71,11 +71,7 @@ class DeltaHistory:
     def __init__(self, spark: SparkSession, text: str) -> None:
         self._spark = spark
         self._text = text
-        self._sql_name = (
-            f"delta.{quoted(text)}"
-            if is_path(text)
-            else ".".join(quoted(part.text) for part in parts_of(text))
-        )
+        self._sql_name = f"delta.{quoted(text)}" if is_path(text) else quoted_name(parts_of(text))
 
     def exists(self) -> bool:
         """Tell whether the table is there."""
