@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.discovery import Discovery, discover
 from delta_upkeep.fleet.errors import error_of
-from delta_upkeep.fleet.files import Files, place_of
+from delta_upkeep.fleet.files import Files, Place, place_of
 from delta_upkeep.fleet.history import DeltaHistory
 from delta_upkeep.fleet.keys import ConfigError
 from delta_upkeep.fleet.lines import Lines
@@ -90,26 +90,13 @@ def run_fleet(
         if recorder is not None:
             recorder.begin(before)
         lines.begin(before, found.failures)
-        written = False
+        file = _SummaryFile(config.summary, files, lines) if config.summary else None
 
         def save(summary: FleetResult) -> None:
-            nonlocal written
             if recorder is not None:
                 recorder.save(summary)
-            if config.summary is not None:
-                try:
-                    summary.write(config.summary, files)
-                    written = True
-                except OSError as e:
-                    # At first, that of an earlier run must not remain.
-                    if not written:
-                        raise ConfigError(
-                            f"The summary cannot be written to {config.summary}: {e}. Name another "
-                            "file in run.summary."
-                        ) from e
-                    if summary.state != "running":
-                        raise
-                    lines.say(f"the summary cannot be written: {e}")
+            if file is not None:
+                file.write(summary)
 
         runner = FleetRunner(
             SparkMaintainer(spark),
@@ -129,6 +116,32 @@ def run_fleet(
         summary = runner.run(todo, before)
     lines.end(summary)
     return summary
+
+
+class _SummaryFile:
+    """The file of ``run.summary``, which each result writes again."""
+
+    def __init__(self, place: Place, files: Files, lines: Lines) -> None:
+        self._place = place
+        self._files = files
+        self._lines = lines
+        self._written = False
+
+    def write(self, summary: FleetResult) -> None:
+        """Write it. Only the first and the last time must succeed."""
+        try:
+            summary.write(self._place, self._files)
+            self._written = True
+        except OSError as e:
+            # At first, that of an earlier run must not remain.
+            if not self._written:
+                raise ConfigError(
+                    f"The summary cannot be written to {self._place}: {e}. Name another file in "
+                    "run.summary."
+                ) from e
+            if summary.state != "running":
+                raise
+            self._lines.say(f"the summary cannot be written: {e}")
 
 
 def check_history(config: FleetConfig) -> None:

@@ -16,7 +16,7 @@ from delta_upkeep.fleet.config import FleetConfig
 from delta_upkeep.fleet.errors import error_of
 from delta_upkeep.fleet.history_rows import Failures
 from delta_upkeep.fleet.maintenance import Maintainer
-from delta_upkeep.fleet.plan import Planned, Size, Work, most_gain_first
+from delta_upkeep.fleet.plan import Facts, Planned, Size, Work, most_gain_first
 from delta_upkeep.fleet.policy import of_properties
 from delta_upkeep.fleet.selection import Chosen
 from delta_upkeep.fleet.summary import (
@@ -151,15 +151,9 @@ class FleetRunner:
         return Start(partial(self._plan, chosen))
 
     def _plan(self, chosen: Chosen) -> Planned | TableResult:
+        facts: Facts | None = None
         try:
             facts = self._maintainer.facts_of(chosen)
-        except Exception as e:
-            # Its properties are unknown, and what the configuration says still holds.
-            refusal = self._refusal(chosen)
-            if refusal is not None:
-                return TableResult(chosen.table.label, "skipped", refusal)
-            return self._failed(TableResult(chosen.table.label, "failed", ""), e)
-        try:
             own = of_properties(facts.properties)
             chosen = chosen.with_own(own)
             warnings = own.warnings
@@ -173,6 +167,10 @@ class FleetRunner:
             return Planned(chosen, facts.size, work, warnings)
         # Any error becomes the result of this table, and the other tables still run.
         except Exception as e:
+            # If its properties are unknown, what the configuration says still holds.
+            refusal = self._refusal(chosen) if facts is None else None
+            if refusal is not None:
+                return TableResult(chosen.table.label, "skipped", refusal)
             return self._failed(TableResult(chosen.table.label, "failed", ""), e)
 
     def _decide_maintenance(
