@@ -73,7 +73,7 @@ demo: setup ## Maintain a table of TPC-H lineitem; DEMO_SF=1 scales it up
 	$(BIN)/python python/demo/demo.py --scale-factor $(DEMO_SF) --commits $(DEMO_COMMITS)
 
 .PHONY: bench
-bench: setup $(SBT_JAR) $(if $(IS_MAIN),,publish-local $(NEWEST)/.plots) ## Measure against Delta, Delta Kernel and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short, PLATFORM=3.5 is on that line of Spark
+bench: setup $(SBT_JAR) $(if $(IS_MAIN),,publish-local $(NEWEST)/.installed) ## Measure against Delta, Delta Kernel and delta-rs; BENCH_SF=0.01 BENCH_RUNS=1 BENCH_CASES='small first' is short, PLATFORM=3.5 is on that line of Spark
 	$(SBT) $(PROJECT)/Test/compile </dev/null
 	PYTHONPATH=tests $(if $(IS_MAIN),$(VENV),$(NEWEST))/bin/python -m bench.run \
 		--scale-factor $(BENCH_SF) --runs $(BENCH_RUNS) --cases $(if $(BENCH_CASES),$(BENCH_CASES),$(if $(IS_MAIN),,$(BENCH_ON_PLATFORMS)))
@@ -240,17 +240,13 @@ $(VENV)/.released: $(WHEEL)
 	$(PIP) install --no-deps --force-reinstall $(WHEEL)
 	touch $@ $(VENV)/.installed
 
-# A pair of Spark and Delta with the wheel. Platforms have pairs that delta-spark's requirements forbid.
-$(VENV)/platforms/%/.installed: python/requirements-test.txt $(WHEEL)
-	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/pip --quiet --disable-pip-version-check install --no-compile $(WHEEL) -r python/requirements-test.txt \
-		pyspark==$(firstword $(subst -, ,$*))
-	$(@D)/bin/pip --quiet --disable-pip-version-check install --no-deps --force-reinstall $(WHEEL) \
-		delta-spark==$(lastword $(subst -, ,$*))
-	touch $@
-
-$(VENV)/platforms/%/.plots: $(VENV)/platforms/%/.installed python/requirements-dev.txt
-	$(@D)/bin/pip --quiet --disable-pip-version-check install $(shell grep -E '^(matplotlib|tpchgen-cli)==' python/requirements-dev.txt)
+# A pair of Spark and Delta with the wheel. Platforms have pairs that delta-spark's requirements forbid. What is not installed
+# here comes from the main environment, and PySpark's archives are not kept: a pair takes 0.4 GB instead of 1.8.
+$(VENV)/platforms/%/.installed: $(VENV)/.requirements $(WHEEL)
+	test -x $(@D)/bin/python || $(PYTHON) -m venv --without-pip $(@D)
+	$(PIP) --python $(@D)/bin/python install --no-cache-dir --no-compile pyspark==$(firstword $(subst -, ,$*))
+	$(PIP) --python $(@D)/bin/python install --no-deps --force-reinstall $(WHEEL) delta-spark==$(lastword $(subst -, ,$*))
+	realpath $(BIN)/../lib/python3*/site-packages >$$(echo $(@D)/lib/python3*/site-packages)/main.pth
 	touch $@
 
 # Tests start many JVMs. With this archive they do not have to load and verify Spark's classes one by one.

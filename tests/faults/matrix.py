@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pyarrow.parquet
 from deltalake import DeltaTable as DeltaRs
@@ -101,13 +102,15 @@ class Matrix:
         path = self.copy()
         before = visible(path)
         arguments = [self.scenario.name, str(url(path)), str(request)]
-        child = subprocess.run(
-            [sys.executable, "-m", killed_process.__name__, *arguments],
-            env={**CLEAN, "PYTHONPATH": str(ROOT / "tests")},
-            capture_output=True,
-            text=True,
-            timeout=HANG_SECONDS,
-        )
+        # Spark's copies of its packages, 100 MB, would outlive it.
+        with TemporaryDirectory() as local:
+            child = subprocess.run(
+                [sys.executable, "-m", killed_process.__name__, *arguments],
+                env={**CLEAN, "PYTHONPATH": str(ROOT / "tests"), "SPARK_LOCAL_DIRS": local},
+                capture_output=True,
+                text=True,
+                timeout=HANG_SECONDS,
+            )
         with told(
             f"{self.scenario.name}: killed at request {request}; {path}\n{child.stderr[-2000:]}"
         ):
