@@ -39,6 +39,14 @@ print("RESULT " + json.dumps([removed, status, worst, table.toDF().count()]))
 """
 
 
+WITHOUT_DELTA = """
+try:
+    import delta_upkeep
+except ModuleNotFoundError as e:
+    print(e)
+"""
+
+
 def test_wheel_in_a_clean_environment(tmp_path: Path):
     (wheel,) = (ROOT / "dist").glob("*.whl")
     environment = tmp_path / "venv"
@@ -49,7 +57,11 @@ def test_wheel_in_a_clean_environment(tmp_path: Path):
         for installed in Path(sysconfig.get_path("purelib")).glob(f"{name}*"):
             (packages / installed.name).symlink_to(installed)
     python = environment / "bin/python"
-    run([python, "-m", "pip", "install", "--quiet", wheel], tmp_path)
+    alone = [python, "-m", "pip", "install", "--quiet", wheel]
+    run(alone, tmp_path)
+    missing = run([python, "-c", WITHOUT_DELTA], tmp_path)
+    assert "'delta-spark<4' beside PySpark 3.5" in missing
+    run([*alone[:-1], f"{wheel}[spark]"], tmp_path)
     assert "rewrote 6 files into 2" in run([python, "-c", EXAMPLE], tmp_path)
     script = tmp_path / "notebook.py"
     script.write_text(NOTEBOOK)

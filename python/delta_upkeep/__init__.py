@@ -1,5 +1,6 @@
 """Table maintenance for Delta Lake on Spark: compaction, checkpoints, log cleanup and health."""
 
+from delta_upkeep import _requirements  # noqa: F401, I001 - before what imports Spark and Delta
 from delta_upkeep import errors, results
 from delta_upkeep._report.checks import HealthCheck, HealthDetail
 from delta_upkeep.health import HealthReport

@@ -31,6 +31,12 @@ def test_a_requirement_is_pinned_and_listed(requirement: str):
     assert f"`{name.split('[')[0]}`" in SECTION
 
 
+def test_the_wheel_never_replaces_the_spark_that_is_there():
+    project = (ROOT / "python/pyproject.toml").read_text()
+    (required,) = re.findall(r"^dependencies = \[(.*?)\]$", project, re.M | re.S)
+    assert re.findall(r'"([a-z-]+)', required) == ["tomli"]
+
+
 def test_libraries_of_the_build_are_listed():
     assert len(libraries()) > 4
     # Spark and Delta are known by their Python names, and Delta's has Spark's version in it.
