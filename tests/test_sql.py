@@ -159,6 +159,22 @@ def test_scripts(spark: SparkSession, table: TableFactory):
             spark.sql(f"BEGIN DESCRIBE HEALTH {t.sql_name}; DESCRIBE HEALTH nowhere; END")
 
 
+@pytest.mark.skipif(LINE in ("3.5", "4.0"), reason="Spark 4.1 has them without a setting")
+def test_handlers_in_scripts(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    script = f"""
+        BEGIN
+          DECLARE EXIT HANDLER FOR DIVIDE_BY_ZERO, SQLSTATE '42000' CHECKPOINT {t.sql_name};
+          SELECT 1 / 0;
+          OPTIMIZE {t.sql_name};
+        END
+    """
+    with session_conf(spark, {"spark.sql.scripting.enabled": "true"}):
+        spark.sql(script)
+    assert t.version == 2
+    assert list(t.log.glob("*.checkpoint*.parquet"))
+
+
 @pytest.mark.skipif(LINE == "3.5", reason="Spark 4.0 added them")
 def test_scripts_with_variables(spark: SparkSession, table: TableFactory):
     t = table(1, 2)

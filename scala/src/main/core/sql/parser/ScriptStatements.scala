@@ -2,6 +2,7 @@ package io.deltaupkeep.sql.parser
 
 import java.util.{Locale, UUID}
 
+import scala.annotation.tailrec
 import scala.util.Try
 
 import org.antlr.v4.runtime.Token
@@ -70,15 +71,46 @@ private[sql] object ScriptStatements {
       if UpkeepSqlParser.beginsLikeOurs(tokens.slice(first, first + 5).map(_.getType).toList)
       last = tokens.indexWhere(_.getText == ";", first) - 1
       if last >= first
-      if mayStandBehind(word(tokens(first - 1)), tokens.slice(first, last + 1))
+      before = tokens.slice(tokens.lastIndexWhere(_.getText == ";", first) + 1, first)
+      if mayStandBehind(before.map(word), tokens.slice(first, last + 1))
     } yield index(tokens(first).getStartIndex) -> index(tokens(last).getStopIndex + 1)
   }
 
-  private def mayStandBehind(before: String, statement: Seq[Token]): Boolean = before match {
-    case ";" | "BEGIN" | "DO" | "LOOP" | "REPEAT" => true
-    // Not `CASE WHEN a THEN maintain END`.
-    case "THEN" | "ELSE" => !statement.exists(word(_) == "END")
+  /** @param before the words since the last semicolon */
+  private def mayStandBehind(before: Seq[String], statement: Seq[Token]): Boolean = before.lastOption match {
+    case None | Some("BEGIN" | "DO" | "LOOP" | "REPEAT") => true
+    case Some("THEN" | "ELSE") => endsWhatItBegins(statement)
+    case Some("ATOMIC") => before.endsWith(Seq("BEGIN", "NOT", "ATOMIC"))
+    case _ => isHandler(before.drop(before.lastIndexOf("DECLARE")).toList)
+  }
+
+  /** Not so in `CASE WHEN a THEN maintain END`. */
+  private def endsWhatItBegins(statement: Seq[Token]): Boolean =
+    statement.map(word).scanLeft(0) {
+      case (open, "CASE") => open + 1
+      case (open, "END") => open - 1
+      case (open, _) => open
+    }.forall(_ >= 0)
+
+  /** `DECLARE EXIT HANDLER FOR SQLEXCEPTION, SQLSTATE '42000'`, behind which one statement stands. */
+  private def isHandler(words: List[String]): Boolean = words match {
+    case "DECLARE" :: _ :: "HANDLER" :: "FOR" :: conditions => areConditions(conditions)
     case _ => false
+  }
+
+  @tailrec
+  private def areConditions(words: List[String]): Boolean = {
+    val behind = words match {
+      case "NOT" :: "FOUND" :: rest => rest
+      case "SQLSTATE" :: "VALUE" :: _ :: rest => rest
+      case "SQLSTATE" :: _ :: rest => rest
+      case rest => rest.drop(1)
+    }
+    behind match {
+      case Nil => words.nonEmpty
+      case "," :: more => areConditions(more)
+      case _ => false
+    }
   }
 
   private def word(token: Token): String = token.getText.toUpperCase(Locale.ROOT)

@@ -21,7 +21,8 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   private val optimize = Statement(OptimizeStatement)
 
-  private def withoutIds(plan: LogicalPlan): String = plan.toString.replaceAll("#\\d+|[0-9a-f-]{36}", "#")
+  private def withoutIds(plan: LogicalPlan): String =
+    plan.toString.replaceAll("#\\d+|@[0-9a-f]+|[0-9a-f-]{36}", "#")
 
   test("tables are names of one to three parts, or paths") {
     val cases = Table(
@@ -142,6 +143,7 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       """BEGIN
         |  OPTIMIZE `t` WHERE p = ';'; SELECT optimize FROM t;
         |  IF 1 = 1 THEN MAINTAIN t; ELSE SELECT 1; END IF;
+        |  IF 2 = 2 THEN OPTIMIZE t WHERE CASE WHEN p = 1 THEN q END = 1; END IF;
         |END""".stripMargin
     val plan = parser.parsePlan(script)
     def textsIn(plan: LogicalPlan): Seq[String] =
@@ -149,14 +151,33 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         case statement: SingleStatement => textsIn(statement.parsedPlan)
         case _ => Nil
       })
-    assert(textsIn(plan) == Seq("OPTIMIZE `t` WHERE p = ';'", "MAINTAIN t"))
+    assert(textsIn(plan) == Seq(
+      "OPTIMIZE `t` WHERE p = ';'",
+      "MAINTAIN t",
+      "OPTIMIZE t WHERE CASE WHEN p = 1 THEN q END = 1"
+    ))
+    for (
+      (before, statement) <- Seq(
+        "BEGIN DECLARE EXIT HANDLER FOR SQLSTATE VALUE '42000', DIVIDE_BY_ZERO" -> "EXPLAIN OPTIMIZE t",
+        "BEGIN DECLARE EXIT HANDLER FOR NOT FOUND" -> "MAINTAIN t",
+        "BEGIN NOT ATOMIC" -> "CHECKPOINT t"
+      )
+    ) {
+      spark.parsePlan(s"$before USE x; SELECT 1; END")
+      parser.parsePlan(s"$before $statement; SELECT 1; END")
+    }
     val mistake = "BEGIN OPTIMIZE t; SELEC 1; END"
     val e = intercept[ParseException](parser.parsePlan(mistake))
     assert(e.command.contains(mistake))
     val sparks = intercept[ParseException](spark.parsePlan("BEGIN USE abcdef; SELEC 1; END"))
     assert(e.start.startPosition == sparks.start.startPosition)
-    val column = "BEGIN SELECT CASE WHEN a THEN maintain END; END"
-    assert(withoutIds(parser.parsePlan(column)) == withoutIds(spark.parsePlan(column)))
+    for (
+      column <- Seq(
+        "BEGIN SELECT CASE WHEN a THEN maintain END; END",
+        "BEGIN SELECT CASE WHEN a THEN 1 ELSE optimize END; END",
+        "BEGIN DECLARE EXIT HANDLER FOR SQLEXCEPTION INSERT INTO log SELECT * FROM checkpoint c; SELECT 1; END"
+      )
+    ) assert(withoutIds(parser.parsePlan(column)) == withoutIds(spark.parsePlan(column)))
   }
 
   test("a session that is switched off parses as without us") {
