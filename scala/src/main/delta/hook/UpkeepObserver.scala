@@ -1,5 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.hook
 
+import java.lang.ref.WeakReference
+
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
@@ -17,13 +20,18 @@ import org.apache.spark.sql.delta.upkeep.versions.{
 /**
  * Adds our hooks to each transaction that its thread begins, as long as the application runs.
  *
- * @param next        the observer that the thread had before, which still gets all events
- * @param application the Spark application that this is for: a thread may outlive it
+ * @param next    the observer that the thread had before, which still gets all events
+ * @param context of the Spark application that this is for: a thread may outlive it
  */
 private[upkeep] final class UpkeepObserver(
     override val next: TransactionExecutionObserver,
-    val application: String
+    context: SparkContext
 ) extends TransactionEvents {
+
+  private val application = new WeakReference(context)
+
+  /** Ids of applications may be equal, as of those that `spark.app.id` names. */
+  def isOf(other: SparkContext): Boolean = application.get eq other
 
   override def starting(begin: => OptimisticTransaction): OptimisticTransaction =
     if (isOfActiveSession) watched(begin) else super.starting(begin)
@@ -41,7 +49,7 @@ private[upkeep] final class UpkeepObserver(
   // The next application may run without our extension, and then nothing would remove this observer.
   private def isOfActiveSession: Boolean =
     SparkSession.getActiveSession.orElse(SparkSession.getDefaultSession)
-      .exists(session => session.sparkContext.applicationId == application && Switch.isOn(session))
+      .exists(session => isOf(session.sparkContext) && Switch.isOn(session))
 }
 
 /** The events of one transaction. */
@@ -59,12 +67,12 @@ private final class TransactionWatch(ofThread: UpkeepObserver) extends Transacti
 
 private[upkeep] object UpkeepObserver {
 
-  def install(application: String): Unit = {
+  def install(context: SparkContext): Unit = {
     val current = DeltaApi.current.threadObserver
     of(current) match {
-      case Some(ours) if ours.application == application => ()
-      case Some(ours) => set(ours.next, application)
-      case None => set(current, application)
+      case Some(ours) if ours.isOf(context) => ()
+      case Some(ours) => set(ours.next, context)
+      case None => set(current, context)
     }
   }
 
@@ -77,8 +85,8 @@ private[upkeep] object UpkeepObserver {
     Some(observer).collect { case observed: TransactionObserved => observed.events }
       .collect { case ours: UpkeepObserver => ours }
 
-  private def set(next: TransactionExecutionObserver, application: String): Unit =
-    DeltaApi.current.observeThread(DeltaApi.current.observer(new UpkeepObserver(next, application)))
+  private def set(next: TransactionExecutionObserver, context: SparkContext): Unit =
+    DeltaApi.current.observeThread(DeltaApi.current.observer(new UpkeepObserver(next, context)))
 
   /** Runs inside the user's commit: whatever can fail, such as reading a setting, is left to the hooks. */
   def useOurHooks(transaction: OptimisticTransaction): Unit = {
@@ -100,10 +108,8 @@ private[upkeep] object UpkeepObserver {
 /** Installs the observer on each thread that analyses a plan: the same thread runs its transactions. */
 final case class WatchTransactions(session: SparkSession) extends Rule[LogicalPlan] {
 
-  private lazy val application = session.sparkContext.applicationId
-
   override def apply(plan: LogicalPlan): LogicalPlan = {
-    if (Switch.isOn(session)) UpkeepObserver.install(application) else UpkeepObserver.uninstall()
+    if (Switch.isOn(session)) UpkeepObserver.install(session.sparkContext) else UpkeepObserver.uninstall()
     plan
   }
 }

@@ -52,12 +52,16 @@ class UpkeepObserverSuite extends AnyFunSuite {
   }
 
   test("one observer of ours is on a thread, and that of another application is replaced") {
-    api.observed(NoOpTransactionExecutionObserver) {
-      for (application <- Seq("one", "one", "two")) {
-        UpkeepObserver.install(application)
-        val ours = UpkeepObserver.of(api.threadObserver).get
-        assert(ours.application == application && ours.next == NoOpTransactionExecutionObserver)
+    val ended = api.observer(new UpkeepObserver(NoOpTransactionExecutionObserver, context = null))
+    for (before <- Seq(NoOpTransactionExecutionObserver, ended)) api.observed(before) {
+      val observers = Seq.fill(2) {
+        UpkeepObserver.install(spark.sparkContext)
+        UpkeepObserver.of(api.threadObserver).get
       }
+      assert(observers.distinct.size == 1)
+      assert(
+        observers.head.isOf(spark.sparkContext) && observers.head.next == NoOpTransactionExecutionObserver
+      )
     }
   }
 
@@ -72,12 +76,12 @@ class UpkeepObserverSuite extends AnyFunSuite {
   }
 
   test("a thread that outlives its application does Delta's auto-compactions, and is observed as before") {
-    val application = spark.sparkContext.applicationId
-    val ours = commit("observed-running", new UpkeepObserver(NoOpTransactionExecutionObserver, application))
+    val ours =
+      commit("observed-running", new UpkeepObserver(NoOpTransactionExecutionObserver, spark.sparkContext))
     val ourHook = api.hook(UpkeepAutoCompact)
     assert(ours.containsPostCommitHook(ourHook) && !ours.containsPostCommitHook(AutoCompact))
     val foreign = new Foreign
-    val later = commit("observed-ended", new UpkeepObserver(api.observer(foreign), "ended"))
+    val later = commit("observed-ended", new UpkeepObserver(api.observer(foreign), context = null))
     assert(later.containsPostCommitHook(AutoCompact) && !later.containsPostCommitHook(ourHook))
     assert(foreign.calls.asScala.toSeq == Seq("start", "prepare", "committed"))
   }
