@@ -299,9 +299,10 @@ def test_python_errors_are_pysparks(spark: SparkSession, table: TableFactory, tm
         upkeep.optimize().option("targetSize", 1).executeCompaction()
     assert name_of(caught.value) == "DELTA_UPKEEP.UNKNOWN_OPTION"
     assert caught.value.getSqlState() == "42616"
-    with pytest.raises(AnalysisException) as caught:
-        upkeep.cleanupLog(-1)
-    assert name_of(caught.value) == "DELTA_UPKEEP.NEGATIVE_RETENTION"
+    for none in (-1, float("nan"), float("inf")):
+        with pytest.raises(AnalysisException) as caught:
+            upkeep.cleanupLog(none)
+        assert name_of(caught.value) == "DELTA_UPKEEP.NEGATIVE_RETENTION"
     with pytest.raises(TypeError, match="cannot be a list"):
         upkeep.optimize().option("targetFileSize", [1]).dryRun()
 

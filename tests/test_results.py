@@ -200,6 +200,8 @@ def test_errors_are_of_a_family_and_of_pyspark(spark: SparkSession, table: Table
     assert "Use partition columns only" in str(caught.value)
     with pytest.raises(errors.InvalidRequestError, match="EMPTY_NAME"):
         UpkeepTable.forPath(spark, " ")
+    with pytest.raises(errors.InvalidRequestError, match="EMPTY_NAME"):
+        UpkeepTable.forName(spark, "")
     with pytest.raises(errors.InvalidRequestError), errors.by_family():
         spark.sql(f"CLEANUP LOG {t.sql_name} RETAIN -1 HOURS")
     with pytest.raises(AnalysisException) as caught_alone:

@@ -90,7 +90,8 @@ class TableMethods:
             file. ``toResult()`` reads them as a ``CleanupResult``, which explains the columns.
 
         Raises:
-            InvalidRequestError: The retention is negative or too short, or an option is wrong.
+            InvalidRequestError: The retention is negative, too short or no number, or an option is
+                wrong.
             NotSupportedError: The table has a feature that is not supported.
             DamagedError: The log is damaged.
             StorageError: The log cannot be written to, or a file was not deleted.

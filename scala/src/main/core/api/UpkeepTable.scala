@@ -4,6 +4,7 @@ import java.{lang => jl, util => ju}
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.statement.{Statement, StatementKind, UnresolvedTarget}
 import io.deltaupkeep.store.TableDirectories
 
@@ -56,6 +57,7 @@ object UpkeepTable {
 
   /** @param name of one to three parts, or delta.`/path` */
   def forName(session: SparkSession, name: String): UpkeepTable = {
+    if (name.trim.isEmpty) throw UpkeepErrors.emptyName("UpkeepTable.forName")
     val parts = session.sessionState.sqlParser.parseMultipartIdentifier(name)
     new UpkeepTable(session, UnresolvedTarget.name(_, parts), () => PublicTable.forName(session, name))
   }

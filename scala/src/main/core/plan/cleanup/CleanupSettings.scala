@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.cleanup
 
+import scala.util.Try
+
 import io.deltaupkeep.{OptionEntry, Options, TableFacts, UpkeepErrors}
 
 /**
@@ -30,8 +32,11 @@ object CleanupSettings {
       allowShorter: Boolean
   ): CleanupSettings = {
     val asked = retain.map { hours =>
-      val milliseconds = BigDecimal(hours) * HourMs
-      if (milliseconds < 0) throw UpkeepErrors.negativeRetention(hours)
+      // Python has numbers that are none, such as nan.
+      val milliseconds =
+        Try(BigDecimal(hours) * HourMs).toOption.filter(_ >= 0).getOrElse(
+          throw UpkeepErrors.negativeRetention(hours)
+        )
       if (milliseconds < table.logRetentionMs && !allowShorter)
         throw UpkeepErrors.retentionTooShort(
           table.name,
