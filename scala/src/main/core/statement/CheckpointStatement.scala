@@ -11,9 +11,6 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 private[deltaupkeep] object CheckpointStatement
     extends StatementKind("CHECKPOINT", Intent.Checkpoint, ResultSchema.checkpoint) {
 
-  override protected def outcomeOf(results: Seq[CheckpointResult]): Outcome =
-    Outcome.doneIf(results.exists(_.isWritten))
-
   override protected def prepare(
       session: SparkSession,
       table: DeltaHandle,
@@ -25,6 +22,8 @@ private[deltaupkeep] object CheckpointStatement
       override def described: Seq[String] = describe(checkpoint)
       override def planned(): Seq[CheckpointResult] = Seq(checkpoint.planned())
       override def execute(): Seq[CheckpointResult] = Seq(checkpoint.execute())
+      override def outcomeOf(results: Seq[CheckpointResult]): Outcome =
+        Outcome.doneIf(results.exists(_.isWritten))
     }
   }
 

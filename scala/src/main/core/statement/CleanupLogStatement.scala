@@ -15,9 +15,6 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 private[deltaupkeep] object CleanupLogStatement
     extends StatementKind("CLEANUP LOG", Intent.CleanLog, ResultSchema.cleanup) {
 
-  override protected def outcomeOf(results: Seq[CleanupResult]): Outcome =
-    Outcome.doneIf(results.exists(_.filesDeleted.exists(_ > 0)))
-
   override protected def prepare(
       session: SparkSession,
       table: DeltaHandle,
@@ -34,6 +31,8 @@ private[deltaupkeep] object CleanupLogStatement
       override def described: Seq[String] = describe(cleanup.plan)
       override def planned(): Seq[CleanupResult] = cleanup.files() :+ cleanup.planned()
       override def execute(): Seq[CleanupResult] = Seq(cleanup.execute())
+      override def outcomeOf(results: Seq[CleanupResult]): Outcome =
+        Outcome.doneIf(results.exists(_.filesDeleted.exists(_ > 0)))
     }
   }
 

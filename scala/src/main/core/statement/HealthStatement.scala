@@ -14,9 +14,6 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 private[deltaupkeep] object HealthStatement
     extends StatementKind("DESCRIBE HEALTH", Intent.Read, ResultSchema.health) {
 
-  override protected def outcomeOf(results: Seq[HealthResult]): Outcome =
-    Outcome.Done
-
   override protected def prepare(
       session: SparkSession,
       table: DeltaHandle,
@@ -27,6 +24,7 @@ private[deltaupkeep] object HealthStatement
     )
     override def planned(): Seq[HealthResult] = execute()
     override def execute(): Seq[HealthResult] = HealthCheck.of(factsOf(table, statement))
+    override def outcomeOf(results: Seq[HealthResult]): Outcome = Outcome.Done
   }
 
   private def factsOf(table: DeltaHandle, statement: Statement): HealthFacts = {

@@ -11,9 +11,6 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 private[deltaupkeep] object MaintainStatement
     extends StatementKind("MAINTAIN", Intent.Maintain, ResultSchema.maintain) {
 
-  override protected def outcomeOf(results: Seq[MaintainResult]): Outcome =
-    Maintenance.outcomeOf(results)
-
   override protected def prepare(
       session: SparkSession,
       table: DeltaHandle,
@@ -28,6 +25,7 @@ private[deltaupkeep] object MaintainStatement
         Maintenance.planned(table, options)
       override def execute(): Seq[MaintainResult] =
         Maintenance.run(options)(newestFor(table, _))
+      override def outcomeOf(results: Seq[MaintainResult]): Outcome = Maintenance.outcomeOf(results)
     }
   }
 

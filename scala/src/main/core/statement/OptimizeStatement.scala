@@ -16,9 +16,6 @@ private[deltaupkeep] object OptimizeStatement
   override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
     Some(DeltaOptimize(_, statement.where, statement.zOrderBy, statement.full))
 
-  override protected def outcomeOf(results: Seq[OptimizeResult]): Outcome =
-    outcome(results)
-
   override protected def prepare(
       session: SparkSession,
       table: DeltaHandle,
@@ -33,9 +30,6 @@ private[deltaupkeep] object OptimizeStatement
     }
     new OptimizeWork(TableOptimize(table, request, settings))
   }
-
-  private[statement] def outcome(results: Seq[OptimizeResult]): Outcome =
-    Outcome.doneIf(results.exists(_.version.nonEmpty))
 
   private[statement] def predicateOf(
       session: SparkSession,
@@ -54,9 +48,6 @@ private[deltaupkeep] object ReorgStatement
 
   override def fixedClause: Option[String] = Some("APPLY (PURGE)")
 
-  override protected def outcomeOf(results: Seq[OptimizeResult]): Outcome =
-    OptimizeStatement.outcome(results)
-
   override protected def prepare(
       session: SparkSession,
       table: DeltaHandle,
@@ -74,4 +65,6 @@ private final class OptimizeWork(optimize: TableOptimize) extends Work[OptimizeR
   override def described: Seq[String] = optimize.describe
   override def planned(): Seq[OptimizeResult] = Seq(optimize.planned())
   override def execute(): Seq[OptimizeResult] = Seq(optimize.execute())
+  override def outcomeOf(results: Seq[OptimizeResult]): Outcome =
+    Outcome.doneIf(results.exists(_.version.nonEmpty))
 }

@@ -28,9 +28,6 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
   /** Reads the clauses, and does no work. */
   protected def prepare(session: SparkSession, table: DeltaHandle, statement: Statement): Work[R]
 
-  /** How an execution with these results ended. */
-  protected def outcomeOf(results: Seq[R]): Outcome
-
   private def open(session: SparkSession, plan: LogicalPlan): DeltaHandle =
     if (Switch.isOn(session)) DeltaHandle.open(session, name, plan, intent)
     else throw Switch.refusalIn(session, name)
@@ -42,7 +39,7 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
     if (statement.dryRun) StatementRun(table.name, Outcome.Planned, work.planned().map(schema.row))
     else {
       val results = work.execute()
-      StatementRun(table.name, outcomeOf(results), results.map(schema.row))
+      StatementRun(table.name, work.outcomeOf(results), results.map(schema.row))
     }
   }
 
@@ -73,4 +70,7 @@ private[statement] trait Work[R] {
   def described: Seq[String]
   def planned(): Seq[R]
   def execute(): Seq[R]
+
+  /** How an execution with these results ended. */
+  def outcomeOf(results: Seq[R]): Outcome
 }

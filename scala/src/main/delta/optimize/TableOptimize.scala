@@ -35,6 +35,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   import request.layout.statement
 
   private val layout = TableLayout.of(table, request.layout)
+  private val metrics = UpkeepMetrics.of(table).rewrite
 
   /** The files that the predicate selects. */
   val selected: SelectedFiles = new SelectedFiles(table, predicate)
@@ -66,7 +67,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
         table.requireWritableLog(statement)
         run(plan, TableOptimize.MaxReplans)
       }
-    UpkeepMetrics.of(table).rewrite.left.inc(outcome.left.size.toLong)
+    metrics.left.inc(outcome.left.size.toLong)
     OptimizeResult.executed(
       scope,
       plan,
@@ -105,7 +106,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
           transaction
         )
       finally written.close()
-    UpkeepMetrics.of(table).rewrite.mismatched.inc(outcome.odd.size.toLong)
+    metrics.mismatched.inc(outcome.odd.size.toLong)
     outcome.odd.headOption.foreach { first =>
       throw UpkeepErrors.rewriteMismatch(table.name, outcome.odd.size, first.text)
     }
