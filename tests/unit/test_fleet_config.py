@@ -144,6 +144,8 @@ def test_names_of_a_metastore():
         ({"overrides": {"match": "a"}}, r"Write \[\[overrides\]\]"),
         ({"policy": {"window": "22-6"}}, r"policy\.window cannot be '22-6'\. Use a part of a day"),
         ({"policy": {"pause_after": 3}}, r"pause_after needs a history"),
+        ({"options": {"maxFiles": 1, "MAXFILES": 2}}, r"options: .*'maxFiles' is given twice"),
+        ({"run": {"summary": " "}}, r"run.summary cannot be ' '"),
         (
             {"overrides": [{"match": "a", "time_zone": "Berlin"}]},
             r"overrides\[0\]\.time_zone cannot be 'Berlin'\. Use a time zone that this",

@@ -259,6 +259,23 @@ def test_a_table_that_has_failed_too_often_is_paused():
     assert warning.startswith("deltaUpkeep.pauseAfter needs run.history")
 
 
+def test_one_failure_is_told_as_one():
+    now = datetime(2026, 11, 26, 12, tzinfo=timezone.utc)
+    yard = Yard({"a": Pile(3, properties={"deltaUpkeep.pauseAfter": "1"})})
+    failures = {"a": Failures(1, now.timestamp())}
+    results = by_name(run(yard, failures=failures, history="h", wall=lambda: now))
+    assert results["a"].reason.startswith("paused after a failure, until ")
+
+
+def test_a_table_whose_steps_may_not_run_is_skipped_with_the_reason():
+    yard = Yard({"a": Pile(3)})
+    off = "the table property deltaUpkeep.enabled is false"
+    steps = tuple(Step(name, "skipped", off) for name in ("optimize", "checkpoint", "cleanup"))
+    yard.maintain = lambda *_: Work(steps)  # type: ignore[method-assign]
+    result = by_name(run(yard))["a"]
+    assert (result.status, result.reason, result.files_after) == ("skipped", off, 3)
+
+
 def test_properties_without_a_meaning_are_told():
     yard = Yard({"a": Pile(3, properties={"deltaUpkeep.widow": "22:00-06:00"})})
     yard.piles["b"] = Pile(3, properties={"deltaUpkeep.window": "at night"})
@@ -267,6 +284,11 @@ def test_properties_without_a_meaning_are_told():
     (warning,) = results["a"].warnings
     assert warning.startswith(
         "the property deltaUpkeep.widow is unknown. Use one of: checkpoint.commitBytes, "
+    )
+    yard.piles["c"] = Pile(3, properties={"DeltaUpkeep.window": "01:00-02:00"})
+    (warning,) = by_name(run(yard))["c"].warnings
+    assert warning == (
+        "the property DeltaUpkeep.window has no effect, because case matters: write deltaUpkeep."
     )
     error = results["b"].error
     assert (error.condition, results["b"].status) == ("INVALID_PROPERTY", "failed")

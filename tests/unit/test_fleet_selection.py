@@ -94,6 +94,18 @@ def test_tables_whose_place_is_not_known_are_not_one():
     assert [each.table for each in choose(named, config())] == named
 
 
+def test_the_history_is_a_table_whose_files_wait_for_others():
+    history = Found("file:/w/ops.db/history", ("spark_catalog", "ops", "history"))
+    by_path = Found(history.location)
+    waits = {"minInputFiles": "20"}
+    for found in ([ORDERS], [ORDERS, by_path], [ORDERS, history]):
+        chosen = {each.table: each.options for each in choose(found, config(), history)}
+        assert chosen == {ORDERS: {}, history: waits}
+    overrides = [{"match": "ops.*", "options": {"mininputfiles": 2}}]
+    (own,) = choose([], config(overrides=overrides), history)
+    assert own.options == {"mininputfiles": "2"}
+
+
 def test_later_overrides_win_key_by_key():
     overrides = [
         {"match": "sales.*", "options": {"targetFileSize": "1g", "maxFiles": 5}},
@@ -110,7 +122,8 @@ def test_later_overrides_win_key_by_key():
 
 
 NAMES = st.sampled_from(["maxFiles", "MAXFILES", "order", "Order", "maxBytes"])
-LAYERS = st.lists(st.dictionaries(NAMES, st.sampled_from("abc")))
+PAIRS = st.tuples(NAMES, st.sampled_from("abc"))
+LAYERS = st.lists(st.lists(PAIRS, unique_by=lambda pair: pair[0].lower()).map(dict))
 
 
 @given(LAYERS)

@@ -226,6 +226,7 @@ class Claims:
         announced = self._clock()
         # A pass is lost if it looks so twice: its file is missing for a moment while it is renamed.
         suspects: set[str] = set()
+        told = False
         while True:
             seen = self._seen(announced)
             quiet = {each.run_id for each in seen if each.is_lost(self._own.lease)}
@@ -237,17 +238,22 @@ class Claims:
                 return Taken({}, ())
             if not decision.undecided and quiet <= suspects:
                 break
+            if decision.undecided and not told:
+                self._warn(f"waits for the claims of {_passes(decision.undecided)}")
+                told = True
             suspects = quiet
             waited = self._clock() - announced
             if waited > _LEASES_TO_WAIT * self._own.lease:
-                raise TimeoutError(f"waited {waited:.0f} s for {', '.join(decision.undecided)}")
+                raise TimeoutError(f"waited {waited:.0f} s for {_passes(decision.undecided)}")
             self._sleep(POLL_SECONDS)
         held = {k: v for k, v in self._own.tables.items() if k not in decision.others}
         self._own = _with_tables(self._own, held)
         self._write(_HOLDS)
-        for each in seen:
-            if each.run_id in quiet and each.own is None:
-                self.forget(each.run_id)
+        unreadable = {each.run_id for each in seen if each.run_id in quiet and each.own is None}
+        for run_id in unreadable | self._leftovers(announced):
+            # A later pass tries again.
+            with suppress(OSError):
+                self.forget(run_id)
         lost = tuple(each.own for each in seen if each.run_id in quiet and each.own is not None)
         return Taken(decision.others, lost)
 
@@ -297,9 +303,9 @@ class Claims:
 
     def _seen(self, announced: float) -> list[Seen]:
         """Look for other passes."""
-        written = {e.name: e.written_ms for e in self._files.entries(self._directory)}
+        written = self._written()
+        now_ms = self._now_ms(written, announced)
         own = self._own.run_id + _WANTS
-        now_ms = written.get(own, 0) + (self._clock() - announced) * 1000
         seen: list[Seen] = []
         for name in written.keys() - {own}:
             if not name.endswith(_WANTS):
@@ -318,6 +324,25 @@ class Claims:
             seen.append(Seen(run_id, described, holds, silent))
         return seen
 
+    def _leftovers(self, announced: float) -> set[str]:
+        """Find passes whose second file was written while another pass deleted the first."""
+        written = self._written()
+        oldest = self._now_ms(written, announced) - self._own.lease * 1000
+        return {
+            run_id
+            for name, written_ms in written.items()
+            if name.endswith(_HOLDS) and written_ms < oldest
+            for run_id in [name.removesuffix(_HOLDS)]
+            if run_id + _WANTS not in written
+        }
+
+    def _written(self) -> dict[str, int]:
+        return {e.name: e.written_ms for e in self._files.entries(self._directory)}
+
+    def _now_ms(self, written: Mapping[str, int], announced: float) -> float:
+        """Tell the time by the clock of the store."""
+        return written.get(self._own.run_id + _WANTS, 0) + (self._clock() - announced) * 1000
+
     def _describe(self, name: str) -> Pass | None:
         try:
             return Pass.of_json(self._files.read(self._directory / name))
@@ -331,3 +356,7 @@ class Claims:
 
 def _with_tables(own: Pass, tables: Mapping[str, str]) -> Pass:
     return replace(own, tables=tables)
+
+
+def _passes(run_ids: Iterable[str]) -> str:
+    return ", ".join(f"pass {run_id}" for run_id in run_ids)

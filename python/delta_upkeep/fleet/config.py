@@ -166,6 +166,12 @@ def _count(value: int) -> int:
     return value
 
 
+def _file(value: str) -> Place:
+    if not value.strip():
+        raise ValueError(value)
+    return place_of(value)
+
+
 def _table(value: str) -> str:
     if not pattern_of(value).literal:
         raise ValueError(value)
@@ -173,6 +179,18 @@ def _table(value: str) -> str:
 
 
 def _options(value: Mapping[str, Any]) -> Mapping[str, str]:
+    texts = _texts(value)
+    lower = [name.lower() for name in texts]
+    for name in texts:
+        if lower.count(name.lower()) > 1:
+            raise InvalidValue(
+                f"The option '{name}' is given twice. The case of its name does not matter; give "
+                "it once."
+            )
+    return texts
+
+
+def _texts(value: Mapping[str, Any]) -> Mapping[str, str]:
     try:
         return option_texts(value)
     except TypeError as e:
@@ -187,7 +205,7 @@ def _settings(value: Mapping[str, Any]) -> Mapping[str, str]:
         raise InvalidValue("'hive' must be true or false: whether names are those of a metastore.")
     if hive:
         own["spark.sql.catalogImplementation"] = "hive"
-    texts = _options(dict(_flat("", own)))
+    texts = _texts(dict(_flat("", own)))
     for key in texts:
         if not key.startswith("spark."):
             raise InvalidValue(f"'{key}' is not a Spark setting. Write 'spark.{key}'.")
@@ -214,7 +232,7 @@ _TIME_BUDGET = Key(
 _BYTE_BUDGET = Key(
     "byte_budget", "a size such as '500g' or 536870912000", of_type((int, str), size_of)
 )
-_SUMMARY = Key("summary", "the path or the URI of a file", of_type(str, place_of))
+_SUMMARY = Key("summary", "the path or the URI of a file", of_type(str, _file))
 _HISTORY = Key("history", "the name or the absolute path of a Delta table", of_type(str, _table))
 _LEASE = Key("lease", "a duration such as '10m'", of_type((int, str), duration_of))
 _OPTIONS = Key(

@@ -55,6 +55,11 @@ class Failures:
     count: int
     last: float
 
+    @property
+    def text(self) -> str:
+        """The count in words."""
+        return "a failure" if self.count == 1 else f"{self.count} failures in a row"
+
 
 # Of Spark's SQL, in the order of the fields.
 COLUMNS = {

@@ -67,8 +67,7 @@ def run_fleet(
         check_history(config)
     history = _history(spark, config, dry_run)
     found = discover(config.include, SparkListings(spark), allow_empty=config.allow_empty)
-    own = (history.found(),) if history is not None else ()
-    chosen = choose((*found.tables, *own), config)
+    chosen = choose(found.tables, config, history.found() if history is not None else None)
     before = _beginning(found, config, dry_run)
     lines = Lines(before.run_id)
     with ExitStack() as ends:

@@ -44,6 +44,13 @@ class Work:
     bytes_rewritten: int = 0
     vectors_removed: int = 0
 
+    @property
+    def refusal(self) -> str | None:
+        """Why no step may run, such as a switch or a catalog that manages the table; or None."""
+        if not self.steps or any(step.status != "skipped" for step in self.steps):
+            return None
+        return "; ".join(dict.fromkeys(step.reason for step in self.steps))
+
     def in_status(self, status: str) -> str:
         """Name the steps that have a status, and why; empty if there are none."""
         found = (step for step in self.steps if step.status == status)

@@ -77,10 +77,7 @@ class Policy:
             return f"outside its window: {self._times()}"
         until = self._paused_until(failures)
         if failures is not None and until is not None and now < until:
-            return (
-                f"paused after {failures.count} failures in a row, until "
-                f"{until.isoformat(timespec='seconds')}"
-            )
+            return f"paused after {failures.text}, until {until.isoformat(timespec='seconds')}"
         return None
 
     def _is_open(self, now: datetime) -> bool:
@@ -153,6 +150,11 @@ def of_properties(properties: Mapping[str, str]) -> OfTable:
         tuple(
             f"the property {PREFIX}{name} is unknown. Use one of: {', '.join(usable)}"
             for name in sorted(own.keys() - set(usable))
+        )
+        + tuple(
+            f"the property {name} has no effect, because case matters: write {PREFIX}"
+            for name in sorted(properties)
+            if name.lower().startswith(PREFIX.lower()) and not name.startswith(PREFIX)
         ),
     )
 

@@ -239,10 +239,11 @@ def now() -> str:
 
 def _untouched(planned: Planned) -> TableResult:
     """Make the result of a table that was left alone."""
+    refusal = planned.work.refusal
     return TableResult(
         planned.chosen.table.label,
-        "not due",
-        "nothing is due",
+        "not due" if refusal is None else "skipped",
+        refusal or "nothing is due",
         files_before=planned.size.files,
         files_after=planned.size.files,
         bytes_before=planned.size.bytes,

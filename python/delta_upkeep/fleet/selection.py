@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from delta_upkeep._table.names import label_of
 from delta_upkeep.fleet.config import FleetConfig, Override, Pattern
 from delta_upkeep.fleet.patterns import NamePattern
 from delta_upkeep.fleet.policy import NO_POLICY, OfTable, Policy
+
+# Each pass adds a file. Without this option, each pass would rewrite all earlier ones.
+HISTORY_OPTIONS = {"minInputFiles": "20"}
 
 
 @dataclass(frozen=True)
@@ -54,28 +58,39 @@ class Chosen:
         return Chosen(self.table, options, self.policy.under(own.policy))
 
 
-def choose(found: Iterable[Found], config: FleetConfig) -> tuple[Chosen, ...]:
+def choose(
+    found: Iterable[Found], config: FleetConfig, history: Found | None = None
+) -> tuple[Chosen, ...]:
     """Leave out excluded tables and duplicates, and add the options of each table.
 
-    A table that was found both by name and by path goes by its name.
+    A table that was found both by name and by path goes by its name. The history is one of them.
     """
-    ordered = sorted(found, key=lambda table: (table.name is None, table.label))
+    own = [history] if history is not None else []
+    ordered = sorted((*found, *own), key=lambda table: (table.name is None, table.label))
     taken: dict[str, Found] = {}
     for table in ordered:
         taken.setdefault(table.key, table)
+    own_keys = [table.key for table in own]
     return tuple(
-        Chosen(table, options_of(table, config), policy_of(table, config))
+        Chosen(
+            table,
+            options_of(table, config, HISTORY_OPTIONS if table.key in own_keys else {}),
+            policy_of(table, config),
+        )
         for table in taken.values()
         if not any(table.matches(pattern) for pattern in config.exclude)
     )
 
 
-def options_of(table: Found, config: FleetConfig) -> dict[str, str]:
+def options_of(
+    table: Found, config: FleetConfig, defaults: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """Merge the options for all tables with those of each matching override, in order.
 
     The last value of an option wins. The case of its name does not matter.
     """
-    return _merged([config.options, *(each.options for each in _overrides_of(table, config))])
+    overrides = (each.options for each in _overrides_of(table, config))
+    return _merged([defaults, config.options, *overrides])
 
 
 def policy_of(table: Found, config: FleetConfig) -> Policy:

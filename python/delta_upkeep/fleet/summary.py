@@ -178,8 +178,8 @@ def complete_in(path: Place, files: Files | None = None) -> tuple[TableResult, .
         ) from e
     except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise ConfigError(
-            f"The file {path} is not a summary of delta-upkeep run: {e!r}. Name a summary, or "
-            "start over without --resume."
+            f"The file {path} is not a summary of delta-upkeep run. Name a summary, or start over "
+            "without --resume."
         ) from e
     return tuple(replace(result, earlier=True) for result in results if result.is_complete)
 
