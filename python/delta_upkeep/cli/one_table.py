@@ -7,6 +7,7 @@ import json
 from argparse import Namespace
 from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -37,10 +38,16 @@ def option(text: str) -> tuple[str, str]:
 
 def health(arguments: Namespace) -> int:
     """DESCRIBE HEALTH."""
+    page: Path | None = arguments.html
+    if page is not None and not page.parent.is_dir():
+        raise StartError(
+            f"The page cannot be written to {page}, because the directory {page.parent} does not "
+            "exist. Create it, or name another file in --html."
+        )
     with session(settings_of(arguments)) as spark:
         report = HealthReport.of(_open(spark, arguments.table).run(Statement("DESCRIBE HEALTH")))
-    if arguments.html:
-        report.toHtml(arguments.html)
+    if page is not None:
+        report.toHtml(page)
     print(_json(report.toDict()) if arguments.format == "json" else report)
     return WORK_IS_DUE if _is_due(report, arguments.fail_on) else 0
 
