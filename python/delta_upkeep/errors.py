@@ -2,7 +2,8 @@
 
 The methods of :class:`~delta_upkeep.UpkeepTable` raise them. Each error is also the exception of
 PySpark that Spark raises for it, an ``AnalysisException``, so ``except AnalysisException`` catches
-it too. Errors of Spark and Delta themselves stay as they are.
+it too; only ``UNSUPPORTED_SPARK`` is an ``UnsupportedOperationException`` there. Errors of Spark
+and Delta themselves stay as they are.
 
 Example:
     >>> try:
