@@ -13,6 +13,7 @@ import org.apache.spark.sql.delta.{
   Snapshot,
   TransactionExecutionObserver
 }
+import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
@@ -35,8 +36,8 @@ private[upkeep] object Delta32 extends DeltaUntil40 {
 
   override def newest(table: DeltaTableV2): Snapshot = table.deltaLog.update()
 
-  override def isHidden(partitionColumns: Seq[String], name: String): Boolean =
-    DeltaTableUtils.isHiddenDirectory(partitionColumns, name)
+  override def isHidden(metadata: Metadata, name: String): Boolean =
+    DeltaTableUtils.isHiddenDirectory(metadata.partitionColumns, name)
 
   override def optimizeContext(statement: String, full: Boolean): DeltaOptimizeContext =
     if (full)

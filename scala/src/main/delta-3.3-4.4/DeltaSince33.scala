@@ -9,8 +9,10 @@ import org.apache.spark.sql.delta.{
   DeltaOperations,
   DeltaTableUtils,
   Snapshot,
-  TransactionExecutionObserver
+  TransactionExecutionObserver,
+  UniversalFormat
 }
+import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
 
@@ -32,8 +34,12 @@ private[upkeep] trait DeltaSince33 extends DeltaApi {
 
   override def newest(table: DeltaTableV2): Snapshot = table.update()
 
-  override def isHidden(partitionColumns: Seq[String], name: String): Boolean =
-    DeltaTableUtils.isHiddenDirectory(partitionColumns, name)
+  override def isHidden(metadata: Metadata, name: String): Boolean =
+    DeltaTableUtils.isHiddenDirectory(
+      metadata.partitionColumns,
+      name,
+      shouldIcebergMetadataDirBeHidden = UniversalFormat.icebergEnabled(metadata)
+    )
 
   override def optimizeContext(statement: String, full: Boolean): DeltaOptimizeContext =
     DeltaOptimizeContext(isFull = full)

@@ -60,7 +60,7 @@ final class OrphanSearch(handle: DeltaHandle) {
     }
 
   private def isHidden(file: FileStatus): Boolean =
-    DeltaApi.current.isHidden(snapshot.metadata.partitionColumns, file.getPath.getName)
+    DeltaApi.current.isHidden(snapshot.metadata, file.getPath.getName)
 
   /** The given names that removals within the retention have. */
   private def removedOf(names: Seq[String]): Set[String] =

@@ -87,7 +87,7 @@ private[upkeep] trait DeltaApi {
   def publishCommits(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
 
   /** Whether VACUUM leaves a file or a directory alone because of its name. */
-  def isHidden(partitionColumns: Seq[String], name: String): Boolean
+  def isHidden(metadata: Metadata, name: String): Boolean
 
   /**
    * What Delta's OPTIMIZE strategies need besides columns.
