@@ -53,7 +53,7 @@ UNITS := io.deltaupkeep.* -*Fuzz* -*SpliceMemory*
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
 ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_bad_input.py test_checkpoint.py test_cleanup.py test_fleet.py \
 	test_maintain_and_health.py test_optimize.py test_platforms.py test_readme.py test_results.py test_sql.py test_stored_types.py \
-	test_switch.py)
+	test_switch.py test_vacuum.py)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # Deleting a file makes its directory newer.

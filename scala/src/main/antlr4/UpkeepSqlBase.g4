@@ -1,5 +1,5 @@
-// The five statements of Delta Upkeep, and Delta's REORG, which has a dry run here. Everything else belongs to the
-// delegate parser.
+// The statements of Delta Upkeep, and Delta's REORG, which has a dry run here. Everything else belongs to the delegate
+// parser, also a VACUUM without options.
 // The lexer reads a CapitalStream, so keywords have no case.
 grammar UpkeepSqlBase;
 
@@ -18,6 +18,7 @@ maintenance
         APPLY LEFT_PAREN PURGE RIGHT_PAREN dryRun?                      #reorg
     | CHECKPOINT target dryRun? optionList?                             #checkpoint
     | CLEANUP LOG target retain? dryRun? optionList?                    #cleanupLog
+    | VACUUM target (FULL | LITE)? retain? dryRun? optionList           #vacuum
     | (DESC | DESCRIBE) HEALTH target                                   #describeHealth
     | MAINTAIN target dryRun? optionList?                               #maintain
     ;
@@ -104,8 +105,8 @@ number
 
 nonReserved
     : APPLY | BY | CHECKPOINT | CLEANUP | CODEGEN | COST | DESC | DESCRIBE | DRY | EXPLAIN
-    | EXTENDED | FORMATTED | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LOG | MAINTAIN | OPTIMIZE
-    | OPTIONS | PURGE | REORG | RETAIN | RUN | TABLE | WHERE | ZORDER
+    | EXTENDED | FORMATTED | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LITE | LOG | MAINTAIN | OPTIMIZE
+    | OPTIONS | PURGE | REORG | RETAIN | RUN | TABLE | VACUUM | WHERE | ZORDER
     ;
 
 APPLY: 'APPLY';
@@ -124,6 +125,7 @@ FULL: 'FULL';
 HEALTH: 'HEALTH';
 HOURS: 'HOURS';
 IDENTIFIER_CLAUSE: 'IDENTIFIER';
+LITE: 'LITE';
 LOG: 'LOG';
 MAINTAIN: 'MAINTAIN';
 OPTIMIZE: 'OPTIMIZE';
@@ -133,6 +135,7 @@ REORG: 'REORG';
 RETAIN: 'RETAIN';
 RUN: 'RUN';
 TABLE: 'TABLE';
+VACUUM: 'VACUUM';
 WHERE: 'WHERE';
 ZORDER: 'ZORDER';
 

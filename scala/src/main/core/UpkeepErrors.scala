@@ -431,26 +431,84 @@ object UpkeepErrors {
     Map("table" -> table, "format" -> format)
   )
 
-  def negativeRetention(hours: String): UpkeepException = error(
+  def negativeRetention(statement: String, hours: String): UpkeepException = error(
     "NEGATIVE_RETENTION",
     SqlState.InvalidParameter,
-    s"CLEANUP LOG cannot retain $hours hours.",
+    s"$statement cannot retain $hours hours.",
     "A retention must be zero or more hours.",
     "Give a number that is not negative, or remove RETAIN to use the table's own retention.",
     Retry.No,
-    Map("hours" -> hours)
+    Map("statement" -> statement, "hours" -> hours)
   )
 
-  def retentionTooShort(table: String, hours: String, tableHours: String): UpkeepException = error(
+  /** @param what is retained */
+  def retentionTooShort(
+      statement: String,
+      what: String,
+      property: String,
+      table: String,
+      hours: String,
+      tableHours: String
+  ): UpkeepException = error(
     "RETENTION_TOO_SHORT",
     SqlState.ObjectState,
-    s"CLEANUP LOG cannot retain only $hours hours of the log of $table.",
-    s"The table promises $tableHours hours (delta.logRetentionDuration): streams and time travel may still " +
-      "need that history.",
+    s"$statement cannot retain only $hours hours of $what of $table.",
+    s"The table promises $tableHours hours ($property): streams and time travel may still need that history.",
     "Retain at least that long, change the property, or, if you are sure that nothing reads the older " +
       "versions, set spark.databricks.delta.retentionDurationCheck.enabled = false.",
     Retry.Once("the property or the setting is changed"),
     Map("table" -> table, "hours" -> hours, "tableHours" -> tableHours)
+  )
+
+  def commitsCleanedUp(table: String, oldest: Long): UpkeepException = error(
+    "COMMITS_CLEANED_UP",
+    SqlState.ObjectState,
+    s"VACUUM of $table cannot find all files in the log.",
+    s"Commits before version $oldest are gone, and no VACUUM has seen them.",
+    "Use mode = 'full', which lists the directories of the table. Later runs can read the log again.",
+    Retry.No,
+    Map("table" -> table, "version" -> oldest.toString)
+  )
+
+  def filesElsewhere(table: String, store: String, root: String): UpkeepException = error(
+    "FILES_ELSEWHERE",
+    SqlState.ObjectState,
+    s"VACUUM of $table cannot tell which of its files are needed.",
+    s"The table names files in $store, and that store might show files below $root under other names, as a mount does.",
+    "If it does not, as for a shallow clone of another table, set " +
+      "spark.databricks.delta.vacuum.relativize.ignoreError = true.",
+    Retry.Once("the setting is changed"),
+    Map("table" -> table, "store" -> store)
+  )
+
+  def retentionExceedsLog(table: String, oldest: Long): UpkeepException = error(
+    "RETENTION_EXCEEDS_LOG",
+    SqlState.ObjectState,
+    s"VACUUM of $table cannot tell which files the retention protects.",
+    s"RETAIN is longer than the table's own retention, and commits before version $oldest, which may have removed " +
+      "such files, are gone.",
+    "Leave out RETAIN, or set delta.deletedFileRetentionDuration to the longer time and wait until the log covers it.",
+    Retry.No,
+    Map("table" -> table, "version" -> oldest.toString)
+  )
+
+  /** @param failures how many files could not be deleted */
+  def dataFileNotDeleted(
+      table: String,
+      file: String,
+      problem: String,
+      failures: Int,
+      deleted: Long,
+      thrown: Option[Throwable]
+  ): UpkeepException = error(
+    "DATA_FILE_NOT_DELETED",
+    SqlState.Io,
+    s"VACUUM of $table could not delete ${CountText.of(failures.toLong, "file")}, such as $file.",
+    s"The file system did not delete it: $problem. ${CountText.of(deleted, "file")} had been deleted by then.",
+    "Fix the cause and run the statement again. The table is readable, and the next run deletes the rest.",
+    Retry.Once("the file system can delete the file"),
+    Map("table" -> table, "file" -> file),
+    thrown
   )
 
   def logNotWritable(statement: String, table: String, logPath: String, thrown: Throwable): UpkeepException =

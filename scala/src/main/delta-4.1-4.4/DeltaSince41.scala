@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.catalog.CatalogTable
 import org.apache.spark.sql.delta.{CommittedTransaction, DeltaLog, OptimisticTransaction, Snapshot}
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactRequest, AutoCompactUtils, PostCommitHook}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
 
 /** Since 4.1 hooks get a [[CommittedTransaction]], and reads of the log may name a catalog table. */
 private[upkeep] abstract class DeltaSince41 extends DeltaSince33 {
@@ -29,6 +30,9 @@ private[upkeep] abstract class DeltaSince41 extends DeltaSince33 {
 
   override def autoCompact(session: SparkSession, commit: Commit): Unit =
     AutoCompact.run(session, ofDelta(commit))
+
+  override def ignoresRetention(session: SparkSession): Boolean =
+    session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_WINDOW_IGNORE_ENABLED)
 
   override def snapshotOf(commit: Snapshot, version: Long, catalogTable: Option[CatalogTable]): Snapshot =
     commit.deltaLog.getSnapshotAt(

@@ -8,6 +8,7 @@ import io.deltaupkeep.maintain.Maintenance
 import io.deltaupkeep.plan.checkpoint.CheckpointRequest
 import io.deltaupkeep.plan.cleanup.CleanupSettings
 import io.deltaupkeep.plan.compact.OptimizeSettings
+import io.deltaupkeep.plan.vacuum.VacuumSettings
 
 import org.apache.spark.sql.internal.SQLConf
 
@@ -21,6 +22,7 @@ class GuideSuite extends AnyFunSuite {
     "OPTIMIZE" -> OptimizeSettings.entries,
     "CHECKPOINT" -> CheckpointRequest.entries,
     "CLEANUP LOG" -> CleanupSettings.entries,
+    "VACUUM" -> VacuumSettings.entries,
     "MAINTAIN" -> Seq(Maintenance.StepsOption)
   )
 

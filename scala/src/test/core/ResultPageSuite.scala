@@ -9,6 +9,7 @@ import io.deltaupkeep.maintain.MaintainResult
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
+import io.deltaupkeep.plan.vacuum.VacuumResult
 
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.types.{ArrayType, DataType, StructField, StructType}
@@ -35,6 +36,8 @@ class ResultPageSuite extends AnyFunSuite {
   test("CHECKPOINT")(assertSaid[CheckpointResult]("CHECKPOINT"))
 
   test("CLEANUP LOG")(assertSaid[CleanupResult]("CLEANUP LOG"))
+
+  test("VACUUM")(assertSaid[VacuumResult]("VACUUM"))
 
   test("DESCRIBE HEALTH")(assertSaid[HealthResult]("DESCRIBE HEALTH"))
 

@@ -7,6 +7,7 @@ import io.deltaupkeep.maintain.MaintainResult
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
+import io.deltaupkeep.plan.vacuum.VacuumResult
 
 import org.apache.spark.sql.{Encoders, Row}
 import org.apache.spark.sql.catalyst.expressions.Attribute
@@ -31,5 +32,6 @@ private[deltaupkeep] object ResultSchema {
   val checkpoint = new ResultSchema[CheckpointResult]
   val cleanup = new ResultSchema[CleanupResult]
   val health = new ResultSchema[HealthResult]
+  val vacuum = new ResultSchema[VacuumResult]
   val maintain = new ResultSchema[MaintainResult]
 }

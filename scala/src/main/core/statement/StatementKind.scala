@@ -54,7 +54,14 @@ private[deltaupkeep] object StatementKind {
 
   /** The kinds that Python can name. */
   private val all =
-    Seq(OptimizeStatement, CheckpointStatement, CleanupLogStatement, HealthStatement, MaintainStatement)
+    Seq(
+      OptimizeStatement,
+      CheckpointStatement,
+      CleanupLogStatement,
+      VacuumStatement,
+      HealthStatement,
+      MaintainStatement
+    )
 
   def named(name: String): StatementKind[_ <: Product] =
     all.find(_.name == name).getOrElse(

@@ -53,10 +53,14 @@ private[upkeep] final class AfterCommitMetrics(registry: MetricRegistry) {
   }
 }
 
-/** Files of logs that were deleted: by CLEANUP LOG, by MAINTAIN, and after commits. */
-private[upkeep] final class CleanupMetrics(registry: MetricRegistry) {
-  private val files = registry.counter("cleanup.filesDeleted")
-  private val bytes = registry.counter("cleanup.bytesDeleted")
+/**
+ * Files that were deleted.
+ *
+ * @param prefix `cleanup`: of logs, by CLEANUP LOG, by MAINTAIN, and after commits; `vacuum`: of tables
+ */
+private[upkeep] final class DeletionMetrics(registry: MetricRegistry, prefix: String) {
+  private val files = registry.counter(s"$prefix.filesDeleted")
+  private val bytes = registry.counter(s"$prefix.bytesDeleted")
 
   def deleted(some: Deletions): Unit = {
     files.inc(some.files)

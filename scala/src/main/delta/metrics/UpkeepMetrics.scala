@@ -32,7 +32,8 @@ private[upkeep] final class UpkeepMetrics(context: SparkContext) extends Source 
   val rewrite = new RewriteMetrics(metricRegistry)
   val checkpoint = new CheckpointMetrics(metricRegistry)
   val afterCommit = new AfterCommitMetrics(metricRegistry)
-  val cleanup = new CleanupMetrics(metricRegistry)
+  val cleanup = new DeletionMetrics(metricRegistry, "cleanup")
+  val vacuum = new DeletionMetrics(metricRegistry, "vacuum")
 
   private def statement(name: String): RunMetrics = {
     // CLEANUP LOG becomes cleanupLog.

@@ -25,6 +25,9 @@ private[upkeep] final class FileActions(schema: StructType) {
   /** The file's key. Its path may be spelled differently from the action's. */
   def key(row: InternalRow, path: UTF8String): UTF8String = of(row).key(row, path)
 
+  /** The storage type of its deletion vector, and the vector or where it is. */
+  def vector(row: InternalRow): Option[(UTF8String, UTF8String)] = of(row).vector(row)
+
   /**
    * Whether it is an expired tombstone.
    *
@@ -54,6 +57,8 @@ private[state] final class FileColumn(schema: StructType, name: String) {
     if (file.isNullAt(pathField)) throw new DamagedAction(new IllegalArgumentException(s"$name has no path"))
     file.getUTF8String(pathField)
   }
+
+  def vector(row: InternalRow): Option[(UTF8String, UTF8String)] = keys.vectorOf(action(row))
 
   /** The file's key, for a path in Delta's spelling. */
   def key(row: InternalRow, path: UTF8String): UTF8String = keys.of(action(row), path)

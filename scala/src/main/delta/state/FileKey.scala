@@ -25,11 +25,19 @@ private[state] final class FileKey(file: StructType) {
   private val place = vectorFields.fieldIndex("pathOrInlineDv")
   private val offset = vectorFields.fieldIndex("offset")
 
+  /** The storage type of its deletion vector, and the vector or where it is. */
+  def vectorOf(action: InternalRow): Option[(UTF8String, UTF8String)] =
+    descriptorOf(action).map(descriptor =>
+      descriptor.getUTF8String(storage) -> descriptor.getUTF8String(place)
+    )
+
+  private def descriptorOf(action: InternalRow): Option[InternalRow] =
+    Option.when(!action.isNullAt(vector))(action.getStruct(vector, vectorFields.size))
+      .filterNot(descriptor => descriptor.isNullAt(storage) || descriptor.isNullAt(place))
+
   /** @param path in Delta's spelling */
-  def of(action: InternalRow, path: UTF8String): UTF8String = {
-    val descriptor = if (action.isNullAt(vector)) null else action.getStruct(vector, vectorFields.size)
-    if (descriptor == null || descriptor.isNullAt(storage) || descriptor.isNullAt(place)) path
-    else {
+  def of(action: InternalRow, path: UTF8String): UTF8String =
+    descriptorOf(action).fold(path) { descriptor =>
       val at = if (descriptor.isNullAt(offset)) "" else s"@${descriptor.getInt(offset)}"
       UTF8String.concat(
         path,
@@ -39,7 +47,6 @@ private[state] final class FileKey(file: StructType) {
         UTF8String.fromString(at)
       )
     }
-  }
 }
 
 private[state] object FileKey {

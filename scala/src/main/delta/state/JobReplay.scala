@@ -22,9 +22,10 @@ private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot)
   /**
    * All actions that a checkpoint holds, with the columns of [[CheckpointSchema]].
    *
-   * @param parts number of partitions of the result; the Murmur3 hash of a path selects its partition
+   * @param parts     number of partitions of the result; the Murmur3 hash of a path selects its partition
+   * @param unexpired milliseconds since the epoch: older tombstones are left out
    */
-  def actions(parts: Int): DataFrame = {
+  def actions(parts: Int, unexpired: Long = snapshot.minFileRetentionTimestamp): DataFrame = {
     val sorted = everything
       .select(
         FileKey.path(coalesce(col("add.path"), col("remove.path")), canonical).as(Path) +: Detail +:
@@ -35,7 +36,6 @@ private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot)
       // Paths have long common prefixes. Comparing a number first settles most comparisons.
       .select(xxhash64(col(Path), col(DetailName)).as(Hash), col("*"))
       .sortWithinPartitions(col(Hash), col(Path), col(DetailName), col(Version).desc, col(Line).desc)
-    val unexpired = snapshot.minFileRetentionTimestamp
     sorted
       .where(FirstOfRun(col(Hash), col(Path), col(DetailName)))
       .where(col("remove.path").isNull || col("remove.deletionTimestamp") > unexpired)

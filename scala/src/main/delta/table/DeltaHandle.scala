@@ -73,6 +73,9 @@ final class DeltaHandle private (
   def retentionCheckEnabled: Boolean =
     session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RETENTION_CHECK_ENABLED)
 
+  /** Whether VACUUM takes no notice of a retention other than 0, as Delta since 4.1. */
+  def ignoresRetention: Boolean = DeltaApi.current.ignoresRetention(session)
+
   /**
    * Asks the file system for permission before the work, so that a denial costs nothing and leaves nothing
    * behind. Not every file system can answer: then the writes will tell.

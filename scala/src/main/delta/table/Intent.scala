@@ -19,4 +19,7 @@ object Intent {
 
   /** Deletes files of the log. */
   case object CleanLog extends Intent
+
+  /** Deletes data files. */
+  case object Vacuum extends Intent
 }

@@ -77,13 +77,16 @@ private[upkeep] object TableFeatures {
     def ofReading =
       Option.when(names.exists(isAdaptiveMetadata))(UpkeepErrors.adaptiveMetadata(statement, table))
     def ofWriting = {
-      val unknown = (names -- known).toSeq
+      // While a coordinator backfills commits, a look for the newest ones may miss some.
+      val unsafe =
+        if (intent == Intent.Vacuum) names.filter(_.startsWith("coordinatedCommits")) else Set.empty
+      val unknown = (names -- known ++ unsafe).toSeq
       if (intent == Intent.Read) None
       else if (unknown.nonEmpty) Some(UpkeepErrors.unsupportedFeature(statement, table, unknown, None))
       else ofDelta(statement, table, snapshot)
     }
     def ofMoving = {
-      val movesFiles = intent == Intent.Reorganize || intent == Intent.CleanLog
+      val movesFiles = Set[Intent](Intent.Reorganize, Intent.CleanLog, Intent.Vacuum)(intent)
       Option.when(movesFiles && isCatalogManaged(snapshot)) {
         UpkeepErrors.catalogManaged(statement, table, DeltaApi.current.catalogManagedRefusal(statement))
       }

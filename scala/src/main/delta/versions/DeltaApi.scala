@@ -86,6 +86,9 @@ private[upkeep] trait DeltaApi {
   /** Has a table's commit coordinator put its commits where all readers look. */
   def publishCommits(snapshot: Snapshot, catalogTable: Option[CatalogTable]): Unit
 
+  /** Whether VACUUM takes no notice of RETAIN, unless it is 0: the default since 4.1. */
+  def ignoresRetention(session: SparkSession): Boolean = false
+
   /** Whether VACUUM leaves a file or a directory alone because of its name. */
   def isHidden(metadata: Metadata, name: String): Boolean
 

@@ -35,10 +35,13 @@ object CleanupSettings {
       // Python has numbers that are none, such as nan.
       val milliseconds =
         Try(BigDecimal(hours) * HourMs).toOption.filter(_ >= 0).getOrElse(
-          throw UpkeepErrors.negativeRetention(hours)
+          throw UpkeepErrors.negativeRetention("CLEANUP LOG", hours)
         )
       if (milliseconds < table.logRetentionMs && !allowShorter)
         throw UpkeepErrors.retentionTooShort(
+          "CLEANUP LOG",
+          "the log",
+          "delta.logRetentionDuration",
           table.name,
           hours,
           (BigDecimal(table.logRetentionMs) / HourMs).toString

@@ -2,6 +2,7 @@ package io.deltaupkeep.sql.parser
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.plan.vacuum.VacuumSettings
 import io.deltaupkeep.sql.parser.UpkeepSqlBaseParser._
 import io.deltaupkeep.statement._
 
@@ -56,6 +57,16 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
       dryRun = context.dryRun() != null,
       options = options(context.optionList())
     ).on(target(context.target()))
+
+  override def visitVacuum(context: VacuumContext): LogicalPlan = {
+    val word = Option(context.FULL()).map(_ => "full").orElse(Option(context.LITE()).map(_ => "log"))
+    Statement(
+      VacuumStatement,
+      retain = Option(context.retain()).map(retain => Source.of(retain.number())),
+      dryRun = context.dryRun() != null,
+      options = word.map(VacuumSettings.ModeOption.name -> _).toSeq ++ options(context.optionList())
+    ).on(target(context.target()))
+  }
 
   override def visitDescribeHealth(context: DescribeHealthContext): LogicalPlan =
     Statement(HealthStatement).on(target(context.target()))

@@ -109,7 +109,7 @@ private[deltaupkeep] object UpkeepSqlParser {
       case all => all
     }
     statement match {
-      case (OPTIMIZE | CHECKPOINT | MAINTAIN) :: _ => true
+      case (OPTIMIZE | CHECKPOINT | MAINTAIN | VACUUM) :: _ => true
       case CLEANUP :: LOG :: _ => true
       case REORG :: TABLE :: _ => true
       case (DESC | DESCRIBE) :: HEALTH :: next :: _ => next != Token.EOF && next != DOT

@@ -1,0 +1,47 @@
+package io.deltaupkeep.plan.vacuum
+
+import java.nio.charset.StandardCharsets
+import java.util.Arrays
+
+import scala.collection.mutable
+
+import org.apache.spark.sql.catalyst.expressions.XXH64
+import org.apache.spark.unsafe.Platform
+
+/**
+ * Names of files, each as a hash of 8 bytes. Two names may have the same hash, with a chance of one to a million for
+ * tables of ten million files. Then a file that could be deleted is kept.
+ */
+final class NameSet private (sorted: Array[Long]) {
+
+  def contains(name: String): Boolean = Arrays.binarySearch(sorted, NameSet.hash(name)) >= 0
+
+  def size: Int = sorted.length
+}
+
+object NameSet {
+
+  def of(names: Iterator[String]): NameSet = ofHashes(names.map(hash).toArray)
+
+  def ofHashes(hashes: Array[Long]): NameSet = {
+    val sorted = hashes.clone
+    Arrays.sort(sorted)
+    new NameSet(sorted)
+  }
+
+  def hash(name: String): Long = {
+    val bytes = name.getBytes(StandardCharsets.UTF_8)
+    XXH64.hashUnsafeBytes(bytes, Platform.BYTE_ARRAY_OFFSET, bytes.length, 42L)
+  }
+
+  /** Takes names from several threads. */
+  final class Builder {
+    private val hashes = new mutable.ArrayBuilder.ofLong
+
+    def add(names: Iterable[String]): Unit = addHashes(names.map(hash))
+
+    def addHashes(some: Iterable[Long]): Unit = synchronized { hashes ++= some; () }
+
+    def result(): NameSet = synchronized(ofHashes(hashes.result()))
+  }
+}

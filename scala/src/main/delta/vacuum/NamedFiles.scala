@@ -1,0 +1,162 @@
+package org.apache.spark.sql.delta.upkeep.vacuum
+
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.{SideBySide, UnreadableInput, UpkeepErrors}
+import io.deltaupkeep.plan.vacuum.{NameSet, TableNames}
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.sql.{Encoders, Row}
+import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.delta.actions.{Action, RemoveFile}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointRows, DriverBytes, FilePaths}
+import org.apache.spark.sql.delta.upkeep.state.{
+  CommitParser,
+  CommitSplit,
+  DriverReplay,
+  FileActions,
+  JobReplay,
+  KeyedAction
+}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.functions.{coalesce, col}
+import org.apache.spark.sql.types.StructType
+
+/**
+ * Finds the names of all files that versions inside the retention need: those of the newest version, and those that
+ * were removed since the cutoff. The driver holds 8 bytes for each, and replays the log unless that is too large.
+ *
+ * @param cutoff milliseconds since the epoch
+ */
+private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cutoff: Long) {
+  import NamedFiles._
+
+  private val snapshot = handle.snapshot
+  private val session = handle.session
+  private val (kept, expired) = (new NameSet.Builder, new NameSet.Builder)
+  private val stores = ConcurrentHashMap.newKeySet[String]()
+
+  /**
+   * @param from the first commit that may have removed a file since the cutoff, if the state of the table no longer
+   *             has all of these tombstones
+   */
+  def find(from: Option[Long]): TableNames = {
+    if (DriverBytes.excess(session, "the log takes", logBytes).isEmpty) onDriver() else asJob()
+    from.foreach(keepRemovedSince)
+    stores.asScala.foreach(requireApart)
+    TableNames(kept.result(), expired.result())
+  }
+
+  /**
+   * One store may show the files of another under other paths. Then they would look as if nothing named them. Delta
+   * refuses it too.
+   */
+  private def requireApart(store: String): Unit =
+    if (!session.sessionState.conf.getConf(DeltaSQLConf.DELTA_VACUUM_RELATIVIZE_IGNORE_ERROR)) {
+      val root = snapshot.deltaLog.dataPath
+      try root.getFileSystem(handle.hadoopConf).makeQualified(new Path(store))
+      catch {
+        case _: IllegalArgumentException =>
+          throw UpkeepErrors.filesElsewhere(handle.name, store, root.toString)
+      }
+      ()
+    }
+
+  private def logBytes: Long =
+    snapshot.logSegment.deltas.map(_.getLen).sum + snapshot.checkpointProvider.effectiveCheckpointSizeInBytes()
+
+  private def onDriver(): Unit = {
+    val commits = new DriverReplay(handle, session, snapshot)
+    commits.all { () => action =>
+      if (action.file.nonEmpty) add(KeyedAction.Files, action.row)
+      None
+    }
+    val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+    SideBySide.map(CheckpointFiles.all(snapshot.checkpointProvider), "delta-upkeep-names", Threads) { file =>
+      session.withActive(UnreadableInput.naming(file.getPath.toString) {
+        val actions = if (CheckpointFiles.isJson(file)) KeyedAction.Files else InParquet
+        foreachRow(file) { row =>
+          if (actions.has(row)) {
+            val path = FilePaths.respelled(actions.path(row), canonical)
+            if (!commits.names(actions.key(row, path))) add(actions, row)
+          }
+        }
+      })
+    }
+    ()
+  }
+
+  private def add(actions: FileActions, row: InternalRow): Unit = {
+    // Delta keeps what was removed just then.
+    val set = if (actions.isExpired(row, cutoff - 1)) expired else kept
+    val path = actions.path(row).toString
+    val vector = actions.vector(row).map { case (storage, place) => storage.toString -> place.toString }
+    set.add(names.of(path, vector))
+    (names.store(path) ++ vector.flatMap { case (_, place) => names.store(place) }).foreach(stores.add)
+  }
+
+  private def foreachRow(file: FileStatus)(use: InternalRow => Unit): Unit =
+    if (CheckpointFiles.isJson(file)) {
+      val parser = new CommitParser(handle.hadoopConf, session.sessionState.conf)
+      CommitSplit.of(file).foreach(parser.foreach(_)(use))
+    } else checkpoint.in(file).foreach(use)
+
+  private lazy val checkpoint = new CheckpointRows(Columns, session, handle.hadoopConf)
+
+  private def asJob(): Unit = session.withActive {
+    val (names, cutoff) = (this.names, this.cutoff)
+    val tasks = math.max(1L, math.min(200L, logBytes / (8L << 20))).toInt
+    def either(field: String) = coalesce(col(s"add.$field"), col(s"remove.$field"))
+    val files = new JobReplay(session, snapshot).actions(tasks, unexpired = cutoff - 1)
+      .where(col("add.path").isNotNull || col("remove.path").isNotNull)
+      .select(
+        either("path").as("path"),
+        either("deletionVector.storageType"),
+        either("deletionVector.pathOrInlineDv").as("vector")
+      )
+    kept.addHashes(files.flatMap((row: Row) => hashesOf(names, row))(Encoders.scalaLong).collect())
+    for (column <- Seq("path", "vector")) {
+      // Few of them are absolute.
+      val absolute = files.where(col(column).contains(":")).select(column)
+      absolute.flatMap((row: Row) => names.store(row.getString(0)).toSeq)(Encoders.STRING).distinct().collect()
+        .foreach(stores.add)
+    }
+  }
+
+  private def keepRemovedSince(version: Long): Unit =
+    DeltaApi.current.changes(snapshot.deltaLog, version, handle.table.catalogTable)
+      .takeWhile { case (at, _) => at <= snapshot.version }
+      .flatMap { case (_, actions) => actions }
+      .foreach {
+        case remove: RemoveFile if remove.delTimestamp >= cutoff =>
+          kept.add(names.of(remove.path, FileNames.vectorOf(remove.deletionVector)))
+        case _ => ()
+      }
+}
+
+private object NamedFiles {
+  private val Threads = 4
+
+  private val Columns: StructType = StructType(Seq(
+    picked("add", "path", "deletionVector"),
+    picked("remove", "path", "deletionTimestamp", "deletionVector")
+  ))
+
+  private def picked(action: String, fields: String*) = {
+    val whole = Action.logSchema(action)
+    val all = whole.dataType.asInstanceOf[StructType]
+    whole.copy(dataType = StructType(fields.map(all(_))))
+  }
+
+  private val InParquet = new FileActions(Columns)
+
+  private def hashesOf(names: FileNames, row: Row): Seq[Long] = {
+    val vector = Option.when(!row.isNullAt(1) && !row.isNullAt(2))(row.getString(1) -> row.getString(2))
+    names.of(row.getString(0), vector).map(NameSet.hash)
+  }
+}

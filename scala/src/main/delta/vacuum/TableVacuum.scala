@@ -1,0 +1,176 @@
+package org.apache.spark.sql.delta.upkeep.vacuum
+
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.atomic.AtomicLong
+
+import scala.jdk.CollectionConverters._
+import scala.util.Using
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.log.{CommitTimes, ListedFiles, LogFileKind, LogListing}
+import io.deltaupkeep.plan.cleanup.Cutoff
+import io.deltaupkeep.plan.vacuum._
+import io.deltaupkeep.store.{Deletions, FileDeleter, TableListing}
+
+import org.apache.hadoop.fs.{FileStatus, Path}
+
+import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
+import org.apache.spark.sql.delta.upkeep.read.{DeltaLogReader, DriverBytes}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+
+/**
+ * One VACUUM: its plan, and its execution. The driver holds 8 bytes for each file of the table, and a few hundred for
+ * each that no version inside retention needs.
+ */
+final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
+  import TableVacuum._
+
+  private val snapshot = table.snapshot
+  private val root = snapshot.deltaLog.dataPath
+  private val fileSystem = root.getFileSystem(table.hadoopConf)
+  private val names = new FileNames(root)
+  private val now = table.now
+  // Delta's moves with the clock.
+  private val cutoff = settings.askedMs.fold(snapshot.minFileRetentionTimestamp)(now - _)
+  private val last = new LastVacuum(table)
+
+  private lazy val log: ListedFiles = LogListing.of(fileSystem, table.logPath)
+  private lazy val commits = CommitTimes.of(log.iterator)
+  private lazy val oldestCommit: Long = VacuumSource.oldestOf(commits).getOrElse(snapshot.version)
+
+  /** The newest version that is not newer than the cutoff: all its files are kept, and those of newer versions. */
+  private lazy val oldestVersion: Option[Long] = {
+    val ownTime = Option.when(table.facts.inCommitTimestamps)(new DeltaLogReader(table).inCommitTimestamp _)
+    Cutoff.commit(commits, cutoff, ownTime)
+  }
+
+  /** @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG` */
+  lazy val plan: VacuumPlan = {
+    val source =
+      VacuumSource.choose(settings.mode, KnownCommits(oldestCommit, last.version, oldestVersion))(tooMany).getOrElse {
+        throw UpkeepErrors.commitsCleanedUp(table.name, oldestCommit)
+      }
+    val needed = new NamedFiles(table, names, cutoff).find(removedSince)
+    val found = new FoundFiles(needed)
+    val inLog = new FilesInLog(table, names, commits, cutoff)
+    val directories = source match {
+      case VacuumSource(VacuumMode.Full, _, _) => list(found)
+      case VacuumSource(_, _, versions) =>
+        versions.foreach { case (first, until) => inLog.between(first, until).foreach(found.add) }
+        0L
+    }
+    val verdicts = VacuumPlan.limited(found.verdicts, settings)
+    val until = inLog.firstSkipped.map(_ - 1).orElse(oldestVersion)
+    VacuumPlan(cutoff, source, verdicts, found.named, directories, until)
+  }
+
+  def files(): Seq[VacuumResult] = plan.verdicts.map(VacuumResult.file(root.toString, _, now))
+
+  def planned(): VacuumResult = VacuumResult.planned(root.toString, plan, oldestVersion)
+
+  /** @throws io.deltaupkeep.UpkeepException `DATA_FILE_NOT_DELETED` */
+  def execute(): VacuumResult = {
+    val history = new VacuumHistory(table, settings.askedMs)
+    history.started(plan.deletions.size.toLong, plan.deletions.map(_.sizeInBytes).sum)
+    val (checked, deletions) =
+      try delete()
+      catch {
+        case thrown: Throwable =>
+          try history.failed()
+          catch { case NonFatal(e) => thrown.addSuppressed(e) }
+          throw thrown
+      }
+    history.completed(deletions.files, checked.directories)
+    checked.seenUntil.foreach(last.write)
+    VacuumResult.totals(root.toString, checked, deletions, oldestVersion)
+  }
+
+  /** Returns the plan without what commits named meanwhile, and what was deleted. */
+  private def delete(): (VacuumPlan, Deletions) =
+    Using.resource(
+      new FileDeleter[FoundFile](
+        fileSystem,
+        root,
+        table.name,
+        settings.threads,
+        file => new Path(root, new Path(null, null, file.path)),
+        _.sizeInBytes
+      )
+    ) { deleter =>
+      try {
+        val meanwhile = new NamedMeanwhile(table, names)
+        val (directories, files) = plan.deletions.partition(_.isDirectory)
+        // RESTORE may bring files back at any time: it looks for them first, and commits later.
+        val unnamed = files.iterator.grouped(FilesOfLook).flatMap { some =>
+          meanwhile.look()
+          some.filterNot(file => meanwhile.names(file.path))
+        }
+        val failed = deleter.delete(unnamed, MostFailures)
+        // Somebody may have written into a directory meanwhile: then it is left alone.
+        deleter.delete(directories.iterator, Int.MaxValue)
+        failed.headOption.foreach { first =>
+          throw UpkeepErrors.dataFileNotDeleted(
+            table.name,
+            first.file.path,
+            first.problem,
+            failed.size,
+            deleter.deleted.files,
+            first.thrown
+          )
+        }
+        (plan.without(meanwhile.names), deleter.deleted)
+      } finally UpkeepMetrics.of(table).vacuum.deleted(deleter.deleted)
+    }
+
+  private def list(found: FoundFiles): Long = {
+    def foundFile(status: FileStatus): Option[FoundFile] = names.below(status.getPath).map { name =>
+      FoundFile(name, if (status.isFile) status.getLen else 0, status.getModificationTime, status.isDirectory)
+    }
+    new TableListing(fileSystem, root, DeltaApi.current.isHidden(snapshot.metadata, _), settings.threads)
+      .foreach(foundFile(_).foreach(found.add), foundFile(_).foreach(found.add))
+  }
+
+  /** From which version on commits have tombstones that the state of the table may have dropped already. */
+  private def removedSince: Option[Long] =
+    if (settings.askedMs.forall(_ <= table.facts.deletedFileRetentionMs)) None
+    else
+      oldestVersion.filter(_ >= oldestCommit).orElse(Option.when(oldestCommit == 0)(0L)).orElse {
+        throw UpkeepErrors.retentionExceedsLog(table.name, oldestCommit)
+      }
+
+  private def tooMany(versions: (Long, Long)): Option[String] = {
+    val (first, until) = versions
+    val bytes = log.iterator.filter { file =>
+      file.kind match {
+        case LogFileKind.Commit(version) => version >= first && version <= until
+        case _ => false
+      }
+    }.map(_.sizeInBytes).sum
+    DriverBytes.excess(table.session, "the commits since the last VACUUM take", bytes)
+  }
+
+  /** Takes files from several threads, and keeps those that no version inside retention needs. */
+  private final class FoundFiles(needed: TableNames) {
+    private val unneeded = new ConcurrentLinkedQueue[VacuumVerdict]
+    private val needs = new AtomicLong
+
+    def add(file: FoundFile): Unit = VacuumPlan.reason(file, needed, cutoff) match {
+      case Some(reason) => unneeded.add(VacuumVerdict(file, reason)); ()
+      case None => needs.incrementAndGet(); ()
+    }
+
+    def named: Long = needs.get
+
+    def verdicts: IndexedSeq[VacuumVerdict] = unneeded.asScala.toVector.sortBy(_.file.path)
+  }
+}
+
+object TableVacuum {
+
+  /** More of them have one cause. */
+  private[vacuum] val MostFailures = 100
+
+  private[vacuum] val FilesOfLook = 5000
+}

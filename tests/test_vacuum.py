@@ -1,0 +1,322 @@
+"""VACUUM with options: the same files as Delta's, with reasons, by log and by listing."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import Row, SparkSession
+
+from conftest import DAY_SECONDS, Table, TableFactory
+from delta_upkeep.errors import condition_of
+from support.processes import DELTA
+from support.sessions import session_conf
+
+# Delta lists a directory in each of so many tasks.
+pytestmark = pytest.mark.usefixtures("few_tasks")
+
+NO_CHECK = {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}
+
+
+@pytest.fixture(scope="module")
+def few_tasks(spark: SparkSession) -> Iterator[None]:
+    with session_conf(spark, {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "2"}):
+        yield
+
+
+def aged(t: Table, days: float) -> Table:
+    """Make all commits, removals and files of a table older."""
+    for commit in t.log.glob("*.json"):
+        lines = [json.loads(line) for line in commit.read_text().splitlines()]
+        for line in lines:
+            if "remove" in line:
+                line["remove"]["deletionTimestamp"] -= int(days * DAY_SECONDS * 1000)
+        commit.write_text("\n".join(map(json.dumps, lines)) + "\n")
+        # Hadoop's checksum of the old text.
+        commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    then = time.time() - days * DAY_SECONDS
+    for path in [*t.path.rglob("*")]:
+        when = then + 60 * int(path.stem) if path.stem.isdigit() else then
+        os.utime(path, (when, when))
+    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    return t
+
+
+def names(t: Table) -> set[str]:
+    """The files of a table outside its log, without checksums of Hadoop's local file system."""
+    files = (path.relative_to(t.path) for path in t.path.rglob("*") if path.is_file())
+    return {str(file) for file in files if file.parts[0] != "_delta_log" and file.name[0] != "."}
+
+
+def path_of(t: Table, row: Row) -> str:
+    return row.path.removeprefix("file:").removeprefix(f"{t.path}/")
+
+
+def of_delta(t: Table, clause: str = "") -> set[str]:
+    """What Delta would delete, without directories."""
+    rows = t.spark.sql(f"VACUUM {t.sql_name} {clause} DRY RUN").collect()
+    return {path for path in (path_of(t, row) for row in rows) if (t.path / path).is_file()}
+
+
+def planned(
+    t: Table, clause: str = "", options: str = "mode = 'full'"
+) -> tuple[Row, dict[str, str]]:
+    """The totals, and the files that would be deleted with their reasons."""
+    *files, total = t.spark.sql(
+        f"VACUUM {t.sql_name} {clause} DRY RUN OPTIONS ({options})"
+    ).collect()
+    gone = {path_of(t, f): f.reason for f in files if (f.verdict, f.kind) == ("delete", "file")}
+    return total, gone
+
+
+def vacuum(t: Table, clause: str = "", options: str = "") -> Row:
+    (row,) = t.spark.sql(f"VACUUM {t.sql_name} {clause} OPTIONS ({options})").collect()
+    return row
+
+
+@pytest.fixture(scope="module")
+def lived_in_once(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("vacuum") / "lived-in"
+    live_in(Table(spark, path))
+    return path
+
+
+@pytest.fixture
+def lived_in(spark: SparkSession, lived_in_once: Path, tmp_path: Path) -> Table:
+    """All kinds of files: needed, removed, of vectors, of changes, orphans."""
+    return Table(spark, Path(shutil.copytree(lived_in_once, tmp_path / "lived-in")))
+
+
+def live_in(t: Table) -> None:
+    t.create({"delta.enableChangeDataFeed": "true", "delta.enableDeletionVectors": "true"})
+    t.append(1, 2, 3, 4, 5, 6)
+    t.spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 1")
+    t.spark.sql(f"UPDATE {t.sql_name} SET text = 'new' WHERE id IN (2, 3)")
+    t.spark.sql(f"OPTIMIZE {t.sql_name}")
+    t.spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 4")
+    for name in (
+        "orphan.parquet",
+        "p=1/part with space %20 & ü.parquet",
+        "p=7/.hidden.parquet",
+        "p=7/_temporary/x.parquet",
+        "_tmp/y.parquet",
+        "_p=8/z.parquet",
+        "metadata/v1.metadata.json",
+        "_change_data/cdc-orphan.parquet",
+        "_delta_index/i.bin",
+        "deep/er/file.txt",
+    ):
+        (t.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (t.path / name).write_text("nobody knows me")
+
+
+def test_the_same_files_as_delta(spark: SparkSession, lived_in: Table):
+    t = lived_in
+    time.sleep(0.01)
+    for clause, settings in {"": {}, "RETAIN 0 HOURS": NO_CHECK}.items():
+        with session_conf(spark, settings):
+            total, gone = planned(t, clause)
+            assert gone.keys() ^ of_delta(t, clause) == set()
+            assert (len(gone), total.dryRun) == (total.filesDeleted - empty_directories(t), True)
+    assert set(gone.values()) == {
+        "removed before the retention",
+        "named by no version inside retention",
+    }
+    assert "named by no version" in gone["p=1/part with space %20 & ü.parquet"]
+    expected = t.ids()
+    before = names(t)
+    with session_conf(spark, NO_CHECK):
+        row = vacuum(t, "RETAIN 0 HOURS", "mode = 'full'")
+        assert before - names(t) == gone.keys()
+        assert row.filesDeleted == total.filesDeleted
+        assert of_delta(t, "RETAIN 0 HOURS") == set()
+    spark.catalog.clearCache()
+    assert t.ids() == expected
+
+
+def empty_directories(t: Table) -> int:
+    found = (path for path in t.path.rglob("*") if path.is_dir() and not any(path.iterdir()))
+    return sum(not path.name.startswith("_") for path in found)
+
+
+def test_what_is_inside_the_retention_stays(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=30)
+    cut = t.version
+    t.append(10, 11)
+    spark.sql(f"OPTIMIZE {t.sql_name}")
+    t.spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 10")
+    (t.path / "young.parquet").write_text("being written")
+    expected = {version: t.ids(version) for version in range(cut, t.version + 1)}
+    total, gone = planned(t)
+    assert gone.keys() ^ of_delta(t) == set()
+    assert "orphan.parquet" in gone and "young.parquet" not in gone
+    assert total.oldestTimeTravelVersion == cut
+    young = [r for r in total.reasons if r.reason.startswith("younger than the retention")]
+    assert [r.files for r in young] == [1]
+    row = vacuum(t, options="mode = 'full'")
+    assert (row.oldestTimeTravelVersion, row.mode) == (cut, "full")
+    assert {version: t.ids(version) for version in expected} == expected
+    changes = spark.read.format("delta").option("readChangeFeed", "true")
+    assert changes.option("startingVersion", cut + 1).load(str(t.path)).count() > 0
+
+
+def test_by_log_nothing_is_listed(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=30)
+    by_listing = {name for name, why in planned(t)[1].items() if why.startswith("removed")}
+    _, gone = planned(t, options="mode = 'log'")
+    assert by_listing <= gone.keys()
+    assert "orphan.parquet" not in gone
+    # Old files of the change data feed are named by commits alone.
+    assert all(name.startswith("_change_data/") for name in gone.keys() - by_listing)
+    row = vacuum(t)
+    assert (row.mode, row.filesDeleted) == ("log", len(gone))
+    assert row.message.startswith("reads the commits of versions 0 to ")
+    assert not gone.keys() & names(t)
+    assert "orphan.parquet" in names(t)
+    again = vacuum(t)
+    assert (again.mode, again.filesDeleted) == ("log", 0)
+    assert again.message.startswith("no commit has expired since the last VACUUM")
+    assert t.ids() == [2, 3, 5, 6]
+
+
+def test_commits_that_are_gone_are_made_up_for_by_listing(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=60)
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    then = time.time() - 50 * DAY_SECONDS
+    for file in t.log.glob(f"{t.version:020}.*"):
+        os.utime(file, (then, then))
+    assert spark.sql(f"CLEANUP LOG {t.sql_name}").first().filesDeleted > 0
+    with pytest.raises(AnalysisException) as caught:
+        vacuum(t, options="mode = 'log'")
+    assert condition_of(caught.value) == "DELTA_UPKEEP.COMMITS_CLEANED_UP"
+    row = vacuum(t)
+    assert row.mode == "full"
+    assert re.match(
+        r"lists all directories, because commits before version \d+ are gone", row.message
+    )
+    assert vacuum(t).mode == "log"
+    assert t.ids() == [2, 3, 5, 6]
+
+
+def test_limits_take_the_oldest_first(spark: SparkSession, table: TableFactory):
+    t = aged(table(1), days=30)
+    for i in range(4):
+        file = t.path / f"orphan{i}"
+        file.write_text("x" * 10)
+        when = time.time() - (20 - i) * DAY_SECONDS
+        os.utime(file, (when, when))
+    assert planned(t, options="mode = 'full', maxFiles = 2")[1].keys() == {"orphan0", "orphan1"}
+    assert planned(t, options="mode = 'full', maxBytes = 35")[1].keys() == {
+        "orphan0",
+        "orphan1",
+        "orphan2",
+    }
+    row = vacuum(t, options="mode = 'full', maxFiles = 3")
+    assert (row.filesDeleted, row.bytesDeleted) == (3, 30)
+    left = [r for r in row.reasons if r.reason.startswith("left to a later run")]
+    assert [(r.files, r.bytes) for r in left] == [(1, 10)]
+    assert not (t.log / "_last_vacuum_info").exists()
+    assert vacuum(t, options="mode = 'full'").filesDeleted == 1
+    assert (t.log / "_last_vacuum_info").exists()
+
+
+def test_limits_by_log_go_on_where_they_stopped(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=30)
+    everything = planned(t, options="mode = 'log'")[1].keys()
+    left = set(everything)
+    for _ in range(len(everything)):
+        gone = planned(t, options="mode = 'log', maxFiles = 4")[1].keys()
+        assert vacuum(t, options="mode = 'log', maxFiles = 4").filesDeleted == len(gone & left)
+        left -= gone
+        if not left:
+            break
+    assert left == set()
+    assert t.ids() == [2, 3, 5, 6]
+
+
+def test_files_of_another_store_are_not_guessed_at(spark: SparkSession, table: TableFactory):
+    t = aged(table(1, 2), days=30)
+    newest = t.log / f"{t.version:020}.json"
+    lines = [json.loads(line) for line in newest.read_text().splitlines()]
+    for line in lines:
+        if "add" in line:
+            line["add"]["path"] = f"elsewhere://bucket{t.path}/{line['add']['path']}"
+    newest.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    newest.with_name(f".{newest.name}.crc").unlink(missing_ok=True)
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    before = names(t)
+    for size in ("256m", "0"):
+        with session_conf(spark, {"spark.deltaUpkeep.driverBytes": size}):
+            with pytest.raises(AnalysisException) as caught:
+                vacuum(t, options="mode = 'full'")
+            assert condition_of(caught.value) == "DELTA_UPKEEP.FILES_ELSEWHERE"
+            ignore = {"spark.databricks.delta.vacuum.relativize.ignoreError": "true"}
+            with session_conf(spark, ignore):
+                # Its name is that of a file here, which is kept.
+                assert vacuum(t, options="mode = 'full'").filesDeleted == 0
+    assert names(t) == before
+
+
+def test_a_job_finds_the_same(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=30)
+    t.append(7)
+    expected = planned(t)[1]
+    with session_conf(spark, {"spark.deltaUpkeep.driverBytes": "0"}):
+        assert planned(t)[1].keys() == expected.keys()
+
+
+def entries(t: Table) -> list[tuple[str, dict[str, str], dict[str, Any]]]:
+    rows = t.spark.sql(f"DESCRIBE HISTORY {t.sql_name}").orderBy("version").collect()
+    found = [row for row in rows if row.operation.startswith("VACUUM")]
+    return [(row.operation, row.operationParameters, row.operationMetrics) for row in found]
+
+
+def test_the_history_is_as_of_delta(spark: SparkSession, table: TableFactory):
+    ours, deltas = (aged(table(1, 2), days=30) for _ in range(2))
+    for t in (ours, deltas):
+        orphan = t.path / "p=0/orphan"
+        orphan.write_text("x" * 10)
+        os.utime(orphan, (1, 1))
+    spark.sql(f"VACUUM {deltas.sql_name}")
+    vacuum(ours, options="mode = 'full'")
+    assert entries(ours) == entries(deltas)
+    assert len(entries(ours)) == 2
+
+
+def test_retentions_are_checked(spark: SparkSession, table: TableFactory):
+    t = table(1)
+    before = t.all_files()
+    for clause, condition in {
+        "RETAIN -1 HOURS": "NEGATIVE_RETENTION",
+        "RETAIN 0 HOURS": "RETENTION_TOO_SHORT",
+    }.items():
+        with pytest.raises(AnalysisException) as caught:
+            vacuum(t, clause)
+        assert condition_of(caught.value) == f"DELTA_UPKEEP.{condition}"
+        assert "VACUUM" in str(caught.value)
+    if DELTA >= (4, 1):
+        assert vacuum(t, "RETAIN 1 HOURS").filesDeleted == 0, "Delta ignores it too"
+    else:
+        with pytest.raises(AnalysisException, match="RETENTION_TOO_SHORT"):
+            vacuum(t, "RETAIN 1 HOURS")
+        assert t.all_files() == before
+
+
+def test_without_options_it_is_deltas(spark: SparkSession, table: TableFactory):
+    t = table(1)
+    assert spark.sql(f"VACUUM {t.sql_name}").columns == ["path"]
+    with pytest.raises(PySparkException):
+        spark.sql(f"VACUUM {t.sql_name} OPTION (mode = 'full')")
+    plan = spark.sql(f"EXPLAIN VACUUM {t.sql_name} OPTIONS (mode = 'full')").first()[0]
+    assert "lists all directories, because mode is full" in plan
+    spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('deltaUpkeep.enabled' = 'false')")
+    with pytest.raises(AnalysisException, match="SWITCHED_OFF"):
+        vacuum(t)
