@@ -62,8 +62,10 @@ final class Options(statement: String, pairs: Seq[(String, String)], known: Seq[
 
   def get[T](entry: OptionEntry[T]): Option[T] =
     values.get(entry.name.toLowerCase(Locale.ROOT)).map { text =>
-      entry.read(text.trim).getOrElse {
-        throw UpkeepErrors.invalidOption(statement, entry.name, text, entry.expected)
-      }
+      entry.read(text.trim).getOrElse(throw invalid(entry, text))
     }
+
+  /** For a value that is refused because of other options. */
+  def invalid(entry: OptionEntry[_], text: String): UpkeepException =
+    UpkeepErrors.invalidOption(statement, entry.name, text, entry.expected)
 }

@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.plan.compact.{
   ClusteringFileStats,
+  CodecFindings,
   DataFile,
   InputCubes,
   Layout,
@@ -14,6 +15,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations.Operation
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
+import org.apache.spark.sql.delta.upkeep.splice.SpliceEligibility
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
@@ -26,10 +28,18 @@ private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.C
   override protected lazy val strategy: OptimizeTableStrategy = strategyOf(Nil, layout.full)
 
   /** Delta chooses the files that are ordered together. */
-  override def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan = {
+  override def plan(
+      selected: SelectedFiles,
+      settings: OptimizeSettings,
+      codecs: CodecFindings
+  ): OptimizePlan = {
     val prepared = strategy.prepareFilesPerPartition(selected.adds.toSeq).map(selected.dataFile)
-    OptimizePlanner.cluster(selected.files, groupsUpTo(prepared, strategy.maxBinSize), settings, layout)
+    val groups = groupsUpTo(prepared, strategy.maxBinSize)
+    val needsRows = SpliceEligibility.rowsReason(table.session, table.snapshot)
+    OptimizePlanner.cluster(selected.files, groups, settings, layout, needsRows, codecs)
   }
+
+  override def recompresses: Boolean = true
 
   /** Groups neighbours up to a size, in the given order: Z-cubes must stay together. */
   private def groupsUpTo(files: Seq[DataFile], maxBytes: Long): Seq[Seq[DataFile]] =

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.{UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.{OptionEntry, UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.parquet.encoding.Compression
 import io.deltaupkeep.plan.compact.OptimizeSettings
 
 import org.apache.spark.network.util.JavaUtils
@@ -8,7 +9,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** The defaults of OPTIMIZE: the table's property, then the session's settings. */
+/** The defaults of OPTIMIZE: the table's properties, then the session's settings. */
 object OptimizeDefaults {
 
   private val TargetFileSizeProperty = "delta.targetFileSize"
@@ -18,14 +19,27 @@ object OptimizeDefaults {
 
   def of(table: DeltaHandle): OptimizeSettings = {
     val settings = ofSession(table.session)
-    val property = table.snapshot.metadata.configuration.get(TargetFileSizeProperty)
-    property.fold(settings)(text => settings.copy(targetFileSize = targetOf(TargetFileSizeProperty, text)))
+    val properties = table.snapshot.metadata.configuration
+    settings.copy(
+      targetFileSize = properties
+        .get(TargetFileSizeProperty)
+        .fold(settings.targetFileSize)(targetOf(TargetFileSizeProperty, _)),
+      compression = compressionOf(table)
+    )
   }
 
-  private def targetOf(source: String, text: String): Long = {
-    val entry = OptimizeSettings.TargetFileSize
-    entry.read(text).getOrElse(throw UpkeepErrors.invalidOption("OPTIMIZE", source, text, entry.expected))
+  /** What the table's property asks for, if it is set. */
+  def compressionOf(table: DeltaHandle): Option[Compression] = {
+    val property = OptimizeSettings.CodecProperty
+    val asked = table.snapshot.metadata.configuration.get(property.name)
+    asked.map(text => Compression(read(property.name, text, property)))
   }
+
+  private def targetOf(source: String, text: String): Long =
+    read(source, text, OptimizeSettings.TargetFileSize)
+
+  private def read[T](source: String, text: String, as: OptionEntry[T]): T =
+    as.read(text.trim).getOrElse(throw UpkeepErrors.invalidOption("OPTIMIZE", source, text, as.expected))
 
   def ofSession(session: SparkSession): OptimizeSettings = {
     val conf = session.sessionState.conf

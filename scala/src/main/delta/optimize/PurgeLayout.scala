@@ -1,29 +1,27 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.plan.compact.{Layout, OptimizePlan, OptimizePlanner, OptimizeSettings}
+import io.deltaupkeep.plan.compact.{CodecFindings, Layout, OptimizePlan, OptimizePlanner, OptimizeSettings}
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations
-import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.upkeep.versions.{FilesToPurge, NewFile}
+import org.apache.spark.sql.delta.upkeep.versions.FilesToPurge
 
 /** REORG TABLE ... APPLY (PURGE). */
 private[optimize] final class PurgeLayout(table: DeltaHandle, layout: Layout.Purge) extends KeptOrder(table) {
 
-  override def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan = {
+  override def plan(
+      selected: SelectedFiles,
+      settings: OptimizeSettings,
+      codecs: CodecFindings
+  ): OptimizePlan = {
     val chosen = FilesToPurge.of(table.session, table.snapshot, selected.adds.toSeq).map(selected.ids.idOf)
     OptimizePlanner.purge(selected.files, chosen.toSet, settings, layout, needsRows)
   }
 
   override def operation(predicate: Seq[Expression], isAuto: Boolean): DeltaOperations.Operation =
     DeltaOperations.Reorg(predicate)
-
-  /** A file that is rewritten by itself keeps its place in the table's clustering. */
-  override def inPlaceOf(input: AddFile, add: AddFile): AddFile =
-    if (!layout.oneByOne) add
-    else NewFile.changed(add)(tags = input.tags, clusteringProvider = input.clusteringProvider)
 
   /** No hidden rows may be left, neither in these files nor in new ones. */
   override def mayStay: Boolean = false

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.plan.compact.{InputCubes, Layout, OptimizePlan, OptimizeSettings, Tier}
+import io.deltaupkeep.plan.compact.{CodecFindings, InputCubes, Layout, OptimizePlan, OptimizeSettings, Tier}
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -17,7 +17,11 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 /** Everything that differs between layouts: the plan, new files, and what the history and the result say. */
 private[upkeep] trait TableLayout extends RewriteLayout {
 
-  def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan
+  /** @param codecs of files that would not be rewritten otherwise */
+  def plan(selected: SelectedFiles, settings: OptimizeSettings, codecs: CodecFindings): OptimizePlan
+
+  /** Whether files with another codec than was asked for are rewritten, even if the layout leaves them alone. */
+  def recompresses: Boolean = false
 
   /** What the history shows. */
   def operation(predicate: Seq[Expression], isAuto: Boolean): Operation

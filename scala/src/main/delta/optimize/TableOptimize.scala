@@ -1,8 +1,10 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.{Options, UpkeepErrors}
+import io.deltaupkeep.{CountText, Options, UpkeepErrors}
 import io.deltaupkeep.log.ReplayPlace
+import io.deltaupkeep.parquet.encoding.Compression
 import io.deltaupkeep.plan.compact.{
+  CodecFindings,
   CommitOutcome,
   Layout,
   LayoutChoice,
@@ -16,7 +18,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
 import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.rewrite.BinWriter
-import org.apache.spark.sql.delta.upkeep.splice.BinSplicer
+import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, CodecScan}
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
@@ -41,12 +43,27 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   val selected: SelectedFiles = new SelectedFiles(table, predicate)
 
   /**
+   * The plan by the log alone.
+   *
    * @throws io.deltaupkeep.UpkeepException if Delta has no statistics or no order for a column of ZORDER BY
    */
-  lazy val plan: OptimizePlan = layout.plan(selected, settings)
+  lazy val planByLog: OptimizePlan = layout.plan(selected, settings, CodecFindings.none)
+
+  /** The codec for which the footers of the other files are read. */
+  private val otherCodecThan: Option[Compression] =
+    settings.compression.filter(_ => layout.recompresses && !request.isAuto)
+
+  /** The plan with the files that have another codec than was asked for. */
+  lazy val plan: OptimizePlan = otherCodecThan.fold(planByLog) { asked =>
+    val findings = new CodecScan(table).findings(planByLog.notPlanned(selected.files), asked.codec)
+    layout.plan(selected, settings, findings)
+  }
 
   /** What it would do, in words. */
-  def describe: Seq[String] = plan.describe ++ (selected.replay match {
+  def describe: Seq[String] = planByLog.describe ++ otherCodecThan.map { asked =>
+    val others = CountText.of(planByLog.notPlanned(selected.files).size, "other file")
+    s"of $others, those with another codec than ${asked.text} are compressed again; DRY RUN finds them by their footers"
+  } ++ (selected.replay match {
     case ReplayPlace.OnDriver => None
     case job: ReplayPlace.AsJob => Some(s"the files are found ${job.reason}")
   })
@@ -67,7 +84,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
         table.requireWritableLog(statement)
         run(plan, TableOptimize.MaxReplans)
       }
-    metrics.left.inc(outcome.left.size.toLong)
+    metrics.left.inc((plan.left.size + outcome.left.size).toLong)
     OptimizeResult.executed(
       scope,
       plan,

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.plan.compact.{Layout, OptimizePlan, OptimizePlanner, OptimizeSettings}
+import io.deltaupkeep.plan.compact.{CodecFindings, Layout, OptimizePlan, OptimizePlanner, OptimizeSettings}
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -16,7 +16,11 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
 
   override protected lazy val strategy: OptimizeTableStrategy = strategyOf(layout.columns, full = false)
 
-  override def plan(selected: SelectedFiles, settings: OptimizeSettings): OptimizePlan = {
+  override def plan(
+      selected: SelectedFiles,
+      settings: OptimizeSettings,
+      codecs: CodecFindings
+  ): OptimizePlan = {
     checkColumns()
     OptimizePlanner.zOrder(selected.files, settings, layout.columns)
   }

@@ -12,9 +12,6 @@ private[upkeep] trait RewriteLayout {
   /** Tags the new files of a bin that were written row by row. Called once per bin. */
   def marked(targetFileSize: Long): AddFile => AddFile
 
-  /** A new file that was made from others, one of which is `input`. */
-  def inPlaceOf(input: AddFile, add: AddFile): AddFile = add
-
   /** Whether files that Spark cannot read may stay as they are. */
   def mayStay: Boolean = true
 

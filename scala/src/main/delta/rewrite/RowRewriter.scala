@@ -13,7 +13,7 @@ import org.apache.spark.sql.delta.upkeep.versions.NewFile
  */
 private[upkeep] final class RowRewriter(handle: DeltaHandle, layout: RewriteLayout, plan: OptimizePlan) {
   private val transaction = new RowTransaction(handle)
-  private val stored = new StoredRows(transaction.snapshot, handle.session)
+  private val stored = new StoredRows(transaction.snapshot, handle.session, plan.compression)
   private val mergedStats = {
     val metadata = handle.snapshot.metadata
     new MergedStats(PhysicalSchema.of(metadata.dataSchema, metadata))

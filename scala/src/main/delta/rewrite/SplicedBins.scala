@@ -68,7 +68,7 @@ private[rewrite] final class SplicedBins(
     }
     WrittenBin(
       RewrittenBin(bin, adds.map(_.size), Some(BinSplicer.rowGroupsOf(done)), work.toSeq),
-      adds.map(layout.inPlaceOf(input, _)),
+      adds.map(InPlace.of(bin, input, _)),
       Some(done.placed)
     )
   }

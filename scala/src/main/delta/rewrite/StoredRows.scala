@@ -2,6 +2,8 @@ package org.apache.spark.sql.delta.upkeep.rewrite
 
 import scala.collection.immutable.BitSet
 
+import io.deltaupkeep.parquet.encoding.Compression
+
 import org.apache.spark.sql.{DataFrame, SparkSession}
 import org.apache.spark.sql.catalyst.FileSourceOptions
 import org.apache.spark.sql.catalyst.expressions.{Alias, Literal, NamedExpression}
@@ -18,12 +20,22 @@ import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
 /**
  * The rows of data files as Delta reads them: without deleted rows, with row ids where the table tracks them. A
  * separate session makes Spark read exactly what the files hold, and write it without loss.
+ *
+ * @param compression of files that the rows are written to; None for the session's
  */
-private[upkeep] final class StoredRows(snapshot: Snapshot, session: SparkSession) {
+private[upkeep] final class StoredRows(
+    snapshot: Snapshot,
+    session: SparkSession,
+    compression: Option[Compression] = None
+) {
   import StoredRows._
 
   private lazy val own = SessionCopy.of(session) { conf =>
     Settings.foreach { case (key, value) => conf.setConfString(key, value) }
+    compression.foreach { asked =>
+      conf.setConf(SQLConf.PARQUET_COMPRESSION, asked.codecName)
+      asked.hadoopSettings.foreach { case (key, value) => conf.setConfString(key, value) }
+    }
     // Otherwise every value of a file without ids would be read as null.
     if (snapshot.metadata.columnMappingMode == IdMapping)
       conf.setConf(SQLConf.IGNORE_MISSING_PARQUET_FIELD_ID, false)

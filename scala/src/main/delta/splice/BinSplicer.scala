@@ -28,13 +28,14 @@ private[upkeep] final class BinSplicer(
     actionOf: DataFile => AddFile
 ) {
 
-  private[upkeep] val rewriter = new TableSplice(handle.session, handle.snapshot, plan.targetFileSize)
+  private[upkeep] val rewriter =
+    new TableSplice(handle.session, handle.snapshot, plan.targetFileSize, plan.compression)
 
   /** The bins to splice, and the others. */
   val (needRows, bins) = plan.bins.partition(_.tier.isInstanceOf[Tier.Rows])
 
   val tasks: Seq[SpliceTask] = bins.zipWithIndex.map { case (bin, index) =>
-    val split = BinSplit(bin.files.map(RewriteNeed.of(_, plan)).toIndexedSeq)
+    val split = BinSplit(bin.files.map(RewriteNeed.of(_, bin, plan)).toIndexedSeq)
     rewriter.task(index, bin.files.map(actionOf), split)
   }
 
@@ -46,11 +47,11 @@ private[upkeep] final class BinSplicer(
     val bin = bins(result.index)
     val parts = tasks(result.index).split.parts(result.refused)
     def part(positions: Seq[Int], tier: => Tier) =
-      Option.when(positions.nonEmpty)(Bin(positions.map(bin.files), tier))
+      Option.when(positions.nonEmpty)(bin.copy(files = positions.map(bin.files), tier = tier))
     // The reason of a refused file: others may only come along.
-    def rows(positions: Seq[Int]) = BinSplicer.tierOf(positions.flatMap(result.refused.get(_)).head)
+    def rows(positions: Seq[Int]) = BinSplicer.tierOf(bin, positions.flatMap(result.refused.get(_)).head)
     BinParts(
-      result.done.flatMap(done => part(parts.spliced, BinSplicer.tierOf(done)).map(_ -> done)),
+      result.done.flatMap(done => part(parts.spliced, BinSplicer.tierOf(bin, done)).map(_ -> done)),
       part(parts.byRows, rows(parts.byRows)),
       part(parts.left, rows(parts.left))
     )
@@ -64,7 +65,7 @@ private[upkeep] final class BinSplicer(
     }
     val tiered = plan.copy(
       bins = plan.bins.flatMap(bin => split.get(bin).fold(Seq(bin))(_.rewritten)),
-      left = split.values.flatMap(_.left).toSeq
+      left = plan.left ++ split.values.flatMap(_.left)
     )
     (tiered, counts.toMap)
   }
@@ -95,12 +96,21 @@ private[upkeep] object BinSplicer {
   def rowGroupsOf(done: SpliceOutcome.Done): RowGroupCounts =
     RowGroupCounts(done.rowGroupsBefore.toLong, done.rowGroupsAfter.toLong)
 
-  def tierOf(refusal: Refusal): Tier.Rows =
-    Tier.Rows(refusal.reason, if (refusal.isMalformed) RowsCause.Malformed else RowsCause.File)
+  private def tierOf(bin: Bin, refusal: Refusal): Tier.Rows = Tier.Rows(
+    forItsCodec(bin, refusal.reason),
+    if (refusal.isMalformed) RowsCause.Malformed else RowsCause.File
+  )
 
-  def tierOf(done: SpliceOutcome.Done): Tier = done.tier match {
+  private def tierOf(bin: Bin, done: SpliceOutcome.Done): Tier = done.tier match {
     case ChunkTier.Copy => Tier.Copy(done.reason)
-    case ChunkTier.Splice => Tier.Splice(done.reason)
-    case ChunkTier.Transcode => Tier.Transcode(done.reason)
+    case ChunkTier.Recompress => Tier.Recompress(done.reason)
+    case ChunkTier.Splice => Tier.Splice(forItsCodec(bin, done.reason))
+    case ChunkTier.Transcode => Tier.Transcode(forItsCodec(bin, done.reason))
+  }
+
+  /** Why another tier is needed, after why a file is rewritten at all. */
+  private def forItsCodec(bin: Bin, reason: String): String = bin.tier match {
+    case Tier.Recompress(why) => s"$why; $reason"
+    case _ => reason
   }
 }

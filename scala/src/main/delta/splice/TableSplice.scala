@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.parquet.encoding.Compression
 import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
 import io.deltaupkeep.parquet.plan.{ColumnName, LackingFields, SpliceSettings}
@@ -29,16 +30,25 @@ import org.apache.spark.sql.types.{DateType, StructField, StructType, TimestampT
 /**
  * Splices bins of a Delta table: decides where the new file goes, and makes the action that adds it.
  *
- * @param target target size of new files in bytes, which is stored in their tag
+ * @param target      target size of new files in bytes, which is stored in their tag
+ * @param compression of new files, and of pages with another codec; None to compress new pages as Spark would
  */
-private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapshot, target: Long) {
+private[upkeep] final class TableSplice(
+    session: SparkSession,
+    snapshot: Snapshot,
+    target: Long,
+    compression: Option[Compression]
+) {
 
   private val root = snapshot.deltaLog.dataPath
   private val metadata = snapshot.metadata
   private val sqlConf = session.sessionState.conf
   private val timeZone = sqlConf.sessionLocalTimeZone
   private val hadoopConf =
-    session.sessionState.newHadoopConfWithOptions(metadata.configuration ++ snapshot.deltaLog.options)
+    session.sessionState.newHadoopConfWithOptions(
+      metadata.configuration ++ snapshot.deltaLog.options ++
+        compression.fold(Map.empty[String, String])(_.hadoopSettings)
+    )
   private val dataSchema: StructType = physicalSchema(snapshot.dataSchema)
   private val tracked = new TrackedRows(snapshot)
   private val partitions = new Partitions(metadata)
@@ -195,9 +205,7 @@ private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapsho
       heldFileBytes = math.min(inFlight / 8, 64L << 20),
       fetches = sqlConf.getConf(UpkeepConf.OptimizeFetches),
       threads = threadsPerBin(bins),
-      codec = CompressionCodecName.valueOf(
-        new ParquetOptions(Map.empty[String, String], sqlConf).compressionCodecClassName
-      ),
+      codec = compression.fold(codecOfSession)(_.codec),
       layout = PageLayout.of(hadoopConf),
       bloomFilterBytes = hadoopConf.getInt(
         ParquetOutputFormat.BLOOM_FILTER_MAX_BYTES,
@@ -213,9 +221,14 @@ private[upkeep] final class TableSplice(session: SparkSession, snapshot: Snapsho
           ColumnName(field.name)
         ).toSet,
         readsNullStructs
-      )
+      ),
+      recompresses = compression.nonEmpty
     )
   }
+
+  private def codecOfSession: CompressionCodecName = CompressionCodecName.valueOf(
+    new ParquetOptions(Map.empty[String, String], sqlConf).compressionCodecClassName
+  )
 
   /** Before 4.1 Spark always did; since then there is a setting for it. */
   private def readsNullStructs: Boolean = {

@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.encoding
 
 import java.io.{ByteArrayOutputStream, IOException}
+import java.util.zip.{Deflater, GZIPOutputStream}
 
 import io.deltaupkeep.parquet.bytes.{MalformedPage, MissingCodec}
 
@@ -15,8 +16,8 @@ import org.xerial.snappy.Snappy
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Compresses and decompresses pages from array to array. Snappy and Zstandard call their libraries directly, and so
- * does LZ4 decompression; all else goes through parquet-java's streams. Not thread-safe.
+ * Compresses and decompresses pages from array to array. Snappy and Zstandard call their libraries directly, and so do
+ * gzip compression and LZ4 decompression; all else goes through parquet-java's streams. Not thread-safe.
  */
 private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseable {
 
@@ -29,6 +30,7 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
     )
     new ZstdCompressCtx().setLevel(level)
   }
+  private lazy val gzipLevel = Compression.gzipLevel(conf).getOrElse(Deflater.DEFAULT_COMPRESSION)
   private var zstdUsed = false
   private var factoryUsed = false
   private var compressed = new Array[Byte](PageCodec.InitialBuffer)
@@ -99,6 +101,13 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
       ensure(Math.toIntExact(Zstd.compressBound(count.toLong)))
       val length = zstd.compressByteArray(compressed, 0, compressed.length, in, 0, count)
       java.util.Arrays.copyOf(compressed, length)
+    case CompressionCodecName.GZIP =>
+      // Hadoop's compressors are pooled, and keep the level that they were made with.
+      val out = new ByteArrayOutputStream(count / 2 + 1)
+      val stream = new GZIPOutputStream(out) { `def`.setLevel(gzipLevel) }
+      stream.write(in, 0, count)
+      stream.close()
+      out.toByteArray
     case other =>
       factoryUsed = true
       val out = new ByteArrayOutputStream(count / 2 + 1)

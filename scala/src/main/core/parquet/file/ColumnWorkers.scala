@@ -16,9 +16,15 @@ import io.deltaupkeep.parquet.chunk.{
 }
 import io.deltaupkeep.parquet.encoding.PageCodec
 import io.deltaupkeep.parquet.footer.RowGroup
-import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
+import io.deltaupkeep.parquet.merge.{
+  ChunkRecompressor,
+  ChunkSplicer,
+  ReadyChunk,
+  RecompressedChunk,
+  SplicedChunk
+}
 import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, RowGroupTooLarge}
-import io.deltaupkeep.parquet.plan.{ChunkPart, ColumnSource, PlannedChunk, SpliceSettings}
+import io.deltaupkeep.parquet.plan.{ChunkPart, ChunkTier, ColumnSource, PlannedChunk, SpliceSettings}
 
 import org.apache.parquet.column.ColumnDescriptor
 
@@ -53,7 +59,10 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
         val share = memory.share()
         try {
           scratch.begin(share)
-          val chunk = splice(planned, scratch, held)
+          val chunk = planned.tier match {
+            case ChunkTier.Recompress => recompress(planned, scratch, held)
+            case _ => splice(planned, scratch, held)
+          }
           Done(chunk, System.nanoTime() - started)
         } finally {
           giveBack(scratch)
@@ -66,6 +75,23 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   private def giveBack(scratch: ChunkScratch): Unit =
     if (scratch.heldBytes <= settings.heldScratchBytes / settings.threads) { idle.add(scratch); () }
     else scratch.codec.close()
+
+  private def recompress(planned: PlannedChunk, scratch: ChunkScratch, held: HeldPages): RecompressedChunk = {
+    val group = planned.parts.head.rowGroup
+    planned.parts.head.source match {
+      case ColumnSource.Present(index, _, _, _) =>
+        UnreadableInput.naming(group.file.name) {
+          new ChunkRecompressor(settings.codec, scratch, held).recompress(
+            planned.column,
+            group.file.writtenBy,
+            group.file.bytes,
+            group.chunkToCopy(index),
+            group.chunk(index)
+          )
+        }
+      case _ => throw new IllegalStateException("Only a column that is there can be recompressed")
+    }
+  }
 
   private def splice(planned: PlannedChunk, scratch: ChunkScratch, held: HeldPages): SplicedChunk = {
     import planned.{collectionLevel, column, parts}
@@ -155,7 +181,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
 }
 
 private[parquet] object ColumnWorkers {
-  final case class Done(chunk: SplicedChunk, nanos: Long)
+  final case class Done(chunk: ReadyChunk, nanos: Long)
 
   /** The chunks of a row group in progress. */
   final class Pending(work: IndexedSeq[Future[Done]]) {

@@ -102,7 +102,7 @@ private[parquet] final class RowGroupPipeline(
   private def write(chunk: PlannedChunk, done: ColumnWorkers.Done, to: ParquetFileWriter): Unit = {
     val started = System.nanoTime()
     done.chunk.write(to)
-    summary.addFacts(chunk.column, Some(done.chunk.facts))
+    summary.addFacts(chunk.column, done.chunk.knownFacts)
     summary.addWork(chunk.tier, TierTally(chunk.compressedBytes, done.nanos + System.nanoTime() - started))
   }
 }

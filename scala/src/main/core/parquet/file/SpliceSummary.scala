@@ -96,7 +96,5 @@ private[parquet] final class SpliceSummary {
       a: Option[(ChunkTier, String)],
       b: Option[(ChunkTier, String)]
   ): Option[(ChunkTier, String)] =
-    if (a.exists(_._1 == ChunkTier.Transcode) || b.isEmpty) a
-    else if (a.isEmpty || b.exists(_._1 == ChunkTier.Transcode)) b
-    else a
+    if (b.forall { case (tier, _) => a.exists(_._1.rank >= tier.rank) }) a else b
 }

@@ -11,7 +11,7 @@ import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.parquet.bytes.{Damage, FileBytes, LittleEndian, MalformedPage, ParquetApi, Slice}
 
 import org.apache.parquet.format.converter.ParquetMetadataConverter
-import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, ParquetMetadata}
+import org.apache.parquet.hadoop.metadata.{ColumnChunkMetaData, CompressionCodecName, ParquetMetadata}
 import org.apache.parquet.schema.MessageType
 
 /**
@@ -65,6 +65,10 @@ private[parquet] final class OpenFile(
     val stored = footer.rowGroups.map(group => IntBuffer.wrap(group.chunks.map(_.coding).toArray))
     (schema, writtenBy, rowGroups.exists(_.isCut), stored.toSet)
   }
+
+  /** Those of all chunks with rows. */
+  def codecs: Set[CompressionCodecName] =
+    footer.rowGroups.iterator.filter(_.rows > 0).flatMap(_.chunks).map(_.codec).toSet
 
   def chunks: Iterator[ChunkMeta] = footer.rowGroups.iterator.flatMap(_.chunks)
 

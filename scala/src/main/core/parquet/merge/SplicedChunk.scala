@@ -30,7 +30,7 @@ private[parquet] object SplicedPage {
   val OverheadBytes: Int = 512
 }
 
-/** A column chunk of the output, ready to be written. */
+/** A column chunk that was made of others. */
 private[parquet] final case class SplicedChunk(
     column: ColumnDescriptor,
     codec: CompressionCodecName,
@@ -38,12 +38,14 @@ private[parquet] final case class SplicedChunk(
     pages: Seq[SplicedPage],
     bloomFilter: Option[BloomFilter],
     facts: ChunkFacts = ChunkFacts.none
-) {
+) extends ReadyChunk {
 
   // How the Scala 2.13.8 compiler sees parquet-java's signature.
   private type AnyStatistics = Statistics[T] forSome { type T <: Comparable[T] }
 
-  def write(to: ParquetFileWriter): Unit = {
+  override def knownFacts: Option[ChunkFacts] = Some(facts)
+
+  override def write(to: ParquetFileWriter): Unit = {
     to.startColumn(column, pages.iterator.map(_.values.toLong).sum, codec)
     dictionary.foreach(to.writeDictionaryPage)
     pages.foreach { page =>

@@ -103,6 +103,7 @@ private[parquet] final case class PlannedChunk(
 
   private def whyNotCopied(part: ChunkPart, stored: ColumnDescriptor, form: Form): String = form match {
     case Form.Converted(_) => s"is ${ColumnSources.describe(stored.getPrimitiveType)} in the file"
+    case Form.Equal if tier == ChunkTier.Recompress => "has another codec than is asked for"
     case Form.Moved if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
       "is required in the file"
     case Form.Moved => "has another path in the file"

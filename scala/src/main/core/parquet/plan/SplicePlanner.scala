@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet.plan
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.ByteText
+import io.deltaupkeep.parquet.encoding.Compression
 import io.deltaupkeep.parquet.footer.{FileFacts, OpenFile, RowGroup}
 
 import org.apache.parquet.column.ColumnDescriptor
@@ -104,7 +105,7 @@ private[parquet] final class SplicePlanner(
 
   private def tooLarge(group: RowGroup): Option[String] = {
     val chunks = chunksOf(PlannedRowGroup(Vector(group)))
-    val held = chunks.filterNot(_.tier == ChunkTier.Copy)
+    val held = heldOf(chunks)
     chunks.find(_.bytesToRead > PlannedChunk.MostBytes) match {
       case Some(chunk) =>
         Some(s"column ${chunk.name} takes ${ByteText.of(chunk.bytesToRead)} of a row group, more than 2 GiB")
@@ -116,6 +117,13 @@ private[parquet] final class SplicePlanner(
         )
       case None => None
     }
+  }
+
+  /** Chunks whose bytes are held at the same time, besides the new ones: each thread recompresses one chunk. */
+  private def heldOf(chunks: Seq[PlannedChunk]): Seq[PlannedChunk] = {
+    val (recompressed, others) =
+      chunks.filterNot(_.tier == ChunkTier.Copy).partition(_.tier == ChunkTier.Recompress)
+    others ++ recompressed.sortBy(-_.bytesToRead).take(settings.threads)
   }
 
   /** The columns of a row group. */
@@ -133,12 +141,16 @@ private[parquet] final class SplicePlanner(
 
   // A small chunk without a page index gets one. For a large chunk that is not worth decoding its pages.
   private def tierOf(group: PlannedRowGroup, parts: IndexedSeq[ChunkPart]): ChunkTier =
-    if (group.isAlone && isCopied(parts.head) && (isLarge(group) || parts.head.hasPageIndex)) ChunkTier.Copy
+    if (group.isAlone && isCopied(parts.head) && (isLarge(group) || parts.head.hasPageIndex))
+      if (hasOtherCodec(parts.head)) ChunkTier.Recompress else ChunkTier.Copy
     else if (parts.exists(part => part.foreignEncodings.nonEmpty || part.convertedFrom.nonEmpty))
       ChunkTier.Transcode
     else ChunkTier.Splice
 
   private def isCopied(part: ChunkPart): Boolean = part.isCopyable && !part.isMisread
+
+  private def hasOtherCodec(part: ChunkPart): Boolean =
+    settings.recompresses && part.chunk.exists(_.codec != settings.codec)
 
   private def isLarge(group: PlannedRowGroup): Boolean =
     group.parts.head.uncompressedBytes >= settings.copyFromBytes
@@ -157,9 +169,13 @@ private[parquet] final class SplicePlanner(
       }
     }
     def spliced = chunks.exists(chunk => chunk.tier == ChunkTier.Splice && chunk.parts.exists(_.isPresent))
+    def recompressed = {
+      val found = chunks.filter(_.tier == ChunkTier.Recompress).flatMap(_.parts.head.chunk).map(_.codec).toSet
+      Option.when(found.nonEmpty)(ChunkTier.Recompress -> Compression.difference(found, settings.codec))
+    }
     transcoded match {
       case Some(why) => Some(ChunkTier.Transcode -> why)
-      case None if !spliced => None
+      case None if !spliced => recompressed
       case None if group.isAlone && group.parts.head.isCut =>
         Some(ChunkTier.Splice -> "deleted rows are left out")
       case None if group.isAlone =>

@@ -28,6 +28,7 @@ final case class LackingFields(defaults: Set[ColumnName] = Set.empty, nullStruct
  * @param fetches          files that are fetched at the same time
  * @param threads          number of threads that splice the columns of a bin
  * @param codec            of new pages
+ * @param recompresses     whether pages of another codec are compressed again where they could be copied
  * @param layout           of new pages
  * @param bloomFilterBytes largest size of a Bloom filter
  * @param maxPadding       largest padding in bytes that aligns a row group to a block of the file system
@@ -52,7 +53,8 @@ final case class SpliceSettings(
     matchById: Boolean,
     keepsForms: Boolean,
     shiftsForeignInt96: Boolean,
-    lacking: LackingFields = LackingFields()
+    lacking: LackingFields = LackingFields(),
+    recompresses: Boolean = false
 ) {
 
   /** Largest number of compressed bytes that the pages of an output row group take until it is written. */

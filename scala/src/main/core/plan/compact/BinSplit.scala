@@ -7,7 +7,7 @@ sealed trait RewriteNeed
 
 object RewriteNeed {
 
-  /** Even alone: it has deleted rows, or a user asked for it. */
+  /** Even alone: it has deleted rows or another codec, or a user asked for it. */
   case object Alone extends RewriteNeed
 
   /** With any other file. */
@@ -16,8 +16,8 @@ object RewriteNeed {
   /** Only with files of another kind: an earlier run with the same target size wrote it. */
   case object Kept extends RewriteNeed
 
-  def of(file: DataFile, plan: OptimizePlan): RewriteNeed =
-    if (!plan.layout.bySize || file.deletionVector.nonEmpty) Alone
+  def of(file: DataFile, bin: Bin, plan: OptimizePlan): RewriteNeed =
+    if (!plan.layout.bySize || bin.tags != NewFileTags.TargetSize || file.deletionVector.nonEmpty) Alone
     else if (file.optimizedFor.contains(plan.targetFileSize)) Kept
     else Together
 }

@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.compact
 
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
 /**
  * A data file of the table, as the planner sees it (protocol, 'Add File and Remove File').
  *
@@ -34,4 +36,19 @@ object DataFile {
 
   /** What identifies a file of a table (protocol, 'Action Reconciliation'). */
   final case class Id(path: String, deletionVector: Option[String])
+}
+
+/**
+ * What the footers of files say of their codecs: of those files that are not rewritten for another reason.
+ *
+ * @param others  the files with pages of another codec than was asked for, and those codecs
+ * @param unknown why the codecs of a file are not known
+ */
+final case class CodecFindings(
+    others: Map[DataFile.Id, Set[CompressionCodecName]] = Map.empty,
+    unknown: Map[DataFile.Id, String] = Map.empty
+)
+
+object CodecFindings {
+  val none: CodecFindings = CodecFindings()
 }

@@ -1,6 +1,7 @@
 package io.deltaupkeep.plan.compact
 
 import io.deltaupkeep.{ByteText, CountText}
+import io.deltaupkeep.parquet.encoding.Compression
 
 /** How the new file of a bin is made, with the reason. Chosen in the plan and shown in the result. */
 sealed trait Tier {
@@ -11,11 +12,16 @@ sealed trait Tier {
 object Tier {
 
   /** The cheapest first. */
-  val names: Seq[String] = Seq("copy", "splice", "transcode", "rows")
+  val names: Seq[String] = Seq("copy", "recompress", "splice", "transcode", "rows")
 
   /** Row groups are copied as bytes. */
   final case class Copy(reason: String) extends Tier {
     override def name: String = "copy"
+  }
+
+  /** Row groups are kept, and their pages are compressed with another codec. */
+  final case class Recompress(reason: String) extends Tier {
+    override def name: String = "recompress"
   }
 
   /** Row groups are merged page by page. The content of pages stays encoded. */
@@ -60,8 +66,23 @@ object RowsCause {
   val all: Seq[RowsCause] = Seq(Setting, Order, Table, File, Malformed, Statistics)
 }
 
+/** The tags of a new file. */
+sealed trait NewFileTags
+
+object NewFileTags {
+
+  /** The target size, which says that the file was optimized for it. */
+  case object TargetSize extends NewFileTags
+
+  /** Those of the only input: the new file takes its place. */
+  case object OfInput extends NewFileTags
+
+  /** Those of the only input, and the target size: as large as the target, it stays so if it shrinks now. */
+  case object OfLargeInput extends NewFileTags
+}
+
 /** Files of one partition that are rewritten together. */
-final case class Bin(files: Seq[DataFile], tier: Tier) {
+final case class Bin(files: Seq[DataFile], tier: Tier, tags: NewFileTags = NewFileTags.TargetSize) {
   require(files.forall(_.partition == partition), s"A bin mixes partitions: ${partition.text}")
 
   def partition: Partition = files.head.partition
@@ -75,6 +96,7 @@ final case class Bin(files: Seq[DataFile], tier: Tier) {
  * @param bins       largest first
  * @param deferred   bins, or parts of them, that exceed the limits of this run
  * @param left       files that cannot be spliced and need not be rewritten, by bin; known once footers were read
+ * @param compression of new files, if it was asked for
  */
 final case class OptimizePlan(
     layout: Layout,
@@ -82,12 +104,19 @@ final case class OptimizePlan(
     considered: Int,
     bins: Seq[Bin],
     deferred: Seq[Bin] = Nil,
-    left: Seq[Bin] = Nil
+    left: Seq[Bin] = Nil,
+    compression: Option[Compression] = None
 ) {
 
   def isEmpty: Boolean = bins.isEmpty
 
   def files: Seq[DataFile] = bins.flatMap(_.files)
+
+  /** Those of `all` that are in no bin, neither of this run nor of a later one. */
+  def notPlanned(all: Seq[DataFile]): Seq[DataFile] = {
+    val planned = (bins ++ deferred).iterator.flatMap(_.files).map(_.id).toSet
+    all.filterNot(file => planned(file.id))
+  }
 
   /** In words, for EXPLAIN. */
   def describe: Seq[String] = {

@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.compact
 
+import io.deltaupkeep.parquet.encoding.Compression
+
 /**
  * Decides which files OPTIMIZE rewrites, and which of them together. Pure.
  *
@@ -9,22 +11,50 @@ package io.deltaupkeep.plan.compact
 object OptimizePlanner {
 
   /**
-   * Compaction: packs small files, and files with too many deleted rows, by partition up to the target size.
+   * Compaction: packs small files, and files with too many deleted rows, by partition up to the target size. A file
+   * with another codec than was asked for is rewritten by itself.
    *
    * @param needsRows why no file of the table can be spliced, or None
+   * @param codecs    of the files that are not packed
    */
   def compact(
       files: Seq[DataFile],
       settings: OptimizeSettings,
-      needsRows: Option[Tier.Rows] = None
+      needsRows: Option[Tier.Rows] = None,
+      codecs: CodecFindings = CodecFindings.none
   ): OptimizePlan = {
     val rules = BinRules(settings)
     val tier = tierOf(needsRows)
     val bins = files.filter(rules.isCandidate).groupBy(_.partition).values.flatMap { candidates =>
       BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tier))
     }
-    planOf(Layout.Compact, files, bins, settings)
+    val recompressed = binsOf(files, codecs, settings, needsRows) { file =>
+      if (rules.isCandidate(file)) NewFileTags.OfInput else NewFileTags.OfLargeInput
+    }
+    planOf(Layout.Compact, files, bins ++ recompressed, settings, leftOf(files, codecs))
   }
+
+  /** Files that are rewritten for their codec, each by itself. */
+  private def binsOf(
+      files: Seq[DataFile],
+      codecs: CodecFindings,
+      settings: OptimizeSettings,
+      needsRows: Option[Tier.Rows]
+  )(tags: DataFile => NewFileTags): Seq[Bin] =
+    for {
+      file <- files
+      others <- codecs.others.get(file.id)
+      asked <- settings.compression
+    } yield {
+      val why = Compression.difference(others, asked.codec)
+      val tier =
+        needsRows.fold[Tier](Tier.Recompress(why))(rows => rows.copy(reason = s"$why; ${rows.reason}"))
+      Bin(Seq(file), tier, tags(file))
+    }
+
+  private def leftOf(files: Seq[DataFile], codecs: CodecFindings): Seq[Bin] =
+    for (file <- files; why <- codecs.unknown.get(file.id))
+      yield Bin(Seq(file), Tier.Rows(why, RowsCause.File))
 
   /**
    * Rewrites the chosen files, packed by partition up to the target size.
@@ -41,7 +71,8 @@ object OptimizePlanner {
     val bins = files.filter(file => chosen(file.id)).groupBy(_.partition).values.flatMap { some =>
       if (layout.oneByOne) some.map(Seq(_)) else FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes)
     }
-    planOf(layout, files, bins.map(bin => Bin(bin.sortBy(insertionOrder), tierOf(needsRows))), settings)
+    val tags = if (layout.oneByOne) NewFileTags.OfInput else NewFileTags.TargetSize
+    planOf(layout, files, bins.map(bin => Bin(bin.sortBy(insertionOrder), tierOf(needsRows), tags)), settings)
   }
 
   /** The tier according to the log. The footers may require a more expensive one, or allow a cheaper one. */
@@ -55,16 +86,25 @@ object OptimizePlanner {
     planOf(Layout.ZOrder(columns), files, bins, settings)
   }
 
-  /** Liquid clustering: Delta chooses the groups by the Z-cubes in the tags of the files. */
+  /**
+   * Liquid clustering: Delta chooses the groups by the Z-cubes in the tags of the files. A file in none of them, with
+   * another codec than was asked for, is rewritten by itself and keeps its place in a Z-cube.
+   *
+   * @param needsRows why no file of the table can be spliced, or None
+   * @param codecs    of the files that are in no group
+   */
   def cluster(
       files: Seq[DataFile],
       groups: Seq[Seq[DataFile]],
       settings: OptimizeSettings,
-      layout: Layout.Cluster
+      layout: Layout.Cluster,
+      needsRows: Option[Tier.Rows] = None,
+      codecs: CodecFindings = CodecFindings.none
   ): OptimizePlan = {
     val tier = Tier.Rows("clustering needs every row", RowsCause.Order)
     val bins = groups.filter(_.nonEmpty).map(Bin(_, tier))
-    planOf(layout, files, bins, settings)
+    val recompressed = binsOf(files, codecs, settings, needsRows)(_ => NewFileTags.OfInput)
+    planOf(layout, files, bins ++ recompressed, settings, leftOf(files, codecs))
   }
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)
@@ -73,9 +113,17 @@ object OptimizePlanner {
       layout: Layout,
       files: Seq[DataFile],
       bins: Iterable[Bin],
-      settings: OptimizeSettings
+      settings: OptimizeSettings,
+      left: Seq[Bin] = Nil
   ): OptimizePlan = {
-    val unbounded = OptimizePlan(layout, settings.targetFileSize, files.size, Nil)
+    val unbounded = OptimizePlan(
+      layout,
+      settings.targetFileSize,
+      files.size,
+      Nil,
+      left = left,
+      compression = settings.compression
+    )
     new BoundedRun(settings).of(unbounded.copy(bins = unbounded.largestFirst(bins.toSeq)))
   }
 }

@@ -101,7 +101,7 @@ object OptimizeResult {
         commit.lost,
         BinStatus.Lost
       ) ++ deferredOf(plan) ++
-        unchanged(commit.left, BinStatus.Left),
+        unchanged(plan.left ++ commit.left, BinStatus.Left),
       verified = verify && commit.versions.nonEmpty
     )
   }

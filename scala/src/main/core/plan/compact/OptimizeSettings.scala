@@ -1,6 +1,9 @@
 package io.deltaupkeep.plan.compact
 
 import io.deltaupkeep.{OptionEntry, Options}
+import io.deltaupkeep.parquet.encoding.Compression
+
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /** Which bins come first if a run is limited. */
 sealed trait BinOrder
@@ -31,6 +34,8 @@ object BinOrder {
  * @param order               in which bins are taken until a limit is reached
  * @param maxBytesPerCommit   bytes rewritten per commit
  * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
+ * @param compression         of new files; OPTIMIZE also rewrites files with another codec. None to follow the session,
+ *                            and to leave other codecs as they are
  */
 final case class OptimizeSettings(
     targetFileSize: Long,
@@ -41,7 +46,8 @@ final case class OptimizeSettings(
     maxBytes: Option[Long] = None,
     order: BinOrder = BinOrder.Gain,
     maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit,
-    verify: Boolean = false
+    verify: Boolean = false,
+    compression: Option[Compression] = None
 )
 
 object OptimizeSettings {
@@ -94,6 +100,34 @@ object OptimizeSettings {
     "Before committing, read inputs and outputs with Spark and compare their rows. Default: " +
       "spark.deltaUpkeep.optimize.verify (false)."
   )
+
+  /** Delta's protocol also has 'lz4', which it calls deprecated. */
+  private val codecs = Seq(
+    "zstd" -> CompressionCodecName.ZSTD,
+    "snappy" -> CompressionCodecName.SNAPPY,
+    "gzip" -> CompressionCodecName.GZIP,
+    "lz4_raw" -> CompressionCodecName.LZ4_RAW,
+    "uncompressed" -> CompressionCodecName.UNCOMPRESSED
+  )
+  val Codec: OptionEntry[CompressionCodecName] = OptionEntry.oneOf[CompressionCodecName](
+    "codec",
+    "Compression codec of new files. Files with another codec are rewritten too, page by page, whatever their " +
+      "size. Default: the table property delta.parquet.compression.codec; if it is not set, " +
+      "spark.sql.parquet.compression.codec for new pages, and files are not rewritten for their codec."
+  )(codecs: _*)
+  val Level: OptionEntry[Int] = OptionEntry[Int](
+    "level",
+    "Compression level of new pages. Files do not record it, so a file is not rewritten for its level. Default: the " +
+      "session's setting, or the codec's own default.",
+    "a whole number: 1 to 22 with codec 'zstd', 1 to 9 with 'gzip', and none with another codec"
+  )(_.toIntOption)
+
+  /** The table property that names a codec (protocol, 'Table Properties'). */
+  val CodecProperty: OptionEntry[CompressionCodecName] = OptionEntry.oneOf[CompressionCodecName](
+    "delta.parquet.compression.codec",
+    "Compression codec of new files."
+  )(codecs ++ Seq("none" -> CompressionCodecName.UNCOMPRESSED, "lz4" -> CompressionCodecName.LZ4): _*)
+
   val entries: Seq[OptionEntry[_]] = Seq(
     TargetFileSize,
     MinFileSize,
@@ -103,7 +137,9 @@ object OptimizeSettings {
     MaxBytes,
     Order,
     MaxBytesPerCommit,
-    Verify
+    Verify,
+    Codec,
+    Level
   )
 
   /** The user's options, which take precedence over the table's properties and the session's settings. */
@@ -118,7 +154,20 @@ object OptimizeSettings {
       options.get(MaxBytes).orElse(defaults.maxBytes),
       options.get(Order).getOrElse(defaults.order),
       options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit),
-      options.get(Verify).getOrElse(defaults.verify)
+      options.get(Verify).getOrElse(defaults.verify),
+      compressionOf(options, defaults)
     )
+  }
+
+  private def compressionOf(options: Options, defaults: OptimizeSettings): Option[Compression] = {
+    val codec = options.get(Codec).map(Compression(_)).orElse(defaults.compression)
+    options.get(Level) match {
+      case None => codec
+      case Some(level) =>
+        codec
+          .filter(chosen => Compression.levelsOf(chosen.codec).contains(level))
+          .map(_.copy(level = Some(level)))
+          .orElse(throw options.invalid(Level, level.toString))
+    }
   }
 }

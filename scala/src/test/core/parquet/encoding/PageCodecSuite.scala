@@ -103,4 +103,32 @@ class PageCodecSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       codec.close()
     }
   }
+
+  test("gzip and Zstandard compress as their level says, and anyone reads the pages") {
+    def sizeOf(compression: Compression): Int = {
+      val conf = new Configuration(false)
+      compression.hadoopSettings.foreach { case (key, value) => conf.set(key, value) }
+      val codec = new PageCodec(conf)
+      val page = codec.compress(compression.codec, text, text.length)
+      codec.close()
+      val factory = new CodecFactory(new Configuration(false), 1 << 16)
+      val read = factory.getDecompressor(compression.codec).decompress(BytesInput.from(page), text.length)
+      assert(bytesOf(read).sameElements(text))
+      factory.release()
+      page.length
+    }
+    forAll(Table("codec", GZIP, ZSTD)) { codec =>
+      val levels = Compression.levelsOf(codec)
+      val sizes = levels.map(level => sizeOf(Compression(codec, Some(level))))
+      assert(sizes.last < sizes.head && sizes.distinct.size > levels.size / 2)
+      assert(sizes.contains(sizeOf(Compression(codec))))
+    }
+    assert(Seq(SNAPPY, LZ4_RAW, UNCOMPRESSED).forall(Compression.levelsOf(_).isEmpty))
+  }
+
+  /** Words of Zipf's kind, so that levels differ. */
+  private lazy val text: Array[Byte] = {
+    val random = new Random(1)
+    Iterator.continually(s"word${(1 / (random.nextDouble() + 1e-4)).toInt} ").take(50000).mkString.getBytes
+  }
 }

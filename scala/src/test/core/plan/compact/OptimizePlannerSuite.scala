@@ -1,5 +1,11 @@
 package io.deltaupkeep.plan.compact
 
+import io.deltaupkeep.{Options, UpkeepException}
+import io.deltaupkeep.parquet.encoding.Compression
+
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.hadoop.metadata.CompressionCodecName._
+
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatest.prop.TableDrivenPropertyChecks
 
@@ -263,5 +269,93 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val plan = OptimizePlanner.zOrder(threeBins, bounded(maxFiles = 3, order = BinOrder.Largest), Seq("x"))
     assert(plan.bins.map(_.partition.text) == Seq("p=1"))
     assert(plan.deferred.map(_.partition.text).toSet == Set("p=2", "p=3"))
+  }
+
+  private val zstd = settings.copy(compression = Some(Compression(ZSTD)))
+
+  private def others(files: DataFile*): CodecFindings =
+    CodecFindings(files.map(file => file.id -> Set[CompressionCodecName](SNAPPY, GZIP)).toMap)
+
+  test("a file with another codec is rewritten by itself, however large, and the others stay") {
+    val (a, b, large) = (file("a", 60), file("b", 60), file("large", 500))
+    val plan = OptimizePlanner.compact(Seq(a, b, large), zstd, None, others(a, large))
+    assert(plan.bins.map(bin => bin.files.map(_.path) -> bin.tags) == Seq(
+      Seq("large") -> NewFileTags.OfLargeInput,
+      Seq("a") -> NewFileTags.OfInput
+    ))
+    assert(plan.bins.map(_.tier).distinct == Seq(
+      Tier.Recompress("pages are compressed as GZIP and SNAPPY, not as ZSTD")
+    ))
+    assert(plan.bins.forall(bin => RewriteNeed.of(bin.files.head, bin, plan) == RewriteNeed.Alone))
+    assert(plan.compression.contains(Compression(ZSTD)))
+  }
+
+  test("files that are packed anyway are not looked at for their codec") {
+    val files = Seq(file("a", 10), file("b", 10), file("c", 500), file("d", 100))
+    val plan = OptimizePlanner.compact(files, zstd)
+    assert(plan.notPlanned(files).map(_.path).toSet == Set("c", "d"))
+    val bounded = OptimizePlanner.compact(files, zstd.copy(maxFiles = Some(1)))
+    assert(bounded.bins.isEmpty && bounded.notPlanned(files).map(_.path).toSet == Set("c", "d"))
+  }
+
+  test("files are recompressed within the bounds of a run") {
+    val files = (1 to 5).map(i => file(s"f$i", 200))
+    val plan = OptimizePlanner.compact(files, zstd.copy(maxFiles = Some(2)), None, others(files: _*))
+    assert((plan.bins.size, plan.deferred.size) == (2, 3))
+  }
+
+  test("a file whose codec is not known is left with the reason") {
+    val codecs = CodecFindings(unknown = Map(file("a", 500).id -> "it is encrypted"))
+    val plan = OptimizePlanner.compact(Seq(file("a", 500)), zstd, None, codecs)
+    assert(plan.isEmpty && plan.left.map(_.tier) == Seq(Tier.Rows("it is encrypted", RowsCause.File)))
+  }
+
+  test("where no file can be spliced, the reason says both why it is rewritten and why by rows") {
+    val rows = Tier.Rows("a column has type geometry", RowsCause.Table)
+    val plan = OptimizePlanner.compact(Seq(file("a", 500)), zstd, Some(rows), others(file("a", 500)))
+    val why = "pages are compressed as GZIP and SNAPPY, not as ZSTD; a column has type geometry"
+    assert(plan.bins.map(_.tier) == Seq(Tier.Rows(why, RowsCause.Table)))
+  }
+
+  test("in a clustered table a file keeps its place, also if others are clustered") {
+    val (a, b) = (file("a", 60), file("b", 60))
+    val plan = OptimizePlanner.cluster(
+      Seq(a, b),
+      Seq(Seq(a)),
+      zstd,
+      Layout.Cluster(Seq("x"), full = false),
+      None,
+      others(b)
+    )
+    assert(plan.bins.map(bin => bin.files.map(_.path) -> bin.tags).toSet == Set(
+      Seq("a") -> NewFileTags.TargetSize,
+      Seq("b") -> NewFileTags.OfInput
+    ))
+  }
+
+  test("codec and level are checked together") {
+    def compression(pairs: (String, String)*)(default: Option[Compression]) = OptimizeSettings(
+      new Options("OPTIMIZE", pairs, OptimizeSettings.entries),
+      settings.copy(compression = default)
+    ).compression
+    val gzip = Some(Compression(GZIP))
+    assert(compression()(None).isEmpty && compression()(gzip) == gzip)
+    assert(compression("codec" -> "ZSTD", "level" -> "22")(None).contains(Compression(ZSTD, Some(22))))
+    assert(compression("level" -> "9")(gzip).contains(Compression(GZIP, Some(9))))
+    assert(compression("codec" -> "uncompressed")(gzip).contains(Compression(UNCOMPRESSED)))
+    val refused = Table(
+      "options",
+      Seq("level" -> "3"),
+      Seq("codec" -> "snappy", "level" -> "3"),
+      Seq("codec" -> "zstd", "level" -> "23"),
+      Seq("codec" -> "zstd", "level" -> "0"),
+      Seq("codec" -> "gzip", "level" -> "10"),
+      Seq("codec" -> "brotli"),
+      Seq("codec" -> "lz4")
+    )
+    forAll(refused) { pairs =>
+      val e = intercept[UpkeepException](compression(pairs: _*)(None))
+      assert(e.getCondition == "DELTA_UPKEEP.INVALID_OPTION")
+    }
   }
 }
