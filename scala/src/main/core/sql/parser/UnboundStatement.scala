@@ -1,7 +1,7 @@
 package io.deltaupkeep.sql.parser
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedLeafNode
-import org.apache.spark.sql.catalyst.expressions.{Cast, Expression, Literal}
+import org.apache.spark.sql.catalyst.expressions.{Alias, Cast, Expression, Literal}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{NumericType, StringType}
 import org.apache.spark.unsafe.types.UTF8String
@@ -22,11 +22,18 @@ private[sql] final case class UnboundStatement(
 
   /** The text with values in place of its parameters. */
   def boundText: String =
-    markers.zip(values).sortBy(-_._1.start).foldLeft(text) { case (text, (marker, value)) =>
+    markers.zip(values).sortBy(-_._1.start).foldLeft(text) { case (text, (marker, bound)) =>
+      val value = unnamed(bound)
       val sql = if (marker.inExpression) literal(value) else plain(value)
       text.substring(0, text.offsetByCodePoints(0, marker.start)) + sql +
         text.substring(text.offsetByCodePoints(0, marker.end))
     }
+
+  /** In EXECUTE IMMEDIATE of Spark 4.0, the name of a value is a part of it. */
+  private def unnamed(value: Expression): Expression = value match {
+    case Alias(child, _) => child
+    case other => other
+  }
 
   /** Spark's parser would replace `${name}` by the value of a setting, and take `--` for a comment. */
   private def literal(value: Expression): String = value match {
