@@ -19,7 +19,6 @@ pytestmark = pytest.mark.usefixtures("usual_queries")
 
 CODECS = ["zstd", "snappy", "gzip", "lz4_raw", "uncompressed"]
 ARROW_NAMES = {"lz4_raw": "LZ4"}
-PROPERTY = "delta.parquet.compression.codec"
 
 
 def write(spark: SparkSession, t: Table, start: int, end: int, codec: str = "snappy") -> None:
@@ -127,24 +126,6 @@ def test_new_files_of_every_tier_have_the_codec(spark: SparkSession, table: Tabl
     spark.sql(f"OPTIMIZE {t.sql_name} ZORDER BY (id) OPTIONS (codec = 'lz4_raw')")
     assert codecs_of(t) == {"LZ4"}
     assert t.ids() == list(range(1, 1000))
-
-
-def test_the_tables_own_property_is_followed(spark: SparkSession, table: TableFactory):
-    t = table()
-    write(spark, t, 0, 1000)
-    plain = f"OPTIMIZE {t.sql_name}"
-    assert spark.sql(plain).first().version is None
-    with session_conf(spark, {"spark.databricks.delta.allowArbitraryProperties.enabled": "true"}):
-        spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('{PROPERTY}' = 'ZSTD')")
-        assert len(spark.sql(f"{plain} OPTIONS (level = 5)").first().bins) == 2
-        assert codecs_of(t) == {"ZSTD"}
-        assert spark.sql(plain).first().version is None
-        # The option is stronger.
-        spark.sql(f"{plain} OPTIONS (codec = 'snappy')")
-        assert codecs_of(t) == {"SNAPPY"}
-        spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('{PROPERTY}' = 'brotli')")
-        with pytest.raises(AnalysisException, match="cannot use 'brotli'"):
-            spark.sql(plain)
 
 
 def test_small_files_keep_their_tags_and_large_ones_stay_large(
@@ -261,13 +242,25 @@ def test_files_of_other_writers_are_recompressed(spark: SparkSession, tmp_path: 
     assert t.ids() == ids_by_duckdb(t.path) == list(range(3000))
 
 
-def test_maintain_follows_the_property(spark: SparkSession, table: TableFactory):
+def test_a_missing_file_does_not_stop_the_others(spark: SparkSession, table: TableFactory):
     t = table()
     write(spark, t, 0, 1000)
-    with session_conf(spark, {"spark.databricks.delta.allowArbitraryProperties.enabled": "true"}):
-        spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('{PROPERTY}' = 'zstd')")
-        spark.sql(f"MAINTAIN {t.sql_name}").collect()
-    assert codecs_of(t) == {"ZSTD"}
+    sorted(live_files(t))[0].unlink()
+    row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = 'zstd')").first()
+    assert sorted(b.status for b in row.bins) == ["committed", "left"]
+    assert any("does not exist" in b.reason or "No such file" in b.reason for b in row.bins)
+
+
+def test_a_dictionary_without_entries_is_read_by_others(spark: SparkSession, tmp_path: Path):
+    t = Table(spark, tmp_path / "t")
+    t.path.mkdir()
+    nulls = pyarrow.table({"id": [1, 2], "text": pyarrow.array([None, None], pyarrow.string())})
+    pq.write_table(nulls, t.path / "a.parquet", write_page_index=True)
+    spark.sql(f"CONVERT TO DELTA parquet.`{t.path}`")
+    spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = 'lz4_raw')")
+    (file,) = live_files(t)
+    assert codecs_of(t) == {"LZ4"}
+    assert duckdb.sql(f"SELECT count(*) FROM '{file}' WHERE text IS NULL").fetchall() == [(2,)]
 
 
 def test_a_file_whose_codec_is_unknown_is_left_with_the_reason(

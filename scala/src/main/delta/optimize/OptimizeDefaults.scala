@@ -1,7 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.{OptionEntry, UpkeepConf, UpkeepErrors}
-import io.deltaupkeep.parquet.encoding.Compression
+import io.deltaupkeep.{UpkeepConf, UpkeepErrors}
 import io.deltaupkeep.plan.compact.OptimizeSettings
 
 import org.apache.spark.network.util.JavaUtils
@@ -23,23 +22,14 @@ object OptimizeDefaults {
     settings.copy(
       targetFileSize = properties
         .get(TargetFileSizeProperty)
-        .fold(settings.targetFileSize)(targetOf(TargetFileSizeProperty, _)),
-      compression = compressionOf(table)
+        .fold(settings.targetFileSize)(targetOf(TargetFileSizeProperty, _))
     )
   }
 
-  /** What the table's property asks for, if it is set. */
-  def compressionOf(table: DeltaHandle): Option[Compression] = {
-    val property = OptimizeSettings.CodecProperty
-    val asked = table.snapshot.metadata.configuration.get(property.name)
-    asked.map(text => Compression(read(property.name, text, property)))
-  }
-
-  private def targetOf(source: String, text: String): Long =
-    read(source, text, OptimizeSettings.TargetFileSize)
-
-  private def read[T](source: String, text: String, as: OptionEntry[T]): T =
+  private def targetOf(source: String, text: String): Long = {
+    val as = OptimizeSettings.TargetFileSize
     as.read(text.trim).getOrElse(throw UpkeepErrors.invalidOption("OPTIMIZE", source, text, as.expected))
+  }
 
   def ofSession(session: SparkSession): OptimizeSettings = {
     val conf = session.sessionState.conf

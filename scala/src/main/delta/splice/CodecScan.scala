@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
-import io.deltaupkeep.{CountText, SideBySide}
+import io.deltaupkeep.{CountText, SideBySide, UnreadableInput}
 import io.deltaupkeep.parquet.file.{FileCodecs, Refusal}
 import io.deltaupkeep.plan.compact.{CodecFindings, DataFile}
 
@@ -21,7 +21,6 @@ private[upkeep] final class CodecScan(handle: DeltaHandle) {
 
   private val context = handle.session.sparkContext
 
-  /** @throws io.deltaupkeep.UnreadableInput in a task, if a file is missing or cannot be read */
   def findings(files: Seq[DataFile], asked: CompressionCodecName): CodecFindings =
     if (files.isEmpty) CodecFindings.none
     else {
@@ -50,11 +49,13 @@ private[upkeep] final class CodecScan(handle: DeltaHandle) {
           val task = TaskContext.get()
           SideBySide.map(files, "delta-upkeep-codecs", Threads) { file =>
             TaskAttempts.stopIfKilled(task)
-            Found.of(codecs.of(new HadoopInput(
-              inputOf(root, file),
-              HadoopInput.RandomAccess,
-              conf.value.value
-            )))
+            // Without the codec nobody would have opened it, so it does not stop the others.
+            try Found.of(codecs.of(new HadoopInput(
+                inputOf(root, file),
+                HadoopInput.RandomAccess,
+                conf.value.value
+              )))
+            catch { case unread: UnreadableInput => Found.Unknown(unread.getMessage) }
           }
         }
         .collect()

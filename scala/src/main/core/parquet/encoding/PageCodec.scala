@@ -101,6 +101,8 @@ private[parquet] final class PageCodec(conf: Configuration) extends AutoCloseabl
       ensure(Math.toIntExact(Zstd.compressBound(count.toLong)))
       val length = zstd.compressByteArray(compressed, 0, compressed.length, in, 0, count)
       java.util.Arrays.copyOf(compressed, length)
+    // A block of no bytes is a token. parquet-java writes nothing, which other readers refuse.
+    case CompressionCodecName.LZ4_RAW if count == 0 => Array[Byte](0)
     case CompressionCodecName.GZIP =>
       // Hadoop's compressors are pooled, and keep the level that they were made with.
       val out = new ByteArrayOutputStream(count / 2 + 1)

@@ -79,8 +79,10 @@ private[parquet] final class ChunkRecompressor(
       val isFirst = at == slice.from
       val (page, next) = recompressor.next(slice.array, at, end)
       at = next
+      if (page.kind == PageType.DICTIONARY_PAGE && !isFirst)
+        throw new MalformedPage("a dictionary page behind other pages")
       if (DataPages(page.kind)) values += page.values
-      if (DataPages(page.kind) || isFirst && page.kind == PageType.DICTIONARY_PAGE) {
+      if (DataPages(page.kind) || page.kind == PageType.DICTIONARY_PAGE) {
         held.add(page.size + SplicedPage.OverheadBytes)
         pages += page
       }

@@ -16,7 +16,7 @@ import org.apache.parquet.io.DelegatingSeekableInputStream
 /**
  * A column chunk whose pages were compressed again, ready to be written.
  *
- * @param metadata    as if its first page were at `Start`, and so does the offset index
+ * @param metadata    as if its first page were at `Start`; the offset index counts from there too
  * @param parts       its bytes
  */
 private[parquet] final case class RecompressedChunk(

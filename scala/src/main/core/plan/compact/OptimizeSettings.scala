@@ -101,32 +101,23 @@ object OptimizeSettings {
       "spark.deltaUpkeep.optimize.verify (false)."
   )
 
-  /** Delta's protocol also has 'lz4', which it calls deprecated. */
-  private val codecs = Seq(
+  val Codec: OptionEntry[CompressionCodecName] = OptionEntry.oneOf[CompressionCodecName](
+    "codec",
+    "Compression codec of new files. Files with another codec are rewritten too, page by page, whatever their " +
+      "size. Default: spark.sql.parquet.compression.codec for new pages, and files are not rewritten for their codec."
+  )(
     "zstd" -> CompressionCodecName.ZSTD,
     "snappy" -> CompressionCodecName.SNAPPY,
     "gzip" -> CompressionCodecName.GZIP,
     "lz4_raw" -> CompressionCodecName.LZ4_RAW,
     "uncompressed" -> CompressionCodecName.UNCOMPRESSED
   )
-  val Codec: OptionEntry[CompressionCodecName] = OptionEntry.oneOf[CompressionCodecName](
-    "codec",
-    "Compression codec of new files. Files with another codec are rewritten too, page by page, whatever their " +
-      "size. Default: the table property delta.parquet.compression.codec; if it is not set, " +
-      "spark.sql.parquet.compression.codec for new pages, and files are not rewritten for their codec."
-  )(codecs: _*)
   val Level: OptionEntry[Int] = OptionEntry[Int](
     "level",
     "Compression level of new pages. Files do not record it, so a file is not rewritten for its level. Default: the " +
       "session's setting, or the codec's own default.",
     "a whole number: 1 to 22 with codec 'zstd', 1 to 9 with 'gzip', and none with another codec"
   )(_.toIntOption)
-
-  /** The table property that names a codec (protocol, 'Table Properties'). */
-  val CodecProperty: OptionEntry[CompressionCodecName] = OptionEntry.oneOf[CompressionCodecName](
-    "delta.parquet.compression.codec",
-    "Compression codec of new files."
-  )(codecs ++ Seq("none" -> CompressionCodecName.UNCOMPRESSED, "lz4" -> CompressionCodecName.LZ4): _*)
 
   val entries: Seq[OptionEntry[_]] = Seq(
     TargetFileSize,
@@ -155,12 +146,12 @@ object OptimizeSettings {
       options.get(Order).getOrElse(defaults.order),
       options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit),
       options.get(Verify).getOrElse(defaults.verify),
-      compressionOf(options, defaults)
+      compressionOf(options)
     )
   }
 
-  private def compressionOf(options: Options, defaults: OptimizeSettings): Option[Compression] = {
-    val codec = options.get(Codec).map(Compression(_)).orElse(defaults.compression)
+  private def compressionOf(options: Options): Option[Compression] = {
+    val codec = options.get(Codec).map(Compression(_))
     options.get(Level) match {
       case None => codec
       case Some(level) =>

@@ -9,8 +9,8 @@ import org.apache.spark.sql.catalyst.expressions.XXH64
 import org.apache.spark.unsafe.Platform
 
 /**
- * Names of files, each as a hash of 8 bytes. Two names may have the same hash, with a chance of one to a million for
- * tables of ten million files. Then a file that could be deleted is kept.
+ * Names of files, each as a hash of 8 bytes. If two names have the same hash, a file is kept that could be deleted: once
+ * in about 200,000 tables of ten million files.
  */
 final class NameSet private (sorted: Array[Long]) {
 

@@ -104,6 +104,13 @@ class PageCodecSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
+  test("a page of no bytes is as each codec has it") {
+    val sizes = Seq(LZ4_RAW -> 1, SNAPPY -> 1, UNCOMPRESSED -> 0)
+    val codec = new PageCodec(new Configuration(false))
+    for ((name, size) <- sizes) assert(codec.compress(name, Array.emptyByteArray, 0).length == size, name)
+    codec.close()
+  }
+
   test("gzip and Zstandard compress as their level says, and anyone reads the pages") {
     def sizeOf(compression: Compression): Int = {
       val conf = new Configuration(false)

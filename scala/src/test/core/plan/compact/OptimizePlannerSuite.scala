@@ -334,15 +334,11 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   test("codec and level are checked together") {
-    def compression(pairs: (String, String)*)(default: Option[Compression]) = OptimizeSettings(
-      new Options("OPTIMIZE", pairs, OptimizeSettings.entries),
-      settings.copy(compression = default)
-    ).compression
-    val gzip = Some(Compression(GZIP))
-    assert(compression()(None).isEmpty && compression()(gzip) == gzip)
-    assert(compression("codec" -> "ZSTD", "level" -> "22")(None).contains(Compression(ZSTD, Some(22))))
-    assert(compression("level" -> "9")(gzip).contains(Compression(GZIP, Some(9))))
-    assert(compression("codec" -> "uncompressed")(gzip).contains(Compression(UNCOMPRESSED)))
+    def compression(pairs: (String, String)*) =
+      OptimizeSettings(new Options("OPTIMIZE", pairs, OptimizeSettings.entries), settings).compression
+    assert(compression().isEmpty)
+    assert(compression("codec" -> "ZSTD", "level" -> "22").contains(Compression(ZSTD, Some(22))))
+    assert(compression("codec" -> "uncompressed").contains(Compression(UNCOMPRESSED)))
     val refused = Table(
       "options",
       Seq("level" -> "3"),
@@ -354,7 +350,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       Seq("codec" -> "lz4")
     )
     forAll(refused) { pairs =>
-      val e = intercept[UpkeepException](compression(pairs: _*)(None))
+      val e = intercept[UpkeepException](compression(pairs: _*))
       assert(e.getCondition == "DELTA_UPKEEP.INVALID_OPTION")
     }
   }
