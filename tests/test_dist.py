@@ -133,7 +133,7 @@ def test_the_wheel_has_a_bill_of_its_jars_and_of_what_it_needs():
             jar = wheel.read(f"delta_upkeep/jars/{line}-{__version__}.jar")
             assert components[line]["hashes"] == sha256(jar)
     optional = {name for name, c in components.items() if c.get("scope") == "optional"}
-    assert optional == {"matplotlib"}
+    assert optional == {"matplotlib", "pyspark", "delta-spark"}
 
 
 def test_the_jar_has_the_python_package_and_nothing_of_others(jar: bytes):
