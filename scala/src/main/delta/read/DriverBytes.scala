@@ -3,9 +3,14 @@ package org.apache.spark.sql.delta.upkeep.read
 import io.deltaupkeep.{ByteText, UpkeepConf}
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.Snapshot
 
 /** How much of a log the driver may replay by itself: `spark.deltaUpkeep.driverBytes`. */
 private[upkeep] object DriverBytes {
+
+  /** Bytes of the commits since a table's last checkpoint, and of that checkpoint. */
+  def ofLog(snapshot: Snapshot): Long =
+    snapshot.logSegment.deltas.map(_.getLen).sum + snapshot.checkpointProvider.effectiveCheckpointSizeInBytes()
 
   /**
    * Why the driver should not replay it, or None.

@@ -57,7 +57,7 @@ private[upkeep] object ActiveFiles {
   }
 
   private def obstacle(handle: DeltaHandle): Option[String] =
-    DriverBytes.excess(handle.session, "the log takes", logBytes(handle))
+    DriverBytes.excess(handle.session, "the log takes", DriverBytes.ofLog(handle.snapshot))
       .orElse(Option.unless(hasStatistics(handle))("the checkpoint has no statistics as JSON"))
 
   /** By its footers: the table's properties may have changed since it was written. */
@@ -68,10 +68,9 @@ private[upkeep] object ActiveFiles {
       .forall(identity)
   }
 
-  /** Each task reads 8 MiB of the log: one costs tens of milliseconds, whatever it reads. */
   private def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles =
     handle.session.withActive {
-      val tasks = math.max(1L, math.min(200L, logBytes(handle) / (8L << 20))).toInt
+      val tasks = JobReplay.tasksFor(DriverBytes.ofLog(handle.snapshot))
       val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
       val files = filtered(handle, predicate, adds)
       ActiveFiles(files, if (predicate.isEmpty) highestRowId(handle, files) else None, ReplayPlace.AsJob(why))
@@ -91,10 +90,5 @@ private[upkeep] object ActiveFiles {
     Option.when(RowId.isSupported(handle.snapshot.protocol)) {
       all.foldLeft(-1L)((highest, add) => math.max(highest, last(add).getOrElse(Long.MaxValue)))
     }
-  }
-
-  private def logBytes(handle: DeltaHandle): Long = {
-    val snapshot = handle.snapshot
-    snapshot.logSegment.deltas.map(_.getLen).sum + snapshot.checkpointProvider.effectiveCheckpointSizeInBytes()
   }
 }

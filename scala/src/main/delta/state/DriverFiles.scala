@@ -2,14 +2,12 @@ package org.apache.spark.sql.delta.upkeep.state
 
 import io.deltaupkeep.UnreadableInput
 
-import org.apache.hadoop.fs.FileStatus
-
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.catalyst.encoders.encoderFor
 import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.delta.implicits.addFileEncoder
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointRows, FilePaths}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, FilePaths}
 import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 import org.apache.spark.sql.types.StructType
@@ -23,6 +21,7 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
 
   private val snapshot = handle.snapshot
   private val session = handle.session
+  private val checkpoint = new CheckpointActions(handle, Columns)
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
 
   /**
@@ -40,7 +39,7 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
     CheckpointFiles.all(snapshot.checkpointProvider).foreach { file =>
       val column = if (CheckpointFiles.isJson(file)) InJson else InParquet
       UnreadableInput.naming(file.getPath.toString) {
-        foreachRow(file) { row =>
+        checkpoint.foreach(file) { row =>
           if (column.has(row)) {
             val key = column.key(row, FilePaths.respelled(column.path(row), canonical))
             if (!commits.names(key)) use(add(column.action(row)))
@@ -55,14 +54,6 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
     val read = AddEncoder.createDeserializer()
     row => DamagedAction.in(read(row))
   }
-
-  private def foreachRow(file: FileStatus)(use: InternalRow => Unit): Unit =
-    if (CheckpointFiles.isJson(file)) {
-      val parser = new CommitParser(handle.hadoopConf, session.sessionState.conf)
-      CommitSplit.of(file).foreach(parser.foreach(_)(use))
-    } else checkpoint.in(file).foreach(use)
-
-  private lazy val checkpoint = new CheckpointRows(Columns, session, handle.hadoopConf)
 }
 
 private object DriverFiles {

@@ -78,7 +78,10 @@ private[upkeep] final class JobReplay(session: SparkSession, snapshot: Snapshot)
   )
 }
 
-private object JobReplay {
+private[upkeep] object JobReplay {
+
+  /** Each task reads 8 MiB of the log: one costs tens of milliseconds, whatever it reads. */
+  def tasksFor(logBytes: Long): Int = math.max(1L, math.min(200L, logBytes / (8L << 20))).toInt
 
   private val Path = "canonicalPath"
   private val DetailName = "detail"

@@ -7,16 +7,15 @@ import scala.jdk.CollectionConverters._
 import io.deltaupkeep.{SideBySide, UnreadableInput, UpkeepErrors}
 import io.deltaupkeep.plan.vacuum.{NameSet, TableNames}
 
-import org.apache.hadoop.fs.{FileStatus, Path}
+import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.actions.{Action, RemoveFile}
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointRows, DriverBytes, FilePaths}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, DriverBytes, FilePaths}
 import org.apache.spark.sql.delta.upkeep.state.{
-  CommitParser,
-  CommitSplit,
+  CheckpointActions,
   DriverReplay,
   FileActions,
   JobReplay,
@@ -38,7 +37,9 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
 
   private val snapshot = handle.snapshot
   private val session = handle.session
+  private val checkpoint = new CheckpointActions(handle, Columns)
   private val (kept, expired) = (new NameSet.Builder, new NameSet.Builder)
+  private val logBytes = DriverBytes.ofLog(snapshot)
   private val stores = ConcurrentHashMap.newKeySet[String]()
 
   /**
@@ -67,9 +68,6 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
       ()
     }
 
-  private def logBytes: Long =
-    snapshot.logSegment.deltas.map(_.getLen).sum + snapshot.checkpointProvider.effectiveCheckpointSizeInBytes()
-
   private def onDriver(): Unit = {
     val commits = new DriverReplay(handle, session, snapshot)
     commits.all { () => action =>
@@ -80,7 +78,7 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
     SideBySide.map(CheckpointFiles.all(snapshot.checkpointProvider), "delta-upkeep-names", Threads) { file =>
       session.withActive(UnreadableInput.naming(file.getPath.toString) {
         val actions = if (CheckpointFiles.isJson(file)) KeyedAction.Files else InParquet
-        foreachRow(file) { row =>
+        checkpoint.foreach(file) { row =>
           if (actions.has(row)) {
             val path = FilePaths.respelled(actions.path(row), canonical)
             if (!commits.names(actions.key(row, path))) add(actions, row)
@@ -100,19 +98,10 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
     (names.store(path) ++ vector.flatMap { case (_, place) => names.store(place) }).foreach(stores.add)
   }
 
-  private def foreachRow(file: FileStatus)(use: InternalRow => Unit): Unit =
-    if (CheckpointFiles.isJson(file)) {
-      val parser = new CommitParser(handle.hadoopConf, session.sessionState.conf)
-      CommitSplit.of(file).foreach(parser.foreach(_)(use))
-    } else checkpoint.in(file).foreach(use)
-
-  private lazy val checkpoint = new CheckpointRows(Columns, session, handle.hadoopConf)
-
   private def asJob(): Unit = session.withActive {
     val (names, cutoff) = (this.names, this.cutoff)
-    val tasks = math.max(1L, math.min(200L, logBytes / (8L << 20))).toInt
     def either(field: String) = coalesce(col(s"add.$field"), col(s"remove.$field"))
-    val files = new JobReplay(session, snapshot).actions(tasks, unexpired = cutoff - 1)
+    val files = new JobReplay(session, snapshot).actions(JobReplay.tasksFor(logBytes), unexpired = cutoff - 1)
       .where(col("add.path").isNotNull || col("remove.path").isNotNull)
       .select(
         either("path").as("path"),
