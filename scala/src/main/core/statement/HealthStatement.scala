@@ -34,7 +34,7 @@ private[deltaupkeep] object HealthStatement
     HealthFacts(
       table.facts,
       FileSummary.of(optimize.selected.files),
-      optimize.planByLog,
+      optimize.plan,
       new FooterSampler(table).sample(optimize.selected.files),
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,

@@ -47,11 +47,11 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
    *
    * @throws io.deltaupkeep.UpkeepException if Delta has no statistics or no order for a column of ZORDER BY
    */
-  lazy val planByLog: OptimizePlan = layout.plan(selected, settings, CodecFindings.none)
+  private lazy val planByLog: OptimizePlan = layout.plan(selected, settings, CodecFindings.none)
 
   /** The codec for which the footers of the other files are read. */
   private val otherCodecThan: Option[Compression] =
-    settings.compression.filter(_ => layout.recompresses && !request.isAuto)
+    settings.compression.filter(_ => layout.recompresses)
 
   /** The plan with the files that have another codec than was asked for. */
   lazy val plan: OptimizePlan = otherCodecThan.fold(planByLog) { asked =>

@@ -73,7 +73,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   /** @throws io.deltaupkeep.UpkeepException `DATA_FILE_NOT_DELETED` */
   def execute(): VacuumResult = {
     val history = new VacuumHistory(table, settings.askedMs)
-    history.started(plan.deletions.size.toLong, plan.deletions.map(_.sizeInBytes).sum)
+    history.started(plan.deletions.size.toLong, plan.deletedBytes)
     val (checked, deletions) =
       try delete()
       catch {

@@ -1,36 +1,23 @@
 package io.deltaupkeep.parquet.plan
 
-/** How the bytes of an input's column chunks were written. */
-sealed trait ChunkTier {
-  def name: String
-
-  /** The most expensive tier has the highest. */
-  def rank: Int
-}
+/**
+ * How the bytes of an input's column chunks were written.
+ *
+ * @param rank the most expensive tier has the highest
+ */
+sealed abstract class ChunkTier(val name: String, val rank: Int)
 
 object ChunkTier {
 
   /** As bytes. */
-  case object Copy extends ChunkTier {
-    override val name: String = "copy"
-    override val rank: Int = 0
-  }
+  case object Copy extends ChunkTier("copy", 0)
 
   /** Page by page, with another codec. Pages hold what they held. */
-  case object Recompress extends ChunkTier {
-    override val name: String = "recompress"
-    override val rank: Int = 1
-  }
+  case object Recompress extends ChunkTier("recompress", 1)
 
   /** Page by page, values untouched. */
-  case object Splice extends ChunkTier {
-    override val name: String = "splice"
-    override val rank: Int = 2
-  }
+  case object Splice extends ChunkTier("splice", 2)
 
   /** Value by value: other encodings than PLAIN and dictionary, or another stored type. */
-  case object Transcode extends ChunkTier {
-    override val name: String = "transcode"
-    override val rank: Int = 3
-  }
+  case object Transcode extends ChunkTier("transcode", 3)
 }

@@ -15,8 +15,6 @@ import org.apache.spark.unsafe.Platform
 final class NameSet private (sorted: Array[Long]) {
 
   def contains(name: String): Boolean = Arrays.binarySearch(sorted, NameSet.hash(name)) >= 0
-
-  def size: Int = sorted.length
 }
 
 object NameSet {

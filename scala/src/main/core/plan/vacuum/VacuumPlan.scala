@@ -62,7 +62,8 @@ final case class VacuumPlan(
   lazy val deletions: IndexedSeq[FoundFile] =
     verdicts.filter(_.reason.verdict == Verdict.Delete).map(_.file).sortBy(_.isDirectory)
 
-  def isEmpty: Boolean = deletions.isEmpty
+  /** Their bytes. */
+  def deletedBytes: Long = deletions.map(_.sizeInBytes).sum
 
   /**
    * The version up to which nothing is left that commits removed, once the plan is carried out; None if that is not
@@ -94,10 +95,8 @@ final case class VacuumPlan(
       .sortBy { case (reason, _, _) => (reason.verdict.name, reason.text) }
   }
 
-  def message: String = {
-    val bytes = ByteText.of(deletions.map(_.sizeInBytes).sum)
-    s"${source.reason}; to delete: ${CountText.of(deletions.size.toLong, "file")}, $bytes"
-  }
+  def message: String =
+    s"${source.reason}; to delete: ${CountText.of(deletions.size.toLong, "file")}, ${ByteText.of(deletedBytes)}"
 }
 
 object VacuumPlan {

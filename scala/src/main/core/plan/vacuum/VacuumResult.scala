@@ -54,13 +54,9 @@ object VacuumResult {
     )
 
   def planned(root: String, plan: VacuumPlan, oldestVersion: Option[Long]): VacuumResult =
-    totals(
-      root,
-      plan,
-      Deletions(plan.deletions.size.toLong, plan.deletions.map(_.sizeInBytes).sum),
-      oldestVersion
+    totals(root, plan, Deletions(plan.deletions.size.toLong, plan.deletedBytes), oldestVersion).copy(dryRun =
+      true
     )
-      .copy(dryRun = true)
 
   def totals(
       root: String,
@@ -68,12 +64,13 @@ object VacuumResult {
       deletions: Deletions,
       oldestVersion: Option[Long]
   ): VacuumResult = {
-    val kept = plan.totals.collect { case (reason, files, _) if reason.verdict == Verdict.Keep => files }
+    val found = plan.totals
+    val kept = found.collect { case (reason, files, _) if reason.verdict == Verdict.Keep => files }
     empty(root, dryRun = false).copy(
       filesDeleted = Some(deletions.files),
       bytesDeleted = Some(deletions.bytes),
       filesKept = Some(kept.sum),
-      reasons = plan.totals.map { case (reason, files, bytes) =>
+      reasons = found.map { case (reason, files, bytes) =>
         ReasonSummary(reason.verdict.name, reason.text, files, bytes)
       },
       mode = Some(plan.source.mode.name),
