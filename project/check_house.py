@@ -23,6 +23,11 @@ OF_DELTA = re.compile(rb"(?:org/apache/spark/sql/delta/(?!upkeep/)|io/delta/(?!u
 IN_SOURCE = re.compile(
     r"org\.apache\.spark\.sql\.delta\.(?!upkeep\b|catalog\.DeltaCatalog\b)|io\.delta\.(?!sql\.Delta)"
 )
+# Objects of such a class fail on their way from an executor: with Scala 2.12, Java calls a
+# constructor without arguments of the first class above them that is not Serializable.
+NOT_SENDABLE = re.compile(
+    r"sealed abstract class (\w+)(?:\[[^\]]*\])?\([^()]*(?:\([^()]*\)[^()]*)*\)(?!\s*extends)"
+)
 SOURCES = Path("scala/src")
 TABLE = Path("python/docs/contributing.md")
 # Code for single versions of Spark, Delta and Scala: at most 1 / SHARE of the adapter's lines.
@@ -105,6 +110,13 @@ def names_of_delta(main: Path) -> Iterator[str]:
                     yield f"{file}:{number}: {line.strip()}"
 
 
+def not_sendable(main: Path) -> Iterator[str]:
+    """Sealed classes whose objects cannot be sent between Spark's processes on Scala 2.12."""
+    for file in sorted((main / "core").rglob("*.scala")):
+        for name in NOT_SENDABLE.findall(file.read_text()):
+            yield f"{file}: {name} has parameters, so it has to extend Serializable"
+
+
 def files_of(main: Path) -> Mapping[str, list[str]]:
     """The names of the files of each room."""
     found: dict[str, list[str]] = {}
@@ -171,6 +183,7 @@ def main(jars: list[Path]) -> int:
     sources = SOURCES / "main"
     found = [
         *names_of_delta(sources),
+        *not_sendable(sources),
         *sizes(files_of(sources)),
         *sizes(files_of_tests(SOURCES / "test")),
         *strange_tests(rows, SOURCES / "test"),

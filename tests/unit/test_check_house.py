@@ -17,6 +17,7 @@ from check_house import (
     files_of_tests,
     lines_of_versions,
     names_of_delta,
+    not_sendable,
     rows_in,
     sizes,
     strange_tests,
@@ -133,3 +134,16 @@ def test_a_constant_of_deltas_outside_the_adapter(tmp_path: Path):
         (tmp_path / root / "A.scala").write_text("import org.apache.spark.sql.delta.Snapshot\n")
     (found,) = names_of_delta(tmp_path)
     assert "core/A.scala:1" in found
+
+
+def test_objects_that_scala_2_12_cannot_send(tmp_path):
+    core = tmp_path / "core"
+    core.mkdir()
+    (core / "A.scala").write_text(
+        'sealed abstract class Sent(\n    val name: String = ("a")\n) extends Serializable\n'
+        "sealed abstract class Empty {}\n"
+    )
+    assert not list(not_sendable(tmp_path))
+    (core / "B.scala").write_text("sealed abstract class Lost[A](val name: String)\n\nobject Lost")
+    (found,) = not_sendable(tmp_path)
+    assert "B.scala: Lost has parameters" in found

@@ -1,7 +1,7 @@
 package io.deltaupkeep
 
 /** Whether a statement that failed may succeed if it is run again as it is. */
-sealed abstract class Retry(val text: String)
+sealed abstract class Retry(val text: String) extends Serializable
 
 object Retry {
 

@@ -1,7 +1,7 @@
 package io.deltaupkeep.health
 
 /** How urgent a finding is. */
-sealed abstract class Severity(val name: String)
+sealed abstract class Severity(val name: String) extends Serializable
 
 object Severity {
   case object Ok extends Severity("ok")

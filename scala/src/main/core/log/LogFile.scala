@@ -1,7 +1,7 @@
 package io.deltaupkeep.log
 
 /** A directory of the log; `prefix` is its path below `_delta_log`. */
-sealed abstract class LogDirectory(val prefix: String)
+sealed abstract class LogDirectory(val prefix: String) extends Serializable
 
 object LogDirectory {
   case object Root extends LogDirectory("")
@@ -31,7 +31,7 @@ final case class LogFile(directory: LogDirectory, name: String, sizeInBytes: Lon
 }
 
 /** What a file of the log is, by its name and place (protocol, 'File Types'). */
-sealed abstract class LogFileKind(val name: String) {
+sealed abstract class LogFileKind(val name: String) extends Serializable {
 
   /** The version of the table that the file belongs to; the last one if it covers several. */
   def version: Option[Long]

@@ -34,7 +34,7 @@ final case class MaintainResult(
 )
 
 /** What became of a step. */
-sealed abstract class StepStatus(val name: String, val outcome: Outcome)
+sealed abstract class StepStatus(val name: String, val outcome: Outcome) extends Serializable
 
 object StepStatus {
   case object Done extends StepStatus("done", Outcome.Done)

@@ -5,7 +5,7 @@ package io.deltaupkeep.parquet.plan
  *
  * @param rank the most expensive tier has the highest
  */
-sealed abstract class ChunkTier(val name: String, val rank: Int)
+sealed abstract class ChunkTier(val name: String, val rank: Int) extends Serializable
 
 object ChunkTier {
 

@@ -4,7 +4,7 @@ import io.deltaupkeep.CountText
 import io.deltaupkeep.log.ReplayPlace
 
 /** The layout of a checkpoint (protocol, 'Checkpoints'). */
-sealed abstract class Policy(val name: String)
+sealed abstract class Policy(val name: String) extends Serializable
 
 object Policy {
 
@@ -16,7 +16,7 @@ object Policy {
 }
 
 /** The format of the top-level file: a classic checkpoint is always Parquet. */
-sealed abstract class TopLevelFormat(val name: String)
+sealed abstract class TopLevelFormat(val name: String) extends Serializable
 
 object TopLevelFormat {
   case object Parquet extends TopLevelFormat("parquet")
@@ -28,7 +28,7 @@ object TopLevelFormat {
  *
  * @param mode of the result row
  */
-sealed abstract class Build(val mode: String) {
+sealed abstract class Build(val mode: String) extends Serializable {
 
   /** Approximate number of adds and tombstones. */
   def fileActions: Option[Long]

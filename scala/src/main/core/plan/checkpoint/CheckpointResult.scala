@@ -1,7 +1,7 @@
 package io.deltaupkeep.plan.checkpoint
 
 /** What happened to a checkpoint. */
-sealed abstract class CheckpointStatus(val name: String)
+sealed abstract class CheckpointStatus(val name: String) extends Serializable
 
 object CheckpointStatus {
   case object Written extends CheckpointStatus("written")

@@ -3,7 +3,7 @@ package io.deltaupkeep.plan.cleanup
 import io.deltaupkeep.CountText
 import io.deltaupkeep.log.{CheckpointSet, FoundCheckpoint, LogFile, LogFileKind, SidecarReferences}
 
-sealed abstract class Verdict(val name: String)
+sealed abstract class Verdict(val name: String) extends Serializable
 
 object Verdict {
   case object Delete extends Verdict("delete")
@@ -11,7 +11,7 @@ object Verdict {
 }
 
 /** Why a file is deleted or kept. The set is closed, so that files can be counted by reason. */
-sealed abstract class Reason(val verdict: Verdict, val text: String)
+sealed abstract class Reason(val verdict: Verdict, val text: String) extends Serializable
 
 object Reason {
   import Verdict.{Delete, Keep}

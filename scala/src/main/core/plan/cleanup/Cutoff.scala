@@ -6,7 +6,7 @@ import java.time.temporal.ChronoUnit
 import io.deltaupkeep.log.CommitTimes
 
 /** The unit that a cutoff is rounded down to, in UTC. */
-sealed abstract class Granularity(private[deltaupkeep] val unit: ChronoUnit)
+sealed abstract class Granularity(private[deltaupkeep] val unit: ChronoUnit) extends Serializable
 
 object Granularity {
   case object Day extends Granularity(ChronoUnit.DAYS)

@@ -11,7 +11,7 @@ sealed abstract class Layout(
     val statement: String = "OPTIMIZE",
     val bySize: Boolean = false,
     val reorders: Boolean = false
-)
+) extends Serializable
 
 object Layout {
 

@@ -41,7 +41,7 @@ object Tier {
 }
 
 /** What makes the rows tier necessary, in a word: the name of its counter. */
-sealed abstract class RowsCause(val name: String)
+sealed abstract class RowsCause(val name: String) extends Serializable
 
 object RowsCause {
 

@@ -3,7 +3,7 @@ package io.deltaupkeep.plan.compact
 import io.deltaupkeep.CountText
 
 /** What happened to a bin. */
-sealed abstract class BinStatus(val name: String)
+sealed abstract class BinStatus(val name: String) extends Serializable
 
 object BinStatus {
 

@@ -4,7 +4,7 @@ import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.plan.cleanup.Verdict
 
 /** Why a file or a directory of a table is deleted or kept. */
-sealed abstract class VacuumReason(val verdict: Verdict, val text: String)
+sealed abstract class VacuumReason(val verdict: Verdict, val text: String) extends Serializable
 
 object VacuumReason {
   import Verdict.{Delete, Keep}

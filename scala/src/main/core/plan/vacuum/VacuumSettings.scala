@@ -7,7 +7,7 @@ import scala.util.Try
 import io.deltaupkeep.{OptionEntry, Options, TableFacts, UpkeepErrors}
 
 /** Where VACUUM looks for files. */
-sealed abstract class VacuumMode(val name: String)
+sealed abstract class VacuumMode(val name: String) extends Serializable
 
 object VacuumMode {
 
