@@ -138,6 +138,7 @@ torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers fo
 	PYTHONPATH=tests $(BIN)/python -m torture.matrix --seed $(TORTURE_SEED)
 	PYTHONPATH=tests $(BIN)/python -m torture.fleet
 	PYTHONPATH=tests $(BIN)/python -m torture.logs --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
+	PYTHONPATH=tests $(BIN)/python -m torture.vacuum.run --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
 	$(subst -jar,-DdeltaUpkeep.fuzz=20000 -DdeltaUpkeep.seed=$(TORTURE_SEED) -jar,$(SBT)) "upkeep/testOnly *Fuzz* io.deltaupkeep.parquet.bytes.* io.deltaupkeep.parquet.encoding.* io.deltaupkeep.parquet.footer.* io.deltaupkeep.parquet.page.*" </dev/null
 	TORTURE_SEED=$(TORTURE_SEED) TORTURE_POINTS=$(TORTURE_POINTS) TORTURE_KILLS=8 STORM_SECONDS=300 STORM_MERGES=200 $(call PYTEST,$(VENV)) tests/faults $(ARGS)
 

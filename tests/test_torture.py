@@ -1,4 +1,4 @@
-"""A few of the tables, histories, damages and cells of readers that `make torture` tries."""
+"""A few of the tables, histories, damages, vacuums and cells that `make torture` tries."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from torture.log_damage.run import LogDamage
 from torture.matrix import Matrix
 from torture.plan import Plan
 from torture.run import KEPT, Torture, is_large
+from torture.vacuum.run import Vacuums
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
 
 SEED = int(os.environ.get("TORTURE_SEED") or time.time())
 TABLES = 3
+VACUUMS = 8
 KINDS = 4  # at most: of tables that are of more kinds, Spark cannot read some itself
 
 
@@ -62,3 +64,11 @@ def test_damaged_log(spark: SparkSession):
     report = damage.one(SEED, statements=4)
     print(f"seed {SEED}: {dict(damage.tally)}")
     assert not report, report
+
+
+def test_vacuum_of_random_tables(spark: SparkSession):
+    vacuums = Vacuums(spark, Path(KEPT))
+    reports = [vacuums.one(SEED + i) for i in range(VACUUMS)]
+    print(f"seed {SEED}: {dict(vacuums.tally)}")
+    assert vacuums.tally["files deleted"] > 0
+    assert not any(reports), "\n\n".join(filter(None, reports))

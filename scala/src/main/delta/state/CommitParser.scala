@@ -14,14 +14,22 @@ import org.apache.spark.sql.delta.upkeep.table.DamagedAction
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 
-/** Reads the actions of commits without a Spark job. Not thread-safe. */
-private[upkeep] final class CommitParser(conf: Configuration, sqlConf: SQLConf) {
+/**
+ * Reads the actions of commits without a Spark job. Not thread-safe.
+ *
+ * @param schema a column for each kind of action that is read
+ */
+private[upkeep] final class CommitParser(
+    conf: Configuration,
+    sqlConf: SQLConf,
+    schema: StructType = CommitParser.Schema
+) {
 
-  private val rows = new JsonRows(CommitParser.Schema, sqlConf)
+  private val rows = new JsonRows(schema, sqlConf)
 
   /**
-   * Calls `use` with each line of a commit, or of a checkpoint in JSON, as a row of [[CommitParser.Schema]]. Actions
-   * that a checkpoint does not hold give a row of nulls.
+   * Calls `use` with each line of a commit, or of a checkpoint in JSON, as a row. Actions of other kinds give a row of
+   * nulls.
    *
    * @throws DamagedAction a line is no action
    */

@@ -36,15 +36,20 @@ private[vacuum] final class FileNames(root: Path) extends Serializable {
    *
    * @param path as the action spells it
    */
-  def own(path: String): Option[String] = {
-    val found = resolved(path)
-    if (FileNames.storeOf(found) == FileNames.storeOf(root)) below(found) else None
-  }
+  def own(path: String): Option[String] = inPlace(resolved(path))
 
-  /** The scheme and the authority of a path as an action spells it, if it has them. */
-  def store(path: String): Option[String] =
-    if (path.contains(":")) FileNames.storeOf(resolved(path)).filterNot(FileNames.storeOf(root).contains)
-    else None
+  /** Of the file of a deletion vector that went with it. */
+  def ownVector(storage: String, place: String): Option[String] = vectorFile(storage, place).flatMap(inPlace)
+
+  private def inPlace(file: Path): Option[String] =
+    if (FileNames.storeOf(file) == FileNames.storeOf(root)) below(file) else None
+
+  /** The schemes and authorities, other than the root's, in the locations that an action spells. */
+  def stores(path: String, vector: Option[(String, String)]): Seq[String] =
+    (path +: vector.collect { case (FileNames.Absolute, place) => place }.toSeq)
+      .filter(_.contains(":"))
+      .flatMap(location => FileNames.storeOf(resolved(location)))
+      .filterNot(FileNames.storeOf(root).contains)
 
   /** Of the files that an action of a commit adds. */
   def added(action: Action): Seq[String] = action match {
@@ -55,14 +60,17 @@ private[vacuum] final class FileNames(root: Path) extends Serializable {
 
   def data(path: String): Option[String] = below(resolved(path))
 
-  def ofVector(storage: String, place: String): Option[String] = {
+  def ofVector(storage: String, place: String): Option[String] = vectorFile(storage, place).flatMap(below)
+
+  private def vectorFile(storage: String, place: String): Option[Path] = {
     val vector = DeletionVectorDescriptor(storage, place, offset = None, sizeInBytes = 0, cardinality = 0L)
-    Option.when(storage != FileNames.Inline)(vector.absolutePath(root)).flatMap(below)
+    Option.when(storage != FileNames.Inline)(vector.absolutePath(root))
   }
 
   /** Old writers did not encode paths, so one may be no URI, or no path of Hadoop's. */
   private def resolved(path: String): Path = absolute(
-    Try(new Path(new URI(path))).orElse(Try(new Path(path))).getOrElse(new Path(null, null, path))
+    Try(new Path(new URI(path))).filter(_.toUri.getPath != null)
+      .orElse(Try(new Path(path))).getOrElse(new Path(null, null, path))
   )
 
   private def absolute(path: Path): Path = if (path.isAbsolute) path else new Path(root, path)
@@ -70,6 +78,7 @@ private[vacuum] final class FileNames(root: Path) extends Serializable {
 
 private[vacuum] object FileNames {
   private val Inline = "i"
+  val Absolute = "p"
 
   private def storeOf(path: Path): Option[String] = {
     val uri = path.toUri

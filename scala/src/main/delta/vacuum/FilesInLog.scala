@@ -1,13 +1,13 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
-import scala.collection.mutable
+import java.util.concurrent.ConcurrentHashMap
+import java.util.concurrent.atomic.AtomicLong
+import java.util.function.BinaryOperator
+
+import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.log.CommitTimes
 import io.deltaupkeep.plan.vacuum.FoundFile
-
-import org.apache.spark.sql.delta.actions.{AddCDCFile, RemoveFile}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
  * The files that commits removed before the cutoff: data files, deletion vectors, and files of the change data feed.
@@ -15,47 +15,43 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
  * @param cutoff milliseconds since the epoch
  */
 private[vacuum] final class FilesInLog(
-    handle: DeltaHandle,
+    changes: CommitChanges,
     names: FileNames,
     commits: CommitTimes,
     cutoff: Long
 ) {
+  import FilesInLog._
 
-  private val found = mutable.LinkedHashMap.empty[String, FoundFile]
+  private val found = new ConcurrentHashMap[String, FoundFile]
   private val times = (0 until commits.size).map(i => commits.version(i) -> commits.fileTime(i)).toMap
-  private var skipped = Option.empty[Long]
+  private val skipped = new AtomicLong(Long.MaxValue)
 
   /** The first version with a removal that is stamped after the cutoff, although its commit is older. */
-  def firstSkipped: Option[Long] = skipped
+  def firstSkipped: Option[Long] = Some(skipped.get).filter(_ < Long.MaxValue)
 
   /** Those of some versions; both ends are included. */
   def between(first: Long, last: Long): Iterable[FoundFile] = {
-    DeltaApi.current.changes(handle.snapshot.deltaLog, first, handle.table.catalogTable)
-      .takeWhile { case (version, _) => version <= last }
-      .foreach { case (version, actions) =>
-        actions.foreach {
-          case remove: RemoveFile if remove.delTimestamp < cutoff =>
-            add(names.own(remove.path), remove.size.getOrElse(0L), remove.delTimestamp, version)
-            Option(remove.deletionVector).foreach { vector =>
-              val name =
-                names.ofVector(vector.storageType, vector.pathOrInlineDv).filter(_ => vector.isRelative)
-              add(name, vector.sizeInBytes.toLong, remove.delTimestamp, version)
-            }
-          case _: RemoveFile => skipped = skipped.orElse(Some(version))
-          // Only its own commit names it, and that has expired.
-          case change: AddCDCFile =>
-            add(
-              names.own(change.path),
-              change.size,
-              math.min(times.getOrElse(version, 0L), cutoff - 1),
-              version
-            )
-          case _ => ()
+    changes.foreach(version => version >= first && version <= last) { change =>
+      if (change.removedAt.exists(_ >= cutoff))
+        skipped.accumulateAndGet(change.version, (one, other) => math.min(one, other))
+      else {
+        // Only its own commit names a file of the change data feed, and that has expired.
+        val removedAt = change.removedAt.getOrElse(math.min(times.getOrElse(change.version, 0L), cutoff - 1))
+        def add(name: Option[String], bytes: Long): Unit = name.foreach { path =>
+          found.merge(path, FoundFile(path, bytes, removedAt, removedBy = Some(change.version)), newer)
         }
+        add(names.own(change.path), change.sizeInBytes)
+        change.vector.foreach(vector =>
+          add(names.ownVector(vector.storage, vector.place), vector.sizeInBytes)
+        )
       }
-    found.values
+    }
+    found.values.asScala
   }
+}
 
-  private def add(name: Option[String], size: Long, time: Long, version: Long): Unit =
-    name.foreach(path => found(path) = FoundFile(path, size, time, removedBy = Some(version)))
+private object FilesInLog {
+
+  private val newer: BinaryOperator[FoundFile] =
+    (one, other) => if (one.removedBy.exists(version => other.removedBy.forall(_ <= version))) one else other
 }

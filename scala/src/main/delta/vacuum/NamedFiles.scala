@@ -11,7 +11,7 @@ import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.{Encoders, Row}
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.delta.actions.{Action, RemoveFile}
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, DriverBytes, FilePaths}
 import org.apache.spark.sql.delta.upkeep.state.{
@@ -22,7 +22,6 @@ import org.apache.spark.sql.delta.upkeep.state.{
   KeyedAction
 }
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.functions.{coalesce, col}
 import org.apache.spark.sql.types.StructType
 
@@ -43,12 +42,14 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
   private val stores = ConcurrentHashMap.newKeySet[String]()
 
   /**
-   * @param from the first commit that may have removed a file since the cutoff, if the state of the table no longer
-   *             has all of these tombstones
+   * @param isInside whether a version is inside the retention, but its tombstones may be missing from the state of the
+   *                 table, or look older than it
    */
-  def find(from: Option[Long]): TableNames = {
+  def find(changes: CommitChanges)(isInside: Long => Boolean): TableNames = {
     if (DriverBytes.excess(session, "the log takes", logBytes).isEmpty) onDriver() else asJob()
-    from.foreach(keepRemovedSince)
+    changes.foreach(isInside) { change =>
+      kept.add(names.of(change.path, change.vector.map(vector => vector.storage -> vector.place)))
+    }
     stores.asScala.foreach(requireApart)
     TableNames(kept.result(), expired.result())
   }
@@ -95,7 +96,7 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
     val path = actions.path(row).toString
     val vector = actions.vector(row).map { case (storage, place) => storage.toString -> place.toString }
     set.add(names.of(path, vector))
-    (names.store(path) ++ vector.flatMap { case (_, place) => names.store(place) }).foreach(stores.add)
+    names.stores(path, vector).foreach(stores.add)
   }
 
   private def asJob(): Unit = session.withActive {
@@ -105,30 +106,22 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
       .where(col("add.path").isNotNull || col("remove.path").isNotNull)
       .select(
         either("path").as("path"),
-        either("deletionVector.storageType"),
+        either("deletionVector.storageType").as("storageType"),
         either("deletionVector.pathOrInlineDv").as("vector")
       )
-    kept.addHashes(files.flatMap((row: Row) => hashesOf(names, row))(Encoders.scalaLong).collect())
-    for (column <- Seq("path", "vector")) {
-      // Few of them are absolute.
-      val absolute = files.where(col(column).contains(":")).select(column)
-      absolute.flatMap((row: Row) => names.store(row.getString(0)).toSeq)(Encoders.STRING).distinct().collect()
-        .foreach(stores.add)
-    }
+    kept.addHashes(
+      files.flatMap((row: Row) => names.of(pathOf(row), vectorOf(row)).map(NameSet.hash))(
+        Encoders.scalaLong
+      ).collect()
+    )
+    // Few of them are absolute.
+    files.where(col("path").contains(":") || col("storageType") === FileNames.Absolute)
+      .flatMap((row: Row) => names.stores(pathOf(row), vectorOf(row)))(Encoders.STRING)
+      .distinct().collect().foreach(stores.add)
   }
-
-  private def keepRemovedSince(version: Long): Unit =
-    DeltaApi.current.changes(snapshot.deltaLog, version, handle.table.catalogTable)
-      .takeWhile { case (at, _) => at <= snapshot.version }
-      .flatMap { case (_, actions) => actions }
-      .foreach {
-        case remove: RemoveFile if remove.delTimestamp >= cutoff =>
-          kept.add(names.of(remove.path, FileNames.vectorOf(remove.deletionVector)))
-        case _ => ()
-      }
 }
 
-private object NamedFiles {
+private[vacuum] object NamedFiles {
   private val Threads = 4
 
   private val Columns: StructType = StructType(Seq(
@@ -136,7 +129,7 @@ private object NamedFiles {
     picked("remove", "path", "deletionTimestamp", "deletionVector")
   ))
 
-  private def picked(action: String, fields: String*) = {
+  private[vacuum] def picked(action: String, fields: String*) = {
     val whole = Action.logSchema(action)
     val all = whole.dataType.asInstanceOf[StructType]
     whole.copy(dataType = StructType(fields.map(all(_))))
@@ -144,8 +137,8 @@ private object NamedFiles {
 
   private val InParquet = new FileActions(Columns)
 
-  private def hashesOf(names: FileNames, row: Row): Seq[Long] = {
-    val vector = Option.when(!row.isNullAt(1) && !row.isNullAt(2))(row.getString(1) -> row.getString(2))
-    names.of(row.getString(0), vector).map(NameSet.hash)
-  }
+  private def pathOf(row: Row): String = row.getString(0)
+
+  private def vectorOf(row: Row): Option[(String, String)] =
+    Option.when(!row.isNullAt(1) && !row.isNullAt(2))(row.getString(1) -> row.getString(2))
 }

@@ -1,13 +1,13 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
-import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.{ConcurrentLinkedQueue, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
 import scala.util.Using
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.{SideBySide, UpkeepErrors}
 import io.deltaupkeep.log.{CommitTimes, ListedFiles, LogFileKind, LogListing}
 import io.deltaupkeep.plan.cleanup.Cutoff
 import io.deltaupkeep.plan.vacuum._
@@ -52,16 +52,18 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
       VacuumSource.choose(settings.mode, KnownCommits(oldestCommit, last.version, oldestVersion))(tooMany).getOrElse {
         throw UpkeepErrors.commitsCleanedUp(table.name, oldestCommit)
       }
-    val needed = new NamedFiles(table, names, cutoff).find(removedSince)
+    val changes = new CommitChanges(table, log)
+    val needed = new NamedFiles(table, names, cutoff).find(changes)(isInside)
     val found = new FoundFiles(needed)
-    val inLog = new FilesInLog(table, names, commits, cutoff)
+    val inLog = new FilesInLog(changes, names, commits, cutoff)
     val directories = source match {
       case VacuumSource(VacuumMode.Full, _, _) => list(found)
       case VacuumSource(_, _, versions) =>
         versions.foreach { case (first, until) => inLog.between(first, until).foreach(found.add) }
         0L
     }
-    val verdicts = VacuumPlan.limited(found.verdicts, settings)
+    val verdicts =
+      VacuumPlan.limited(found.verdicts, settings)(if (source.mode == VacuumMode.Full) identity else present)
     val until = inLog.firstSkipped.map(_ - 1).orElse(oldestVersion)
     VacuumPlan(cutoff, source, verdicts, found.named, directories, until)
   }
@@ -95,7 +97,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
         root,
         table.name,
         settings.threads,
-        file => new Path(root, new Path(null, null, file.path)),
+        pathOf,
         _.sizeInBytes
       )
     ) { deleter =>
@@ -124,6 +126,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
       } finally UpkeepMetrics.of(table).vacuum.deleted(deleter.deleted)
     }
 
+  private def pathOf(file: FoundFile): Path = new Path(root, new Path(null, null, file.path))
+
   private def list(found: FoundFiles): Long = {
     def foundFile(status: FileStatus): Option[FoundFile] = names.below(status.getPath).map { name =>
       FoundFile(name, if (status.isFile) status.getLen else 0, status.getModificationTime, status.isDirectory)
@@ -132,13 +136,26 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
       .foreach(foundFile(_).foreach(found.add), foundFile(_).foreach(found.add))
   }
 
-  /** From which version on commits have tombstones that the state of the table may have dropped already. */
-  private def removedSince: Option[Long] =
-    if (settings.askedMs.forall(_ <= table.facts.deletedFileRetentionMs)) None
-    else
-      oldestVersion.filter(_ >= oldestCommit).orElse(Option.when(oldestCommit == 0)(0L)).orElse {
-        throw UpkeepErrors.retentionExceedsLog(table.name, oldestCommit)
-      }
+  /**
+   * Whether the commit of a version is inside the retention, and has to be read, because the state of the table may
+   * lack its tombstones, or they may look expired: their time may be that of the beginning of a long transaction.
+   */
+  private lazy val isInside: Long => Boolean = {
+    val first = oldestVersion.fold(oldestCommit)(_ + 1)
+    val last =
+      if (settings.askedMs.forall(_ <= table.facts.deletedFileRetentionMs))
+        (commits.size - 1 to 0 by -1).find(commits.fileTime(_) <= cutoff + LongestTransactionMs)
+          .fold(-1L)(commits.version)
+      else if (first > oldestCommit || oldestCommit == 0) snapshot.version
+      else throw UpkeepErrors.retentionExceedsLog(table.name, oldestCommit)
+    version => version >= first && version <= last
+  }
+
+  /** Those files that are there. The log does not say what an earlier run has deleted. */
+  private def present(files: Seq[VacuumVerdict]): Seq[VacuumVerdict] =
+    SideBySide.map(files, "delta-upkeep-present", settings.threads) { verdict =>
+      Option.when(fileSystem.exists(pathOf(verdict.file)))(verdict)
+    }.flatten
 
   private def tooMany(versions: (Long, Long)): Option[String] = {
     val (first, until) = versions
@@ -173,4 +190,6 @@ object TableVacuum {
   private[vacuum] val MostFailures = 100
 
   private[vacuum] val FilesOfLook = 5000
+
+  private val LongestTransactionMs = TimeUnit.DAYS.toMillis(1)
 }

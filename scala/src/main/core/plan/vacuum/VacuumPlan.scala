@@ -109,21 +109,43 @@ object VacuumPlan {
     else if (names.expired.contains(file.path)) Some(VacuumReason.Expired)
     else Some(VacuumReason.Orphan)
 
-  /** Leaves what exceeds the limits to a later run: the newest files. The oldest one always goes. */
-  def limited(verdicts: IndexedSeq[VacuumVerdict], settings: VacuumSettings): IndexedSeq[VacuumVerdict] = {
+  /**
+   * Leaves what exceeds the limits to a later run: the newest files. The oldest one always goes.
+   *
+   * @param present those of some files that are there; the others count for nothing
+   */
+  def limited(verdicts: IndexedSeq[VacuumVerdict], settings: VacuumSettings)(
+      present: Seq[VacuumVerdict] => Seq[VacuumVerdict]
+  ): IndexedSeq[VacuumVerdict] = {
     val isUnlimited = settings.maxFiles == Long.MaxValue && settings.maxBytes == Long.MaxValue
-    val (gone, kept) = verdicts.partition(verdict => verdict.reason.verdict == Verdict.Delete)
     if (isUnlimited) verdicts
     else {
+      val (gone, kept) = verdicts.partition(_.reason.verdict == Verdict.Delete)
       val oldestFirst = gone.sortBy { case VacuumVerdict(file, _) =>
         (file.removedBy, file.modificationTime, file.path)
       }
-      val bytes = oldestFirst.scanLeft(0L)((sum, verdict) => sum + verdict.file.sizeInBytes).tail
-      val fitting = bytes.zipWithIndex.count { case (sum, i) =>
-        i == 0 || sum <= settings.maxBytes && i < settings.maxFiles
-      }
-      val (now, later) = oldestFirst.splitAt(fitting)
+      val (now, later) = fitting(oldestFirst, settings, present)
       kept ++ now ++ later.map(_.copy(reason = VacuumReason.Limit))
     }
   }
+
+  /** Those that one run deletes, and the others. */
+  private def fitting(
+      oldestFirst: IndexedSeq[VacuumVerdict],
+      settings: VacuumSettings,
+      present: Seq[VacuumVerdict] => Seq[VacuumVerdict]
+  ): (Seq[VacuumVerdict], Seq[VacuumVerdict]) = {
+    var (files, bytes, isFull) = (0L, 0L, false)
+    def fits(verdict: VacuumVerdict): Boolean = {
+      files += 1
+      bytes += verdict.file.sizeInBytes
+      isFull = files > 1 && (files > settings.maxFiles || bytes > settings.maxBytes)
+      !isFull
+    }
+    val some = oldestFirst.grouped(FilesOfLook).flatMap(group => if (isFull) group else present(group))
+    val (now, later) = some.span(fits)
+    (now.toVector, later.toVector)
+  }
+
+  private val FilesOfLook = 1000
 }

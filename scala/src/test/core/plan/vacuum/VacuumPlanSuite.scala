@@ -35,9 +35,20 @@ class VacuumPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
         VacuumVerdict(FoundFile(s"f$i", size, time), reason)
     }
 
+  test("files that are gone do not count, and no more are asked for than one run deletes") {
+    val found = (0 until 5000).map(i => VacuumVerdict(FoundFile(s"f$i", 1, i.toLong), Expired))
+    var asked = 0
+    val limited = VacuumPlan.limited(found, settings(2, Long.MaxValue)) { some =>
+      asked += some.size
+      some.filter(_.file.modificationTime >= 1500)
+    }
+    assert(limited.filter(_.reason == Expired).map(_.file.path) == Seq("f1500", "f1501"))
+    assert(limited.count(_.reason == Limit) == 3498 && asked == 2000)
+  }
+
   test("limits hold, take the oldest, and leave no file out of sight") {
     forAll(verdicts, Gen.choose(1L, 20L), Gen.choose(1L, 500L)) { (found, maxFiles, maxBytes) =>
-      val limited = VacuumPlan.limited(found, settings(maxFiles, maxBytes))
+      val limited = VacuumPlan.limited(found, settings(maxFiles, maxBytes))(identity)
       assert(limited.map(_.file.path).sorted == found.map(_.file.path).sorted)
       val gone = limited.filter(_.reason.verdict == Verdict.Delete)
       val left = limited.filter(_.reason == Limit)
@@ -49,7 +60,7 @@ class VacuumPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       )
         assert(last <= first)
       assert(limited.count(_.reason == Young) == found.count(_.reason == Young))
-      assert(VacuumPlan.limited(found, settings(Long.MaxValue, Long.MaxValue)) == found)
+      assert(VacuumPlan.limited(found, settings(Long.MaxValue, Long.MaxValue))(identity) == found)
     }
   }
 

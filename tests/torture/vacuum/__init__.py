@@ -1,0 +1,1 @@
+"""Random tables, and what VACUUM may delete of them."""
