@@ -73,6 +73,7 @@ rows["result"] = [result.metrics.numFilesRemoved, result.bins[0].partition, resu
 rows["ordered"] = t.optimize().executeZOrderBy("id").first().version
 rows["checkpoint"] = t.checkpoint(policy="classic", partSize=100).first().status
 rows["cleanup"] = t.cleanupLog(24 * 30.5, dryRun=True).count() > 10
+rows["vacuum"] = [t.vacuum(dryRun=True).toResult().mode, t.vacuum(mode="full").first().filesDeleted]
 report = t.health()
 rows["health"] = [report.path.endswith("t"), len(report.checks) > 9]
 rows["ids"] = sorted(row.id for row in spark.read.format("delta").load(path).collect())
@@ -159,6 +160,7 @@ def test_the_methods_of_a_table(server: Server, tmp_path: Path, client: str):
         "ordered": 9,
         "checkpoint": "written",
         "cleanup": True,
+        "vacuum": ["log", 0],
         "health": [True, True],
         "ids": list(range(8)),
         "error": ["DELTA_UPKEEP.INVALID_OPTION", True],

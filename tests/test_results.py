@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -39,7 +40,7 @@ def structs(schema: StructType) -> dict[str, StructType]:
 STRUCTS: dict[str, Any] = {
     "metrics": results.OptimizeMetrics,
     "bins": results.Bin,
-    "reasons": results.CleanupReason,
+    "reasons": results.FilesByReason,
     "optimize": results.OptimizeResult,
     "checkpoint": results.CheckpointResult,
     "filesAdded": results.FileSizes,
@@ -75,6 +76,8 @@ def test_the_fields_are_the_columns(spark: SparkSession, table: TableFactory):
     check(results.OptimizeResult, t.optimize().dryRun().schema)
     check(results.CheckpointResult, t.checkpoint(dryRun=True).schema)
     check_cleanup(t.cleanupLog(dryRun=True).schema)
+    vacuum = set(t.vacuum(dryRun=True).schema.names)
+    assert names(results.VacuumResult) - {"files"} | names(results.UnneededFile) == vacuum
     check(results.MaintainStep, t.maintain(dryRun=True).schema)
 
 
@@ -121,6 +124,21 @@ def test_a_dry_run_of_a_cleanup_lists_the_files(table: TableFactory):
     assert sum(reason.files for reason in planned.reasons) == len(planned.files)
     done = upkeep.cleanupLog().toResult()
     assert (done.filesDeleted, done.files, done.dryRun) == (planned.filesDeleted, (), False)
+
+
+def test_a_dry_run_of_a_vacuum_lists_the_files(table: TableFactory):
+    t = table(1, 2, 3)
+    orphan = t.path / "orphan.parquet"
+    orphan.write_text("nobody names me")
+    os.utime(orphan, (0, 0))
+    upkeep = opened(t)
+    planned = upkeep.vacuum(dryRun=True, mode="full").toResult()
+    (file,) = (file for file in planned.files if file.kind == "file")
+    assert (file.path, file.verdict, file.sizeInBytes) == (f"file:{orphan}", "delete", 15)
+    done = upkeep.vacuum(mode="full").toResult()
+    assert (done.filesDeleted, done.bytesDeleted, done.mode) == (1, 15, "full")
+    assert (done.files, done.dryRun, orphan.exists()) == ((), False, False)
+    assert upkeep.toDF().count() == 3
 
 
 def test_a_result_of_maintain_has_its_steps(table: TableFactory):

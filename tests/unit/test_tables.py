@@ -61,6 +61,18 @@ def test_retention_is_hours_as_a_double(table: UpkeepTable):
     hours = sent(table.cleanupLog(24)).retention_hours
     assert (hours, type(hours)) == (24.0, float)
     assert sent(table.cleanupLog()) == Statement("CLEANUP LOG")
+    assert sent(table.vacuum(24)) == Statement("VACUUM", retention_hours=24.0)
+
+
+def test_vacuum_is_ours_with_and_without_options(table: UpkeepTable):
+    limits = {"mode": "full", "maxFiles": "3", "maxBytes": "1g", "threads": "8"}
+    by_arguments = table.vacuum(mode="full", maxFiles=3, maxBytes="1g", threads=8, dryRun=True)
+    assert sent(by_arguments) == Statement("VACUUM", dry_run=True, options=limits)
+    assert sent(table.vacuum(options={"maxFiles": 3})).options == {"maxFiles": "3"}
+    assert sent(table.vacuum()).sql("t") == "VACUUM t OPTIONS ()"
+    assert sent(table.vacuum(0, mode="log")).sql("t") == (
+        "VACUUM t RETAIN 0.000000 HOURS OPTIONS ('mode' = 'log')"
+    )
 
 
 def test_maintain_sends_its_options(table: UpkeepTable):
@@ -105,7 +117,7 @@ def runs() -> Iterator[Any]:
 def test_each_method_that_runs_a_statement_has_a_dry_run_and_options():
     names = {run.__name__ for run in runs() if not run.__name__.startswith("_")}
     assert names == {
-        *("checkpoint", "cleanupLog", "maintain"),
+        *("checkpoint", "cleanupLog", "vacuum", "maintain"),
         *("executeCompaction", "executeZOrderBy", "dryRun"),
     }
     for run in runs():

@@ -43,7 +43,7 @@ class SqlTable:
         return rows._read_by(read)
 
 
-class ConnectUpkeepTable(TableMethods, DeltaTable):
+class ConnectUpkeepTable(TableMethods, DeltaTable):  # type: ignore[misc]
     """`UpkeepTable` for Spark Connect."""
 
     def __init__(

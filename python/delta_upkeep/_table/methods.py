@@ -15,6 +15,7 @@ from delta_upkeep.results import (
     MaintainResult,
     OptimizeResult,
     ResultRows,
+    VacuumResult,
 )
 
 Builder = TypeVar("Builder", bound="OptimizeMethods")
@@ -107,6 +108,63 @@ class TableMethods:
                 options=option_texts(options),
             ),
             CleanupResult.of,
+        )
+
+    def vacuum(
+        self,
+        retentionHours: float | None = None,
+        *,
+        mode: Literal["auto", "log", "full"] | None = None,
+        maxFiles: int | None = None,
+        maxBytes: int | str | None = None,
+        threads: int | None = None,
+        dryRun: bool = False,
+        options: Options | None = None,
+    ) -> ResultRows[VacuumResult]:
+        """Delete the files that no version inside the retention needs.
+
+        It takes the place of Delta's method, whose rules hold: which files are hidden, how long
+        removed files stay, and the entries in the history. Arguments left as None use the
+        statement's defaults.
+
+        Args:
+            retentionHours: Hours that removed files stay, rounded up. The default is the table
+                property ``delta.deletedFileRetentionDuration``. Delta 4.1 and newer ignore any
+                number but 0, and so does this method.
+            mode: ``log`` finds files in the commits that the last VACUUM has not seen. ``full``
+                lists all directories, and also finds what failed writers left. ``auto`` is ``log``
+                if the commits are still in the log.
+            maxFiles: The number of files that one run deletes, the oldest first.
+            maxBytes: The bytes that one run deletes, such as ``'10g'``, but at least one file.
+            threads: How many directories are listed, and files deleted, at the same time.
+            dryRun: Return each file with its verdict and reason, and delete nothing.
+            options: The same four, by name, as in ``OPTIONS`` of the statement.
+
+        Returns:
+            One row of totals, in which ``kind`` is null. A dry run also returns a row for each file
+            that no version inside the retention names. ``toResult()`` reads them as a
+            ``VacuumResult``, which explains the columns.
+
+        Raises:
+            InvalidRequestError: The retention is negative, too short or no number, an option is
+                wrong, ``mode`` is ``log`` and commits are missing, or the log names files of
+                another store.
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: The log is damaged.
+            StorageError: A file was not deleted.
+            SwitchedOffError: Delta Upkeep is switched off.
+            TypeError: An option is given twice, or has a value of another type.
+        """
+        arguments = {"mode": mode, "maxFiles": maxFiles, "maxBytes": maxBytes, "threads": threads}
+        hours = None if retentionHours is None else float(retentionHours)
+        return self._gateway.result(
+            Statement(
+                "VACUUM",
+                retention_hours=hours,
+                dry_run=dryRun,
+                options=with_arguments(options, arguments),
+            ),
+            VacuumResult.of,
         )
 
     def health(self) -> HealthReport:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from delta_upkeep._table.names import MalformedName, parts_of, quoted_name
 
-Kind = Literal["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "DESCRIBE HEALTH", "MAINTAIN"]
+Kind = Literal["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "VACUUM", "DESCRIBE HEALTH", "MAINTAIN"]
 
 _WORD = re.compile(r"\w+")
 
@@ -52,7 +52,8 @@ class Statement:
             f"ZORDER BY ({columns})" if columns else "",
             "" if self.retention_hours is None else f"RETAIN {self.retention_hours:f} HOURS",
             "DRY RUN" if self.dry_run else "",
-            f"OPTIONS ({pairs})" if pairs else "",
+            # Without it, the statement is Delta's.
+            f"OPTIONS ({pairs})" if pairs or self.kind == "VACUUM" else "",
         ]
         return " ".join(filter(None, clauses))
 

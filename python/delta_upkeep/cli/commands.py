@@ -80,6 +80,12 @@ def _parser() -> argparse.ArgumentParser:
         commands, "cleanup", one_table.cleanup, "delete expired files of the log"
     )
     cleanup.add_argument("--retain", metavar="HOURS", type=float, help="hours of history to keep")
+    vacuum = _add_statement(
+        commands, "vacuum", one_table.vacuum, "delete data files that no version needs"
+    )
+    vacuum.add_argument(
+        "--retain", metavar="HOURS", type=float, help="hours that removed files stay"
+    )
     _add_statement(
         commands, "maintain", one_table.maintain, "compact, checkpoint and clean up, if due"
     )

@@ -8,7 +8,7 @@ from argparse import Namespace
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -78,13 +78,21 @@ def checkpoint(arguments: Namespace) -> int:
 
 def cleanup(arguments: Namespace) -> int:
     """CLEANUP LOG."""
-    statement = Statement(
-        "CLEANUP LOG",
+    return _run(arguments, _retaining("CLEANUP LOG", arguments))
+
+
+def vacuum(arguments: Namespace) -> int:
+    """VACUUM."""
+    return _run(arguments, _retaining("VACUUM", arguments))
+
+
+def _retaining(kind: Literal["CLEANUP LOG", "VACUUM"], arguments: Namespace) -> Statement:
+    return Statement(
+        kind,
         retention_hours=arguments.retain,
         dry_run=arguments.dry_run,
         options=_options(arguments),
     )
-    return _run(arguments, statement)
 
 
 def maintain(arguments: Namespace) -> int:

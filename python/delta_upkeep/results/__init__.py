@@ -9,7 +9,7 @@ Rows of ``spark.sql`` are read by the ``of`` method of a class, as in
 """
 
 from delta_upkeep.results.checkpoint import CheckpointResult
-from delta_upkeep.results.cleanup import CleanupReason, CleanupResult, LogFile
+from delta_upkeep.results.cleanup import CleanupResult, FilesByReason, LogFile
 from delta_upkeep.results.maintain import MaintainResult, MaintainStep
 from delta_upkeep.results.metrics import (
     ClusteringFiles,
@@ -24,16 +24,17 @@ from delta_upkeep.results.metrics import (
 )
 from delta_upkeep.results.optimize import Bin, OptimizeResult
 from delta_upkeep.results.rows import ResultRows
+from delta_upkeep.results.vacuum import UnneededFile, VacuumResult
 
 __all__ = [
     "Bin",
     "CheckpointResult",
-    "CleanupReason",
     "CleanupResult",
     "ClusteringFiles",
     "ClusteringStats",
     "DeletionVectorStats",
     "FileSizes",
+    "FilesByReason",
     "LogFile",
     "MaintainResult",
     "MaintainStep",
@@ -42,6 +43,8 @@ __all__ = [
     "Parallelism",
     "ResultRows",
     "TierMetrics",
+    "UnneededFile",
+    "VacuumResult",
     "ZOrderFiles",
     "ZOrderStats",
 ]

@@ -34,7 +34,7 @@ class LogFile:
 
 
 @dataclass(frozen=True)
-class CleanupReason:
+class FilesByReason:
     """Files with one verdict for one reason.
 
     Attributes:
@@ -80,7 +80,7 @@ class CleanupResult:
     bytesDeleted: int
     filesKept: int
     bytesKept: int
-    reasons: tuple[CleanupReason, ...]
+    reasons: tuple[FilesByReason, ...]
     cutoff: datetime
     cutoffVersion: int | None
     oldestReadableVersion: int | None
@@ -109,5 +109,5 @@ class CleanupResult:
         Returns:
             The totals, with the files.
         """
-        reasons = tuple(CleanupReason(**reason) for reason in totals["reasons"])
+        reasons = tuple(FilesByReason(**reason) for reason in totals["reasons"])
         return cls(**known(cls, totals, reasons=reasons, files=files))

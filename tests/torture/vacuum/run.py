@@ -181,7 +181,7 @@ class Vacuums:
         shutil.rmtree(folder, ignore_errors=True)
         forget(self.spark)
         table = Drawn(folder / "t", random.Random(seed), int(time.time() * 1000))
-        as_job = {"spark.deltaUpkeep.driverBytes": "1k"} if table.rng.random() < 0.1 else {}
+        as_job = {"spark.deltaUpkeep.driverBytes": "1k"} if table.rng.random() < 0.03 else {}
         try:
             with session_conf(self.spark, CONF | as_job):
                 Vacuumed(self.spark, table, Truth(table.path), self.tally).run()
