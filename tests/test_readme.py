@@ -82,6 +82,7 @@ def test_make():
     assert "OPTIMIZE" in output and "CLEANUP LOG" in output
 
 
+@pytest.mark.one_platform
 def test_the_example_prints_what_stands_below_it(tmp_path: Path):
     example, *_ = blocks_in("python")
     (expected,) = blocks_in("text")
