@@ -167,7 +167,7 @@ def test_the_methods_of_a_table(server: Server, tmp_path: Path, client: str):
         "ofSpark": ["TABLE_OR_VIEW_NOT_FOUND", False],
         "of": 0,
         "instances": [True, True],
-        "maintain": ["optimize", "checkpoint", "cleanup"],
-        "steps": ["optimize", "checkpoint", "cleanup"],
+        "maintain": ["optimize", "checkpoint", "vacuum", "cleanup"],
+        "steps": ["optimize", "checkpoint", "vacuum", "cleanup"],
         "py4j": client == "full",
     }

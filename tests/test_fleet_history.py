@@ -99,7 +99,7 @@ def test_each_pass_leaves_its_rows(named: Lake):
     rows = named.rows()
     assert {row.run_id for row in rows} == {first.run_id}
     x = {row.step: row for row in rows if row.table == named.path("x")}
-    assert list(x) == ["optimize", "checkpoint", "cleanup"]
+    assert list(x) == ["optimize", "checkpoint", "vacuum", "cleanup"]
     optimize = x["optimize"]
     assert (optimize.due, optimize.status, optimize.reason[:7]) == (True, "done", "rewrote")
     assert (optimize.files_before, optimize.files_after, optimize.complete) == (4, 1, True)
@@ -233,7 +233,7 @@ def test_properties_of_a_table_win_over_the_configuration(lake: Lake):
     values = lake.config() | {"options": {"steps": "optimize"}, "policy": {"days": not_today}}
     found = {table.table: table for table in run_fleet(lake.spark, values).tables}
     x, y = found[lake.path("x")], found[lake.path("y")]
-    assert [step.status for step in x.steps] == ["skipped", "skipped", "not due"]
+    assert [step.status for step in x.steps] == ["skipped", "skipped", "skipped", "not due"]
     assert "deltaUpkeep.widow is unknown" in x.warnings[0]
     assert (y.status, y.reason) == ("skipped", f"outside its window: all day UTC, on {not_today}")
 

@@ -7,11 +7,14 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep import HealthReport, UpkeepTable
 from support.sessions import session_conf
+
+# No step has done anything, and nobody has asked for VACUUM.
+NOTHING = {"not due", "skipped"}
 
 
 def statuses(rows) -> list[tuple[str, str]]:
@@ -30,12 +33,13 @@ def test_maintain_does_what_is_due_and_then_nothing(spark: SparkSession, table: 
     assert statuses(dry) == [
         ("optimize", "planned"),
         ("checkpoint", "planned"),
+        ("vacuum", "skipped"),
         ("cleanup", "not due"),
     ]
     done = spark.sql(f"MAINTAIN {t.sql_name}").collect()
     assert statuses(done)[0] == ("optimize", "done")
     assert done[0].optimize.metrics.numFilesRemoved == 5
-    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == {"not due"}
+    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == NOTHING
     assert t.ids() == [1, 2, 3, 4, 5]
 
 
@@ -45,7 +49,7 @@ def test_steps_that_an_option_leaves_out_are_skipped(spark: SparkSession, table:
     optimize, *others = spark.sql(f"MAINTAIN {t.sql_name} {options}").collect()
     assert (optimize.status, optimize.due) == ("skipped", False)
     assert optimize.reason == "the option steps leaves it out"
-    assert {row.status for row in others} == {"not due"}
+    assert {row.status for row in others} == NOTHING
     assert spark.sql(f"MAINTAIN {t.sql_name} DRY RUN").first().status == "planned"
 
 
@@ -127,7 +131,7 @@ def test_each_step_of_maintain_works_on_the_newest_version(
         f"{7:020}.checkpoint.parquet"
     }
     assert t.ids() == [1, 2, 3, 4, 5]
-    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == {"not due"}
+    assert {row.status for row in spark.sql(f"MAINTAIN {t.sql_name}").collect()} == NOTHING
 
 
 def test_maintain_finds_the_checkpoint_of_its_own_commit(spark: SparkSession, table: TableFactory):
@@ -136,6 +140,7 @@ def test_maintain_finds_the_checkpoint_of_its_own_commit(spark: SparkSession, ta
     assert statuses(spark.sql(f"MAINTAIN {t.sql_name}").collect()) == [
         ("optimize", "done"),
         ("checkpoint", "not due"),
+        ("vacuum", "skipped"),
         ("cleanup", "not due"),
     ]
     assert pointer(t) == 7
@@ -238,3 +243,29 @@ def test_health_tells_of_files_that_are_not_there(spark: SparkSession, table: Ta
     checks = {row.check: row for row in spark.sql(f"DESC HEALTH {t.sql_name}").collect()}
     assert checks["rowGroups"].severity == "critical"
     assert gone.name in checks["rowGroups"].message
+
+
+def test_maintain_vacuums_where_the_table_asks_for_it(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    orphan = t.path / "orphan.parquet"
+    orphan.write_text("nobody names me")
+    os.utime(orphan, (0, 0))
+
+    def step(clause: str = "") -> Row:
+        (row,) = (
+            r for r in spark.sql(f"MAINTAIN {t.sql_name} {clause}").collect() if r.step == "vacuum"
+        )
+        return row
+
+    assert (step().status, step().reason) == ("skipped", "deltaUpkeep.vacuum is off")
+    by_log = step("DRY RUN OPTIONS (vacuum = 'log')")
+    assert (by_log.status, by_log.vacuum) == ("not due", None)
+    spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('deltaUpkeep.vacuum' = 'full')")
+    assert step("OPTIONS (vacuum = 'off')").status == "skipped"
+    planned = step("DRY RUN")
+    assert (planned.status, planned.vacuum.filesDeleted, orphan.exists()) == ("planned", 1, True)
+    done = step()
+    assert (done.status, done.vacuum.filesDeleted, orphan.exists()) == ("done", 1, False)
+    assert step().status == "not due"
+    spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('deltaUpkeep.vacuum' = 'weekly')")
+    assert step().reason == ("deltaUpkeep.vacuum cannot be 'weekly': use 'off' or 'log' or 'full'")

@@ -165,9 +165,10 @@ def test_spark_sql(packages: list[str], tmp_path: Path):
     output = run(["bash", "-c", command], tmp_path, SPARK_CONF_DIR=str(tmp_path), **ACTIVATED)
     assert "== Maintenance Plan ==" in output
     assert "smallFiles\tok" in output
-    assert [line.split("\t")[1] for line in output.splitlines()[-4:-1]] == [
+    assert [line.split("\t")[1] for line in output.splitlines()[-5:-1]] == [
         "optimize",
         "checkpoint",
+        "vacuum",
         "cleanup",
     ]
     assert output.splitlines()[-1] == "rows\t2"

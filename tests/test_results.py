@@ -143,7 +143,7 @@ def test_a_dry_run_of_a_vacuum_lists_the_files(table: TableFactory):
 
 def test_a_result_of_maintain_has_its_steps(table: TableFactory):
     result = opened(table(1, 2, 3)).maintain(dryRun=True).toResult()
-    assert [step.step for step in result.steps] == ["optimize", "checkpoint", "cleanup"]
+    assert [step.step for step in result.steps] == ["optimize", "checkpoint", "vacuum", "cleanup"]
     optimize = result["optimize"].optimize
     assert optimize is not None and optimize.metrics.numFilesRemoved == 2
     assert result["checkpoint"].status == "not due"

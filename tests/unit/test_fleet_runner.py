@@ -270,7 +270,9 @@ def test_one_failure_is_told_as_one():
 def test_a_table_whose_steps_may_not_run_is_skipped_with_the_reason():
     yard = Yard({"a": Pile(3)})
     off = "the table property deltaUpkeep.enabled is false"
-    steps = tuple(Step(name, "skipped", off) for name in ("optimize", "checkpoint", "cleanup"))
+    steps = tuple(
+        Step(name, "skipped", off) for name in ("optimize", "checkpoint", "vacuum", "cleanup")
+    )
     yard.maintain = lambda *_: Work(steps)  # type: ignore[method-assign]
     result = by_name(run(yard))["a"]
     assert (result.status, result.reason, result.files_after) == ("skipped", off, 3)

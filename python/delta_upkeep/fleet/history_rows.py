@@ -16,7 +16,8 @@ class HistoryRow:
     Attributes:
         run_id: The pass; later passes have greater ids.
         table: The name or the path of the table.
-        step: ``optimize``, ``checkpoint`` or ``cleanup``; None if the table was not planned.
+        step: ``optimize``, ``checkpoint``, ``vacuum`` or ``cleanup``; None if the table was not
+            planned.
         started: When the maintenance of the table began, or else the pass, in UTC.
         seconds: How long the maintenance of the table took, with all steps.
         due: Whether the step was due; None if the table was not planned.

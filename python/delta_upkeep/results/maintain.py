@@ -12,6 +12,7 @@ from delta_upkeep.results.checkpoint import CheckpointResult
 from delta_upkeep.results.cleanup import CleanupResult
 from delta_upkeep.results.optimize import OptimizeResult
 from delta_upkeep.results.rows import Values, known, values_of
+from delta_upkeep.results.vacuum import VacuumResult
 
 R = TypeVar("R")
 
@@ -22,7 +23,7 @@ class MaintainStep:
 
     Attributes:
         path: The root directory of the table.
-        step: ``optimize``, ``checkpoint`` or ``cleanup``.
+        step: ``optimize``, ``checkpoint``, ``vacuum`` or ``cleanup``.
         due: Whether there was anything to do.
         dryRun: Whether it is only a plan.
         status: ``done``; ``planned`` in a dry run; ``not due``; ``skipped`` if it may not be done.
@@ -30,6 +31,7 @@ class MaintainStep:
         optimize: The result of this step; None if it is another step, or if nothing was done.
         checkpoint: The result of this step; None if it is another step, or if nothing was done.
         cleanup: The result of this step; None if it is another step, or if nothing was done.
+        vacuum: The result of this step; None if it is another step, or if nothing was done.
     """
 
     path: str
@@ -41,6 +43,7 @@ class MaintainStep:
     optimize: OptimizeResult | None
     checkpoint: CheckpointResult | None
     cleanup: CleanupResult | None
+    vacuum: VacuumResult | None
 
     @classmethod
     def of_values(cls, values: Values) -> MaintainStep:
@@ -56,6 +59,7 @@ class MaintainStep:
                 optimize=_optional(OptimizeResult.of_values, values["optimize"]),
                 checkpoint=_optional(CheckpointResult.of_values, values["checkpoint"]),
                 cleanup=_optional(CleanupResult.of_values, values["cleanup"]),
+                vacuum=_optional(VacuumResult.of_values, values["vacuum"]),
             )
         )
 

@@ -18,6 +18,7 @@ package io.deltaupkeep
  * @param deletedFileRetentionMs `delta.deletedFileRetentionDuration` in milliseconds
  * @param logCleanupEnabled     `delta.enableExpiredLogCleanup`
  * @param inCommitTimestamps    whether commits carry their own time (protocol, 'In-Commit Timestamps')
+ * @param vacuum             `deltaUpkeep.vacuum`, as it was written
  * @param isSwitchedOn          whether `deltaUpkeep.enabled` lets Delta Upkeep change the table
  * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, if the feature
  *                                    checkpointProtection is on
@@ -38,6 +39,7 @@ final case class TableFacts(
     deletedFileRetentionMs: Long,
     logCleanupEnabled: Boolean,
     inCommitTimestamps: Boolean,
+    vacuum: Option[String],
     isSwitchedOn: Boolean,
     checkpointProtectionVersion: Option[Long]
 )

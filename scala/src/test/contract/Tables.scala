@@ -19,6 +19,7 @@ object Tables {
     deletedFileRetentionMs = 7L * 24 * 3600 * 1000,
     logCleanupEnabled = true,
     inCommitTimestamps = false,
+    vacuum = None,
     isSwitchedOn = true,
     checkpointProtectionVersion = None
   )

@@ -4,7 +4,7 @@ import java.nio.file.{Files, Path}
 
 import scala.util.matching.Regex
 
-import io.deltaupkeep.maintain.Maintenance
+import io.deltaupkeep.maintain.{Maintenance, VacuumStep}
 import io.deltaupkeep.plan.checkpoint.CheckpointRequest
 import io.deltaupkeep.plan.cleanup.CleanupSettings
 import io.deltaupkeep.plan.compact.OptimizeSettings
@@ -23,7 +23,7 @@ class GuideSuite extends AnyFunSuite {
     "CHECKPOINT" -> CheckpointRequest.entries,
     "CLEANUP LOG" -> CleanupSettings.entries,
     "VACUUM" -> VacuumSettings.entries,
-    "MAINTAIN" -> Seq(Maintenance.StepsOption)
+    "MAINTAIN" -> (VacuumStep.entries :+ Maintenance.StepsOption)
   )
 
   /** What stands below a heading of a page, up to the next one. */

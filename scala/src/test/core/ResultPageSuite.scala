@@ -43,7 +43,7 @@ class ResultPageSuite extends AnyFunSuite {
 
   test("MAINTAIN") {
     // The results of its steps have tables of their own.
-    val steps = Seq("optimize.", "checkpoint.", "cleanup.")
+    val steps = Seq("optimize.", "checkpoint.", "cleanup.", "vacuum.")
     val own = columnsOf[MaintainResult].filterNot { case (name, _) => steps.exists(name.startsWith) }
     assert(said("MAINTAIN") == own)
   }

@@ -8,6 +8,7 @@ import io.deltaupkeep.{OptionEntry, UpkeepException}
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
+import io.deltaupkeep.plan.vacuum.VacuumResult
 
 import org.apache.spark.sql.delta.upkeep.metrics.{Outcome, UpkeepMetrics}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -16,7 +17,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * A result row of MAINTAIN: one for each step, in the order in which they run.
  *
  * @param path   root of the table
- * @param step   `optimize`, `checkpoint` or `cleanup`
+ * @param step   `optimize`, `checkpoint`, `vacuum` or `cleanup`
  * @param due    whether there was anything to do
  * @param status name of a [[StepStatus]]
  * @param reason why it has this status, or what OPTIMIZE did
@@ -30,7 +31,8 @@ final case class MaintainResult(
     reason: String,
     optimize: Option[OptimizeResult],
     checkpoint: Option[CheckpointResult],
-    cleanup: Option[CleanupResult]
+    cleanup: Option[CleanupResult],
+    vacuum: Option[VacuumResult]
 )
 
 /** What became of a step. */
@@ -56,7 +58,7 @@ object StepStatus {
 /** All steps, in the order in which they run. */
 object Maintenance {
 
-  val steps: Seq[Step] = Seq(OptimizeStep, CheckpointStep, CleanupStep)
+  val steps: Seq[Step] = Seq(OptimizeStep, CheckpointStep, VacuumStep, CleanupStep)
 
   /** Names of the steps that may run. */
   val StepsOption: OptionEntry[Set[String]] = OptionEntry(
@@ -142,7 +144,8 @@ object Maintenance {
       result.done.getOrElse(plan.reason),
       result.optimize,
       result.checkpoint,
-      result.cleanup
+      result.cleanup,
+      result.vacuum
     )
   }
 }

@@ -4,6 +4,7 @@ import io.deltaupkeep.{OptionEntry, Options, UpkeepException}
 import io.deltaupkeep.plan.checkpoint.{CheckpointResult, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.{CleanupResult, CleanupSettings}
 import io.deltaupkeep.plan.compact.OptimizeResult
+import io.deltaupkeep.plan.vacuum.VacuumResult
 
 import org.apache.spark.sql.delta.upkeep.cleanup.TableCleanup
 import org.apache.spark.sql.delta.upkeep.read.CheckpointLag
@@ -87,5 +88,6 @@ final case class StepResult(
     optimize: Option[OptimizeResult] = None,
     checkpoint: Option[CheckpointResult] = None,
     cleanup: Option[CleanupResult] = None,
+    vacuum: Option[VacuumResult] = None,
     done: Option[String] = None
 )

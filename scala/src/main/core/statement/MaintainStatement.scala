@@ -7,7 +7,7 @@ import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
-/** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints and cleans up, each if it is due. */
+/** `MAINTAIN t [DRY RUN] [OPTIONS (...)]`: compacts, checkpoints, vacuums and cleans up, each if it is due. */
 private[deltaupkeep] object MaintainStatement
     extends StatementKind("MAINTAIN", Intent.Maintain, ResultSchema.maintain) {
 

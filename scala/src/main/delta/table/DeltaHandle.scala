@@ -64,6 +64,7 @@ final class DeltaHandle private (
         DeltaConfigs.getMilliSeconds(DeltaConfigs.TOMBSTONE_RETENTION.fromMetaData(metadata)),
       logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
       inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
+      vacuum = metadata.configuration.get("deltaUpkeep.vacuum"),
       isSwitchedOn = Switch.isOn(snapshot),
       checkpointProtectionVersion = TableFeatures.checkpointProtection(snapshot)
     )
@@ -95,7 +96,7 @@ final class DeltaHandle private (
   private[upkeep] def newest: DeltaHandle = new DeltaHandle(session, table, DeltaApi.current.newest(table))
 
   /** Why the table's switch or features forbid what a statement is going to do, or None. */
-  private[upkeep] def refusal(statement: String, intent: Intent): Option[UpkeepException] =
+  def refusal(statement: String, intent: Intent): Option[UpkeepException] =
     Switch.refusal(statement, name, snapshot, intent)
       .orElse(TableFeatures.refusal(statement, name, snapshot, intent))
 

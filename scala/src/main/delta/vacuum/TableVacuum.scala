@@ -53,7 +53,9 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
         throw UpkeepErrors.commitsCleanedUp(table.name, oldestCommit)
       }
     val changes = new CommitChanges(table, log)
-    val needed = new NamedFiles(table, names, cutoff).find(changes)(isInside)
+    // The log may be large, so it is not replayed for nothing.
+    val needed =
+      if (source.finds) new NamedFiles(table, names, cutoff).find(changes)(isInside) else TableNames.None
     val found = new FoundFiles(needed)
     val inLog = new FilesInLog(changes, names, commits, cutoff)
     val directories = source match {

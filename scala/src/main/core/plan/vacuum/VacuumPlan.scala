@@ -40,6 +40,10 @@ final case class VacuumVerdict(file: FoundFile, reason: VacuumReason)
 /** Names, below the table's root, of the files that actions of the table's newest version name. */
 final case class TableNames(kept: NameSet, expired: NameSet)
 
+object TableNames {
+  val None: TableNames = TableNames(NameSet.of(Iterator.empty), NameSet.of(Iterator.empty))
+}
+
 /**
  * What a VACUUM deletes, and what it keeps although no version inside retention names it.
  *

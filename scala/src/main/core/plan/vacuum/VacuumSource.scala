@@ -7,7 +7,11 @@ import io.deltaupkeep.log.CommitTimes
  *
  * @param versions whose commits it reads: the first and the last
  */
-final case class VacuumSource(mode: VacuumMode, reason: String, versions: Option[(Long, Long)] = None)
+final case class VacuumSource(mode: VacuumMode, reason: String, versions: Option[(Long, Long)] = None) {
+
+  /** Whether there is anything to look at. */
+  def finds: Boolean = mode == VacuumMode.Full || versions.nonEmpty
+}
 
 /**
  * What is known of the commits of a table.

@@ -161,15 +161,28 @@ class UpkeepMetricsSuite extends AnyFunSuite {
   test("MAINTAIN: the statement and each of its steps") {
     val path = newTable("metricsMaintain", 4, "delta.enableExpiredLogCleanup" -> "false")
     val planned =
-      Seq(step("optimize", "planned"), step("checkpoint", "nothingToDo"), step("cleanup", "skipped"))
+      Seq(
+        step("optimize", "planned"),
+        step("checkpoint", "nothingToDo"),
+        step("vacuum", "skipped"),
+        step("cleanup", "skipped")
+      )
     assertMoved("MAINTAIN {t} DRY RUN", path)(ended("maintain", "planned") +: planned: _*)
     val done = moved(run("MAINTAIN {t}", path))
     assert(of("statement.", done) == ended("maintain", "done"))
     assert(of("step.", done) ==
-      step("optimize", "done") ++ step("checkpoint", "nothingToDo") ++ step("cleanup", "skipped"))
+      step("optimize", "done") ++ step("checkpoint", "nothingToDo") ++ step("vacuum", "skipped") ++ step(
+        "cleanup",
+        "skipped"
+      ))
     assert(done("optimize.filesIn") == 4)
     val again =
-      Seq(step("optimize", "nothingToDo"), step("checkpoint", "nothingToDo"), step("cleanup", "skipped"))
+      Seq(
+        step("optimize", "nothingToDo"),
+        step("checkpoint", "nothingToDo"),
+        step("vacuum", "skipped"),
+        step("cleanup", "skipped")
+      )
     assertMoved("MAINTAIN {t}", path)(ended("maintain", "nothingToDo") +: again: _*)
   }
 
@@ -183,7 +196,8 @@ class UpkeepMetricsSuite extends AnyFunSuite {
 
   test("the page of metrics has every metric") {
     // Those of the tests before.
-    val kinds = Set("optimize", "reorg", "checkpoint", "cleanupLog", "describeHealth", "maintain", "cleanup")
+    val kinds =
+      Set("optimize", "reorg", "checkpoint", "cleanupLog", "vacuum", "describeHealth", "maintain", "cleanup")
     val named = counts.keySet.map { name =>
       val parts = name.split('.').toSeq
       parts.head match {
