@@ -56,7 +56,7 @@ def test_cron(home: Path):
     run(["bash", "-c", command.replace(HOME, str(home))], home, **ACTIVATED)
     assert is_compacted(home)
     assert "1 done" in (home / "upkeep.log").read_text()
-    assert DeltaTable(home / "history").to_pyarrow_table().num_rows == 6
+    assert DeltaTable(home / "history").to_pyarrow_table().num_rows == 8
     assert (BIN / "delta-upkeep").exists()
 
 

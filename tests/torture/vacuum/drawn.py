@@ -66,22 +66,23 @@ class Drawn:
         self.has_feed = rng.random() < 0.4
         self.has_vectors = rng.random() < 0.5
         self.clock_is_off = rng.random() < 0.3
-        self.are_transactions_long = rng.random() < 0.3
+        self.longest_transaction = rng.choice([0, 0, 0, 12, 40])
         self.folders = [self._folder() for _ in range(rng.choice([1, 2, 4]))]
+        self.of_others: set[str] = set()
         self.live: dict[str, Action] = {}
         self.gone: list[Action] = []
         self.version = -1
         self.last_time = 0
         self.hours = rng.choice([30, 40, 48])
         self.clock = self.now - int(PAST_HOURS * HOUR_MS)
-        traits = (
-            "in_commit_times",
-            "has_feed",
-            "has_vectors",
-            "clock_is_off",
-            "are_transactions_long",
-        )
-        self.notes.append(" ".join(trait for trait in traits if getattr(self, trait)))
+        traits = {
+            "times in commits": self.in_commit_times,
+            "change feed": self.has_feed,
+            "vectors": self.has_vectors,
+            "clock off": self.clock_is_off,
+            "long transactions": self.longest_transaction > 0,
+        }
+        self.notes.append(", ".join(name for name, is_on in traits.items() if is_on))
 
     def begin(self) -> None:
         """Commit the table's schema."""
@@ -195,7 +196,7 @@ class Drawn:
     def _remove(self, path: str) -> Action:
         add = self.live.pop(path)
         self.gone.append(add)
-        before = self.rng.randrange(12 * HOUR_MS) if self.are_transactions_long else 0
+        before = self.rng.randrange(self.longest_transaction * HOUR_MS + 1)
         after = self.rng.randrange(3 * HOUR_MS) if self.clock_is_off else 0
         remove = {
             "path": path,
@@ -205,6 +206,8 @@ class Drawn:
             "partitionValues": add["partitionValues"],
             "size": add["size"],
         }
+        if self.rng.random() < 0.03:
+            del remove["deletionTimestamp"]
         if "deletionVector" in add:
             remove["deletionVector"] = add["deletionVector"]
         return {"remove": remove}
@@ -276,13 +279,22 @@ class Drawn:
                 f"{rng.choice(self.folders)}_SUCCESS{self._id()}",
                 f"deep/er/than/others/{self._id()}.txt",
                 f"empty-{self._id()}/",
+                f"{rng.choice(['', 'deep/er/'])}other-{self._id()}/",
             ]
         )
+        if "other-" in name:
+            self._other_table(name)
+            return
         if name.endswith("/"):
             (self.path / name).mkdir(parents=True)
             touch(self.path / name, self.clock)
         else:
             self.write(name, self.clock)
+
+    def _other_table(self, name: str) -> None:
+        for file in ("_delta_log/00000000000000000000.json", "a.parquet", "p=1/b.parquet"):
+            self.write(name + file, self.clock)
+            self.of_others.add(name + file)
 
     def write(self, name: str, time: int) -> None:
         """Write a file of the table's directory, at a time."""
@@ -292,8 +304,7 @@ class Drawn:
         touch(file, time)
 
     def _written(self) -> int:
-        long_ago = self.rng.randrange(12 * HOUR_MS) if self.are_transactions_long else 60_000
-        return self.clock - long_ago
+        return self.clock - 60_000 - self.rng.randrange(self.longest_transaction * HOUR_MS + 1)
 
     def _folder(self) -> str:
         if self.rng.random() < 0.2:

@@ -46,10 +46,10 @@ class Vacuumed:
         rng, table = self.table.rng, self.table
         table.begin()
         until = 50.0
-        for hours in rng.choice([(40, 26), (30, 9), (48, 30, 12, 3)]):
+        for hours in rng.choice([(40, 26), (30, 9), (48, 30, 12, 3), (1, 40, 20), (12, 48, 3)]):
             table.live_on(rng.choice([3, 8, 15]), until)
             until /= 2
-            if hours < table.hours:
+            if hours != table.hours:
                 table.retain(hours)
             self.truth.learn()
             if rng.random() < 0.5:
@@ -122,7 +122,7 @@ class Vacuumed:
                 raise Broken(f"the dry run said {sorted(told)}, but {sorted(deleted)} were deleted")
 
     def _check_kept(self, deleted: set[str], first: int) -> None:
-        lost = deleted & self.truth.needed(first)
+        lost = deleted & (self.truth.needed(first) | self.table.of_others)
         if lost:
             raise Broken(f"versions from {first} on need {sorted(lost)}")
 
@@ -136,9 +136,10 @@ class Vacuumed:
             strange = deleted - removed
             if strange:
                 raise Broken(f"no commit up to {first} removed {sorted(strange)}")
-            due = unneeded & removed
+            due = unneeded & removed - self.truth.spelled_absolute()
         else:
             due = {name for name in unneeded if before[name] < cutoff and not self._is_hidden(name)}
+            due -= self.table.of_others
         left = due - deleted
         if left:
             raise Broken(f"{sorted(left)} were left by {run.message}")

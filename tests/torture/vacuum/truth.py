@@ -78,13 +78,24 @@ class Truth:
             for name in named(action[kind], self.path)
         }
 
+    def spelled_absolute(self) -> set[str]:
+        """Return the names of the files that an action names by a location of any table."""
+        actions = [a for some in self.commits.values() for a in some]
+        return {
+            name
+            for action in actions
+            for kind in ("add", "cdc")
+            if kind in action and ":" in json.dumps(places(action[kind]))
+            for name in named(action[kind], self.path)
+        }
+
     def stamped_since(self, cutoff: int) -> set[str]:
         """Return the names of files with a removal that says it is newer than the cutoff."""
         removes = [a["remove"] for some in self.commits.values() for a in some if "remove" in a]
         return {
             name
             for remove in removes
-            if remove["deletionTimestamp"] >= cutoff
+            if remove.get("deletionTimestamp", 0) >= cutoff
             for name in named(remove, self.path)
         }
 
@@ -96,16 +107,20 @@ def key(action: Action) -> tuple[str, str]:
 
 def named(action: Action, root: Path) -> set[str]:
     """Name the files of an action, below the root."""
-    places = [action["path"]]
     vector = action.get("deletionVector")
-    if vector and vector["storageType"] == "p":
-        places.append(vector["pathOrInlineDv"])
-    found = {below(root, place) for place in places}
+    found = {below(root, place) for place in places(action)}
     if vector and vector["storageType"] == "u":
         text = vector["pathOrInlineDv"]
         prefix, id = text[:-20], uuid.UUID(bytes=from_z85(text[-20:]))
         found.add(f"{prefix}/deletion_vector_{id}.bin".lstrip("/"))
     return found
+
+
+def places(action: Action) -> list[str]:
+    """Return the paths that an action spells."""
+    vector = action.get("deletionVector")
+    of_vector = [vector["pathOrInlineDv"]] if vector and vector["storageType"] == "p" else []
+    return [action["path"], *of_vector]
 
 
 def below(root: Path, place: str) -> str:

@@ -12,9 +12,9 @@ import org.apache.hadoop.fs.{FileStatus, FileSystem, Path, RemoteIterator}
 /**
  * Lists the files below a directory, several directories at a time, each page by page.
  *
- * @param isHidden whether a file or a directory with a name is left out
+ * @param isHidden whether a file or a directory is left out; several threads ask
  */
-final class TableListing(fileSystem: FileSystem, root: Path, isHidden: String => Boolean, threads: Int) {
+final class TableListing(fileSystem: FileSystem, root: Path, isHidden: FileStatus => Boolean, threads: Int) {
 
   /**
    * Calls both functions in several threads at once.
@@ -54,7 +54,7 @@ final class TableListing(fileSystem: FileSystem, root: Path, isHidden: String =>
       while (next(found)) {
         val status = found.next()
         isEmpty = false
-        if (!isHidden(status.getPath.getName))
+        if (!isHidden(status))
           if (status.isDirectory) directories += status else file(status)
       }
       if (isEmpty) empty()

@@ -32,17 +32,17 @@ private[vacuum] final class FileNames(root: Path) extends Serializable {
     data(path).toSeq ++ vector.flatMap { case (storage, place) => ofVector(storage, place) }
 
   /**
-   * Of a file that a commit removed, to delete it: only if it is in this very place.
+   * Of a file that a commit removed, to delete it: only if the path is relative. A shallow clone whose directory is above
+   * that of its source removes files of the source, by absolute paths.
    *
    * @param path as the action spells it
    */
-  def own(path: String): Option[String] = inPlace(resolved(path))
+  def own(path: String): Option[String] =
+    Some(parsed(path)).filterNot(_.isAbsolute).map(absolute).flatMap(below)
 
   /** Of the file of a deletion vector that went with it. */
-  def ownVector(storage: String, place: String): Option[String] = vectorFile(storage, place).flatMap(inPlace)
-
-  private def inPlace(file: Path): Option[String] =
-    if (FileNames.storeOf(file) == FileNames.storeOf(root)) below(file) else None
+  def ownVector(storage: String, place: String): Option[String] =
+    if (storage == FileNames.Absolute) None else ofVector(storage, place)
 
   /** The schemes and authorities, other than the root's, in the locations that an action spells. */
   def stores(path: String, vector: Option[(String, String)]): Seq[String] =
@@ -60,18 +60,17 @@ private[vacuum] final class FileNames(root: Path) extends Serializable {
 
   def data(path: String): Option[String] = below(resolved(path))
 
-  def ofVector(storage: String, place: String): Option[String] = vectorFile(storage, place).flatMap(below)
-
-  private def vectorFile(storage: String, place: String): Option[Path] = {
+  def ofVector(storage: String, place: String): Option[String] = {
     val vector = DeletionVectorDescriptor(storage, place, offset = None, sizeInBytes = 0, cardinality = 0L)
-    Option.when(storage != FileNames.Inline)(vector.absolutePath(root))
+    Option.when(storage != FileNames.Inline)(vector.absolutePath(root)).flatMap(below)
   }
 
+  private def resolved(path: String): Path = absolute(parsed(path))
+
   /** Old writers did not encode paths, so one may be no URI, or no path of Hadoop's. */
-  private def resolved(path: String): Path = absolute(
+  private def parsed(path: String): Path =
     Try(new Path(new URI(path))).filter(_.toUri.getPath != null)
       .orElse(Try(new Path(path))).getOrElse(new Path(null, null, path))
-  )
 
   private def absolute(path: Path): Path = if (path.isAbsolute) path else new Path(root, path)
 }

@@ -23,7 +23,7 @@ private[vacuum] final class FilesInLog(
   import FilesInLog._
 
   private val found = new ConcurrentHashMap[String, FoundFile]
-  private val times = (0 until commits.size).map(i => commits.version(i) -> commits.fileTime(i)).toMap
+  private lazy val times = (0 until commits.size).map(i => commits.version(i) -> commits.fileTime(i)).toMap
   private val skipped = new AtomicLong(Long.MaxValue)
 
   /** The first version with a removal that is stamped after the cutoff, although its commit is older. */

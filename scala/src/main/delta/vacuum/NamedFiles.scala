@@ -41,10 +41,7 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
   private val logBytes = DriverBytes.ofLog(snapshot)
   private val stores = ConcurrentHashMap.newKeySet[String]()
 
-  /**
-   * @param isInside whether a version is inside the retention, but its tombstones may be missing from the state of the
-   *                 table, or look older than it
-   */
+  /** @param isInside whether a version is inside the retention */
   def find(changes: CommitChanges)(isInside: Long => Boolean): TableNames = {
     if (DriverBytes.excess(session, "the log takes", logBytes).isEmpty) onDriver() else asJob()
     changes.foreach(isInside) { change =>

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
-import java.util.concurrent.{ConcurrentLinkedQueue, TimeUnit}
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
@@ -43,7 +43,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   /** The newest version that is not newer than the cutoff: all its files are kept, and those of newer versions. */
   private lazy val oldestVersion: Option[Long] = {
     val ownTime = Option.when(table.facts.inCommitTimestamps)(new DeltaLogReader(table).inCommitTimestamp _)
-    Cutoff.commit(commits, cutoff, ownTime)
+    // Later ones came since the table was opened.
+    Cutoff.commit(commits, cutoff, ownTime).map(math.min(_, snapshot.version))
   }
 
   /** @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG` */
@@ -86,8 +87,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
           catch { case NonFatal(e) => thrown.addSuppressed(e) }
           throw thrown
       }
+    checked.seenUntil.filter(seen => last.version.forall(_ < seen)).foreach(last.write)
     history.completed(deletions.files, checked.directories)
-    checked.seenUntil.foreach(last.write)
     VacuumResult.totals(root.toString, checked, deletions, oldestVersion)
   }
 
@@ -134,23 +135,26 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     def foundFile(status: FileStatus): Option[FoundFile] = names.below(status.getPath).map { name =>
       FoundFile(name, if (status.isFile) status.getLen else 0, status.getModificationTime, status.isDirectory)
     }
-    new TableListing(fileSystem, root, DeltaApi.current.isHidden(snapshot.metadata, _), settings.threads)
+    def isHidden(status: FileStatus): Boolean = {
+      val path = status.getPath
+      if (path.getName == table.logPath.getName) names.below(path.getParent).foreach(found.addTable)
+      DeltaApi.current.isHidden(snapshot.metadata, path.getName)
+    }
+    new TableListing(fileSystem, root, isHidden, settings.threads)
       .foreach(foundFile(_).foreach(found.add), foundFile(_).foreach(found.add))
   }
 
   /**
-   * Whether the commit of a version is inside the retention, and has to be read, because the state of the table may
-   * lack its tombstones, or they may look expired: their time may be that of the beginning of a long transaction.
+   * Whether the commit of a version is inside the retention. All of them are read: a checkpoint may lack their
+   * tombstones, if the retention was shorter when it was written, or these may look expired, because their time is that
+   * of the beginning of a long transaction, or because they have none.
    */
   private lazy val isInside: Long => Boolean = {
     val first = oldestVersion.fold(oldestCommit)(_ + 1)
-    val last =
-      if (settings.askedMs.forall(_ <= table.facts.deletedFileRetentionMs))
-        (commits.size - 1 to 0 by -1).find(commits.fileTime(_) <= cutoff + LongestTransactionMs)
-          .fold(-1L)(commits.version)
-      else if (first > oldestCommit || oldestCommit == 0) snapshot.version
-      else throw UpkeepErrors.retentionExceedsLog(table.name, oldestCommit)
-    version => version >= first && version <= last
+    val isLonger = settings.askedMs.exists(_ > table.facts.deletedFileRetentionMs)
+    if (isLonger && oldestVersion.isEmpty && oldestCommit > 0)
+      throw UpkeepErrors.retentionExceedsLog(table.name, oldestCommit)
+    version => version >= first && version <= snapshot.version
   }
 
   /** Those files that are there. The log does not say what an earlier run has deleted. */
@@ -174,6 +178,10 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   private final class FoundFiles(needed: TableNames) {
     private val unneeded = new ConcurrentLinkedQueue[VacuumVerdict]
     private val needs = new AtomicLong
+    private val otherTables = ConcurrentHashMap.newKeySet[String]()
+
+    /** Leaves everything in the directory of another table alone. */
+    def addTable(directory: String): Unit = { otherTables.add(directory + "/"); () }
 
     def add(file: FoundFile): Unit = VacuumPlan.reason(file, needed, cutoff) match {
       case Some(reason) => unneeded.add(VacuumVerdict(file, reason)); ()
@@ -182,7 +190,13 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
 
     def named: Long = needs.get
 
-    def verdicts: IndexedSeq[VacuumVerdict] = unneeded.asScala.toVector.sortBy(_.file.path)
+    def verdicts: IndexedSeq[VacuumVerdict] = {
+      val others = otherTables.asScala.toSeq
+      unneeded.asScala.toVector.sortBy(_.file.path).map { verdict =>
+        if (others.exists(verdict.file.path.startsWith)) verdict.copy(reason = VacuumReason.OtherTable)
+        else verdict
+      }
+    }
   }
 }
 
@@ -192,6 +206,4 @@ object TableVacuum {
   private[vacuum] val MostFailures = 100
 
   private[vacuum] val FilesOfLook = 5000
-
-  private val LongestTransactionMs = TimeUnit.DAYS.toMillis(1)
 }

@@ -57,7 +57,7 @@ class TableVacuumSuite extends AnyFunSuite {
     )
     for ((path, name) <- cases) assert(names.data(path) == name, path)
     assert(names.own("hdfs://other:8020/lake/my%20table/a").isEmpty && names.own("p=1/a").contains("p=1/a"))
-    assert(names.own("file:/lake/my%20table/a").contains("a"))
+    assert(names.own("file:/lake/my%20table/a").isEmpty && names.own("../a").isEmpty)
     assert(names.stores("hdfs://other:8020/x/a", None) == Seq("hdfs://other:8020/"))
     assert(names.stores("file:///lake/x", None).isEmpty && names.stores("p=10:30/a", None).isEmpty)
     // Only one of these is a location.

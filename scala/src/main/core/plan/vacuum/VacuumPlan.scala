@@ -16,6 +16,8 @@ object VacuumReason {
   case object Named extends VacuumReason(Keep, "needed by a version inside retention")
   case object Young
       extends VacuumReason(Keep, "younger than the retention, and may be part of a commit to come")
+  case object YoungRemoved extends VacuumReason(Keep, "removed before the retention, but written since")
+  case object OtherTable extends VacuumReason(Keep, "in the directory of another Delta table")
   case object NamedMeanwhile extends VacuumReason(Keep, "named by a commit that came meanwhile")
   case object Limit extends VacuumReason(Keep, "left to a later run by maxFiles or maxBytes")
 }
@@ -71,12 +73,12 @@ final case class VacuumPlan(
 
   /**
    * The version up to which nothing is left that commits removed, once the plan is carried out; None if that is not
-   * known. Listed files do not say who removed them, and a young one may be the copy of an old one.
+   * known. Listed files do not say who removed them.
    */
   def seenUntil: Option[Long] = {
     val left = verdicts.filter(_.reason == VacuumReason.Limit)
     val isListed = source.mode == VacuumMode.Full
-    if (isListed && (left.nonEmpty || verdicts.exists(_.reason == VacuumReason.Young))) None
+    if (isListed && (left.nonEmpty || verdicts.exists(_.reason == VacuumReason.YoungRemoved))) None
     else until.map(last => left.flatMap(_.file.removedBy).map(_ - 1).foldLeft(last)(math.min(_, _))).filter(
       _ >= 0
     )
@@ -108,10 +110,17 @@ object VacuumPlan {
   /** The verdict on a file that was found; None if a version inside retention needs it. */
   def reason(file: FoundFile, names: TableNames, cutoff: Long): Option[VacuumReason] =
     if (names.kept.contains(file.path)) None
-    else if (file.modificationTime >= cutoff) Some(VacuumReason.Young)
-    else if (file.isDirectory) Some(VacuumReason.EmptyDirectory)
-    else if (names.expired.contains(file.path)) Some(VacuumReason.Expired)
-    else Some(VacuumReason.Orphan)
+    else {
+      val isYoung = file.modificationTime >= cutoff
+      val isExpired = names.expired.contains(file.path)
+      Some(
+        if (isYoung && isExpired) VacuumReason.YoungRemoved
+        else if (isYoung) VacuumReason.Young
+        else if (file.isDirectory) VacuumReason.EmptyDirectory
+        else if (isExpired) VacuumReason.Expired
+        else VacuumReason.Orphan
+      )
+    }
 
   /**
    * Leaves what exceeds the limits to a later run: the newest files. The oldest one always goes.

@@ -16,7 +16,7 @@ class VacuumPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     def of(path: String, time: Long, isDirectory: Boolean = false) =
       VacuumPlan.reason(FoundFile(path, 1, time, isDirectory), names, cutoff = 100)
     assert(of("kept", 1).isEmpty && of("both", 1).isEmpty)
-    assert(of("expired", 99).contains(Expired) && of("expired", 100).contains(Young))
+    assert(of("expired", 99).contains(Expired) && of("expired", 100).contains(YoungRemoved))
     assert(of("orphan", 99).contains(Orphan) && of("orphan", 100).contains(Young))
     assert(of("empty", 99, isDirectory = true).contains(EmptyDirectory))
     assert(of("empty", 100, isDirectory = true).contains(Young))
@@ -85,8 +85,8 @@ class VacuumPlanSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     assert(until(Log).contains(9L) && until(Full).contains(9L))
     assert(until(Log, of(Expired, Some(3)), of(Limit, Some(7)), of(Limit, Some(5))).contains(4L))
     assert(until(Log, of(Limit, Some(0))).isEmpty)
-    assert(until(Full, of(Limit)).isEmpty && until(Full, of(Young)).isEmpty)
-    assert(until(Full, of(Orphan)).contains(9L))
+    assert(until(Full, of(Limit)).isEmpty && until(Full, of(YoungRemoved)).isEmpty)
+    assert(until(Full, of(Orphan), of(Young)).contains(9L))
   }
 
   test("a set of names has its names") {
