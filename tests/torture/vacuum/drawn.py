@@ -107,7 +107,7 @@ class Drawn:
         times = sorted(
             self.rng.randrange(self.clock, max(end, self.clock + 1)) for _ in range(commits)
         )
-        for time in times:
+        for time in map(self._apart, times):
             self.clock = time
             self.commit(self._change())
             if self.rng.random() < 0.3:
@@ -129,7 +129,7 @@ class Drawn:
         lines = [{"commitInfo": info}, *actions]
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
         skew = self.rng.randrange(-3 * HOUR_MS, 3 * HOUR_MS) if self.clock_is_off else 0
-        touch(file, min(self.last_time + skew, self.now))
+        touch(file, self._apart(min(self.last_time + skew, self.now)))
 
     def _metadata(self) -> Action:
         configuration = {PROPERTY: f"interval {self.hours} hours"}
@@ -200,7 +200,7 @@ class Drawn:
         after = self.rng.randrange(3 * HOUR_MS) if self.clock_is_off else 0
         remove = {
             "path": path,
-            "deletionTimestamp": self.clock - before + after,
+            "deletionTimestamp": self._apart(self.clock - before + after),
             "dataChange": True,
             "extendedFileMetadata": True,
             "partitionValues": add["partitionValues"],
@@ -301,7 +301,12 @@ class Drawn:
         file = self.path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("text\n")
-        touch(file, time)
+        touch(file, self._apart(time))
+
+    def _apart(self, time: int) -> int:
+        """Keep a time out of ten minutes after a cutoff, which is whole hours ago and moves on."""
+        hours, rest = divmod(self.now - time, HOUR_MS)
+        return self.now - hours * HOUR_MS - rest * 5 // 6
 
     def _written(self) -> int:
         return self.clock - 60_000 - self.rng.randrange(self.longest_transaction * HOUR_MS + 1)
