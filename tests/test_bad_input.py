@@ -172,7 +172,7 @@ def test_relative_path(spark: SparkSession, statement: str):
         ("MAINTAIN {t} OPTIONS (speed = 'high')", "UNKNOWN_OPTION"),
         ("MAINTAIN {t} OPTIONS (partSize = 'x')", "INVALID_OPTION"),
         ("MAINTAIN {t} OPTIONS (granularity = 'x')", "INVALID_OPTION"),
-        ("MAINTAIN {t} OPTIONS (steps = 'optimize, vacuum')", "INVALID_OPTION"),
+        ("MAINTAIN {t} OPTIONS (steps = 'optimize, analyze')", "INVALID_OPTION"),
         ("MAINTAIN {t} OPTIONS (steps = '')", "INVALID_OPTION"),
     ],
 )
