@@ -99,11 +99,10 @@ class TableMethods:
             SwitchedOffError: Delta Upkeep is switched off.
             TypeError: An option has a value of another type.
         """
-        hours = None if retentionHours is None else float(retentionHours)
         return self._gateway.result(
             Statement(
                 "CLEANUP LOG",
-                retention_hours=hours,
+                retention_hours=_hours(retentionHours),
                 dry_run=dryRun,
                 options=option_texts(options),
             ),
@@ -156,11 +155,10 @@ class TableMethods:
             TypeError: An option is given twice, or has a value of another type.
         """
         arguments = {"mode": mode, "maxFiles": maxFiles, "maxBytes": maxBytes, "threads": threads}
-        hours = None if retentionHours is None else float(retentionHours)
         return self._gateway.result(
             Statement(
                 "VACUUM",
-                retention_hours=hours,
+                retention_hours=_hours(retentionHours),
                 dry_run=dryRun,
                 options=with_arguments(options, arguments),
             ),
@@ -337,6 +335,10 @@ class OptimizeMethods:
             ),
             OptimizeResult.of,
         )
+
+
+def _hours(retention: float | None) -> float | None:
+    return None if retention is None else float(retention)
 
 
 def _names(cols: Sequence[str | list[str] | tuple[str, ...]]) -> list[str]:
