@@ -78,6 +78,7 @@ def test_the_fields_are_the_columns(spark: SparkSession, table: TableFactory):
     check(results.CheckpointResult, t.checkpoint(dryRun=True).schema)
     check_totals(results.CleanupResult, results.LogFile, t.cleanupLog(dryRun=True).schema)
     check_totals(results.VacuumResult, results.UnneededFile, t.vacuum(dryRun=True).schema)
+    check(results.AnalyzeResult, t.analyze(dryRun=True).schema)
     check(results.MaintainStep, t.maintain(dryRun=True).schema)
 
 

@@ -109,11 +109,13 @@ class InternalError(UpkeepError):
 
 FAMILIES: Mapping[str, type[UpkeepError]] = {
     "ADAPTIVE_METADATA_TABLE": NotSupportedError,
+    "ANALYZE_CONFLICT": ConflictError,
     "CATALOG_MANAGED_TABLE": NotSupportedError,
     "CATALOG_MANAGED_TABLE_BY_PATH": InvalidRequestError,
     "CHECKPOINT_DAMAGED": DamagedError,
     "CHECKPOINT_MISMATCH": DamagedError,
     "CLUSTERED_TABLE": InvalidRequestError,
+    "COLUMN_WITHOUT_STATISTICS": InvalidRequestError,
     "COMMITS_CLEANED_UP": InvalidRequestError,
     "DATA_FILE_DAMAGED": DamagedError,
     "DATA_FILE_MISSING": DamagedError,

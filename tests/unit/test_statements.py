@@ -18,7 +18,7 @@ from delta_upkeep._table.statements import Statement
                 "OPTIMIZE",
                 full=True,
                 where=("a = 1 OR b", "c"),
-                z_order_by=("x", "y.z"),
+                columns=("x", "y.z"),
                 dry_run=True,
                 options={"k": "5m", "l": "it's"},
             ),

@@ -64,6 +64,16 @@ def test_retention_is_hours_as_a_double(table: UpkeepTable):
     assert sent(table.vacuum(24)) == Statement("VACUUM", retention_hours=24.0)
 
 
+def test_analyze(table: UpkeepTable):
+    assert sent(table.analyze()).sql("t") == "ANALYZE TABLE t COMPUTE DELTA STATISTICS"
+    by_arguments = table.analyze("p = 1", columns=["a", "b.c"], mode="all", dryRun=True)
+    assert sent(by_arguments).sql("t") == (
+        "ANALYZE TABLE t COMPUTE DELTA STATISTICS FOR COLUMNS (`a`, `b`.`c`) WHERE (p = 1) DRY RUN"
+        " OPTIONS ('mode' = 'all')"
+    )
+    assert sent(table.analyze(columns="a")).columns == ("a",)
+
+
 def test_vacuum_is_ours_with_and_without_options(table: UpkeepTable):
     limits = {"mode": "full", "maxFiles": "3", "maxBytes": "1g", "threads": "8"}
     by_arguments = table.vacuum(mode="full", maxFiles=3, maxBytes="1g", threads=8, dryRun=True)
@@ -117,7 +127,7 @@ def runs() -> Iterator[Any]:
 def test_each_method_that_runs_a_statement_has_a_dry_run_and_options():
     names = {run.__name__ for run in runs() if not run.__name__.startswith("_")}
     assert names == {
-        *("checkpoint", "cleanupLog", "vacuum", "maintain"),
+        *("checkpoint", "cleanupLog", "vacuum", "analyze", "maintain"),
         *("executeCompaction", "executeZOrderBy", "dryRun"),
     }
     for run in runs():
@@ -136,7 +146,7 @@ def test_a_dry_run_has_the_same_clauses(optimize: UpkeepOptimizeBuilder):
     expected = Statement("OPTIMIZE", where=("p = 1",), dry_run=True)
     assert sent(optimize.executeCompaction(dryRun=True)) == expected
     assert sent(optimize.dryRun()) == expected
-    curve = replace(expected, z_order_by=("a", "b"))
+    curve = replace(expected, columns=("a", "b"))
     assert sent(optimize.executeZOrderBy("a", "b", dryRun=True)) == curve
     assert sent(optimize.dryRun(["a", "b"])) == curve
 
@@ -161,8 +171,8 @@ def test_option_of_another_type_is_refused(optimize: UpkeepOptimizeBuilder, valu
 
 def test_dry_run_takes_columns_as_the_run_does(optimize: UpkeepOptimizeBuilder):
     for run in (optimize.executeZOrderBy, optimize.dryRun):
-        assert sent(run("a", "b")).z_order_by == ("a", "b")
-        assert sent(run(["a", "b"])).z_order_by == ("a", "b")
+        assert sent(run("a", "b")).columns == ("a", "b")
+        assert sent(run(["a", "b"])).columns == ("a", "b")
         with pytest.raises(TypeError, match="Pass its name as a str"):
             run(cast(str, 3))
         with pytest.raises(ValueError, match="needs at least one column"):

@@ -20,7 +20,7 @@ class JavaTable(Protocol):
         kind: str,
         full: bool,
         where: list[str],
-        zOrderBy: list[str],
+        columns: list[str],
         retentionHours: float | None,
         dryRun: bool,
         options: dict[str, str],

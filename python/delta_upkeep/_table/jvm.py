@@ -68,7 +68,7 @@ class JvmTable:
                 statement.kind,
                 statement.full,
                 list(statement.where),
-                list(statement.z_order_by),
+                list(statement.columns),
                 statement.retention_hours,
                 statement.dry_run,
                 dict(statement.options),

@@ -10,6 +10,7 @@ from delta_upkeep._table.options import Options, OptionValue, option_texts, with
 from delta_upkeep._table.statements import Statement
 from delta_upkeep.health import HealthReport
 from delta_upkeep.results import (
+    AnalyzeResult,
     CheckpointResult,
     CleanupResult,
     MaintainResult,
@@ -163,6 +164,54 @@ class TableMethods:
                 options=with_arguments(options, arguments),
             ),
             VacuumResult.of,
+        )
+
+    def analyze(
+        self,
+        partitionFilter: str | None = None,
+        *,
+        columns: str | list[str] | tuple[str, ...] = (),
+        mode: Literal["missing", "all"] | None = None,
+        maxBytes: int | str | None = None,
+        dryRun: bool = False,
+        options: Options | None = None,
+    ) -> ResultRows[AnalyzeResult]:
+        """Make the statistics of files again (protocol, 'Per-file Statistics').
+
+        Data skipping, CLUSTER BY and row tracking need them. Files of a converted table, and of
+        some writers, have none. The files are read, and stay as they are.
+
+        Args:
+            partitionFilter: A condition on partition columns, as in SQL. The default is all files.
+            columns: Read only the files that lack statistics of these. The default is all columns
+                that the table collects statistics of.
+            mode: ``missing`` reads the files whose statistics lack the number of rows, or a column
+                that the table collects statistics of; ``all`` reads every file.
+            maxBytes: The bytes that one run reads, such as ``'100g'``, but at least one file.
+            dryRun: Return what would be read and why, and do nothing.
+            options: ``mode`` and ``maxBytes``, as in ``OPTIONS`` of the statement.
+
+        Returns:
+            One row. ``toResult()`` reads it as an ``AnalyzeResult``, which explains the columns.
+
+        Raises:
+            InvalidRequestError: The condition, a column or an option is wrong.
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: A file of the table or of its log is missing or damaged.
+            StorageError: The log cannot be written to.
+            ConflictError: Other writers committed first. Earlier commits of this run are complete.
+            SwitchedOffError: Delta Upkeep is switched off.
+            TypeError: An option is given twice, or has a value of another type.
+        """
+        return self._gateway.result(
+            Statement(
+                "ANALYZE",
+                where=() if partitionFilter is None else (partitionFilter,),
+                columns=tuple(_names((columns,))) if columns else (),
+                dry_run=dryRun,
+                options=with_arguments(options, {"mode": mode, "maxBytes": maxBytes}),
+            ),
+            AnalyzeResult.of,
         )
 
     def health(self) -> HealthReport:
@@ -322,14 +371,14 @@ class OptimizeMethods:
         return self._run(_names(zOrderBy) if zOrderBy else [], True, options)
 
     def _run(
-        self, z_order_by: list[str], dry_run: bool, options: Options | None
+        self, columns: list[str], dry_run: bool, options: Options | None
     ) -> ResultRows[OptimizeResult]:
         return self._gateway.result(
             Statement(
                 "OPTIMIZE",
                 full=self._full,
                 where=tuple(self._where),
-                z_order_by=tuple(z_order_by),
+                columns=tuple(columns),
                 dry_run=dry_run,
                 options=option_texts(self._options) | option_texts(options),
             ),

@@ -9,8 +9,11 @@ from typing import Literal
 
 from delta_upkeep._table.names import MalformedName, parts_of, quoted_name
 
-Kind = Literal["OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "VACUUM", "DESCRIBE HEALTH", "MAINTAIN"]
+Kind = Literal[
+    "OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "VACUUM", "ANALYZE", "DESCRIBE HEALTH", "MAINTAIN"
+]
 
+_STATISTICS = "COMPUTE DELTA STATISTICS"
 _WORD = re.compile(r"\w+")
 
 
@@ -22,7 +25,7 @@ class Statement:
         kind: The words that the statement begins with.
         full: Whether to recluster every file.
         where: Conditions on partition columns, all of which must be true.
-        z_order_by: Names of columns.
+        columns: Their names: of ZORDER BY, or those that ANALYZE is for.
         retention_hours: Hours of history to keep; None means the table's own retention.
         dry_run: Whether to return the plan and do nothing.
         options: The options, with values as in SQL.
@@ -31,7 +34,7 @@ class Statement:
     kind: Kind
     full: bool = False
     where: tuple[str, ...] = ()
-    z_order_by: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
     retention_hours: float | None = None
     dry_run: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
@@ -40,16 +43,18 @@ class Statement:
         """Write the statement for a table whose name or path is already quoted.
 
         Raises:
-            ValueError: A column of ``z_order_by`` is not a name.
+            ValueError: One of ``columns`` is not a name.
         """
-        columns = ", ".join(map(name, self.z_order_by))
+        columns = ", ".join(map(name, self.columns))
         conditions = " AND ".join(f"({condition})" for condition in self.where)
         pairs = ", ".join(f"{string(key)} = {string(value)}" for key, value in self.options.items())
+        is_analyze = self.kind == "ANALYZE"
         clauses = [
-            f"{self.kind} {target}",
+            f"{self.kind} {target}" if not is_analyze else f"ANALYZE TABLE {target} {_STATISTICS}",
+            f"FOR COLUMNS ({columns})" if columns and is_analyze else "",
             "FULL" if self.full else "",
             f"WHERE {conditions}" if conditions else "",
-            f"ZORDER BY ({columns})" if columns else "",
+            f"ZORDER BY ({columns})" if columns and not is_analyze else "",
             "" if self.retention_hours is None else f"RETAIN {self.retention_hours:f} HOURS",
             "DRY RUN" if self.dry_run else "",
             # Without it, the statement is Delta's.

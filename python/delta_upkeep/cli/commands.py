@@ -86,6 +86,11 @@ def _parser() -> argparse.ArgumentParser:
     vacuum.add_argument(
         "--retain", metavar="HOURS", type=float, help="hours that removed files stay"
     )
+    analyze = _add_statement(
+        commands, "analyze", one_table.analyze, "make statistics that files lack"
+    )
+    analyze.add_argument("--where", metavar="PREDICATE", help="only partitions that match")
+    analyze.add_argument("--columns", metavar="COLUMN,...", help="only if they lack these")
     _add_statement(
         commands, "maintain", one_table.maintain, "compact, checkpoint and clean up, if due"
     )

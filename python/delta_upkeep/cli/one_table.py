@@ -58,12 +58,11 @@ def _is_due(report: HealthReport, limit: str | None) -> bool:
 
 def optimize(arguments: Namespace) -> int:
     """OPTIMIZE."""
-    columns = (column.strip() for column in (arguments.zorder or "").split(","))
     statement = Statement(
         "OPTIMIZE",
         full=arguments.full,
         where=(arguments.where,) if arguments.where else (),
-        z_order_by=tuple(filter(None, columns)),
+        columns=_columns(arguments.zorder),
         dry_run=arguments.dry_run,
         options=_options(arguments),
     )
@@ -84,6 +83,22 @@ def cleanup(arguments: Namespace) -> int:
 def vacuum(arguments: Namespace) -> int:
     """VACUUM."""
     return _run(arguments, _retaining("VACUUM", arguments))
+
+
+def analyze(arguments: Namespace) -> int:
+    """ANALYZE."""
+    statement = Statement(
+        "ANALYZE",
+        where=(arguments.where,) if arguments.where else (),
+        columns=_columns(arguments.columns),
+        dry_run=arguments.dry_run,
+        options=_options(arguments),
+    )
+    return _run(arguments, statement)
+
+
+def _columns(names: str | None) -> tuple[str, ...]:
+    return tuple(filter(None, (name.strip() for name in (names or "").split(","))))
 
 
 def _retaining(kind: Literal["CLEANUP LOG", "VACUUM"], arguments: Namespace) -> Statement:

@@ -8,6 +8,7 @@ Rows of ``spark.sql`` are read by the ``of`` method of a class, as in
 ``MaintainResult.of(spark.sql("MAINTAIN events"))``.
 """
 
+from delta_upkeep.results.analyze import AnalyzeResult
 from delta_upkeep.results.checkpoint import CheckpointResult
 from delta_upkeep.results.cleanup import CleanupResult, FilesByReason, LogFile
 from delta_upkeep.results.maintain import MaintainResult, MaintainStep
@@ -27,6 +28,7 @@ from delta_upkeep.results.rows import ResultRows
 from delta_upkeep.results.vacuum import UnneededFile, VacuumResult
 
 __all__ = [
+    "AnalyzeResult",
     "Bin",
     "CheckpointResult",
     "CleanupResult",

@@ -19,6 +19,8 @@ maintenance
     | CHECKPOINT target dryRun? optionList?                             #checkpoint
     | CLEANUP LOG target retain? dryRun? optionList?                    #cleanupLog
     | VACUUM target (FULL | LITE)? retain? dryRun? optionList           #vacuum
+    | ANALYZE TABLE target COMPUTE DELTA STATISTICS forColumns?
+        (WHERE predicate)? dryRun? optionList?                          #analyze
     | (DESC | DESCRIBE) HEALTH target                                   #describeHealth
     | MAINTAIN target dryRun? optionList?                               #maintain
     ;
@@ -41,6 +43,11 @@ predicate
 zorderBy
     : ZORDER BY LEFT_PAREN columns+=multipartName (COMMA columns+=multipartName)* RIGHT_PAREN
     | ZORDER BY columns+=multipartName (COMMA columns+=multipartName)*
+    ;
+
+forColumns
+    : FOR COLUMNS LEFT_PAREN columns+=multipartName (COMMA columns+=multipartName)* RIGHT_PAREN
+    | FOR COLUMNS columns+=multipartName (COMMA columns+=multipartName)*
     ;
 
 retain
@@ -104,22 +111,27 @@ number
     ;
 
 nonReserved
-    : APPLY | BY | CHECKPOINT | CLEANUP | CODEGEN | COST | DESC | DESCRIBE | DRY | EXPLAIN
-    | EXTENDED | FORMATTED | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LITE | LOG | MAINTAIN | OPTIMIZE
-    | OPTIONS | PURGE | REORG | RETAIN | RUN | TABLE | VACUUM | WHERE | ZORDER
+    : ANALYZE | APPLY | BY | CHECKPOINT | CLEANUP | CODEGEN | COLUMNS | COMPUTE | COST | DELTA | DESC | DESCRIBE | DRY | EXPLAIN
+    | EXTENDED | FOR | FORMATTED | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LITE | LOG | MAINTAIN | OPTIMIZE
+    | OPTIONS | PURGE | REORG | RETAIN | RUN | STATISTICS | TABLE | VACUUM | WHERE | ZORDER
     ;
 
+ANALYZE: 'ANALYZE';
 APPLY: 'APPLY';
 BY: 'BY';
 CHECKPOINT: 'CHECKPOINT';
 CLEANUP: 'CLEANUP';
 CODEGEN: 'CODEGEN';
+COLUMNS: 'COLUMNS';
+COMPUTE: 'COMPUTE';
 COST: 'COST';
+DELTA: 'DELTA';
 DESC: 'DESC';
 DESCRIBE: 'DESCRIBE';
 DRY: 'DRY';
 EXPLAIN: 'EXPLAIN';
 EXTENDED: 'EXTENDED';
+FOR: 'FOR';
 FORMATTED: 'FORMATTED';
 FULL: 'FULL';
 HEALTH: 'HEALTH';
@@ -134,6 +146,7 @@ PURGE: 'PURGE';
 REORG: 'REORG';
 RETAIN: 'RETAIN';
 RUN: 'RUN';
+STATISTICS: 'STATISTICS';
 TABLE: 'TABLE';
 VACUUM: 'VACUUM';
 WHERE: 'WHERE';

@@ -336,6 +336,16 @@ object UpkeepErrors {
     Map("column" -> column, "table" -> table)
   )
 
+  def columnWithoutStatistics(column: String, table: String): UpkeepException = error(
+    "COLUMN_WITHOUT_STATISTICS",
+    SqlState.UnknownColumn,
+    s"ANALYZE cannot make statistics of the column '$column' of $table.",
+    "The table has no such column, or collects no statistics of it, as of partition columns.",
+    "Correct the name, or name the column in the table property delta.dataSkippingStatsColumns.",
+    Retry.No,
+    Map("column" -> column, "table" -> table)
+  )
+
   private def partitionedBy(columns: Seq[String]): String =
     if (columns.isEmpty) "The table is not partitioned."
     else s"The table is partitioned by ${columns.mkString(", ")}."
@@ -638,6 +648,18 @@ object UpkeepErrors {
       "rewrite the files as Delta does.",
     Retry.Once("engine = rows is set"),
     Map("table" -> table, "bins" -> bins.toString, "difference" -> difference)
+  )
+
+  def analyzeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
+    "ANALYZE_CONFLICT",
+    SqlState.Conflict,
+    s"ANALYZE could not commit to $table in $attempts attempts.",
+    "Other writers committed first each time.",
+    "Run ANALYZE again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
+      s"unchanged. $CommittedStays",
+    Retry.Yes,
+    Map("table" -> table, "attempts" -> attempts.toString),
+    Some(thrown)
   )
 
   def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(

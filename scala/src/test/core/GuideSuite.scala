@@ -5,6 +5,7 @@ import java.nio.file.{Files, Path}
 import scala.util.matching.Regex
 
 import io.deltaupkeep.maintain.{Maintenance, VacuumStep}
+import io.deltaupkeep.plan.analyze.AnalyzeSettings
 import io.deltaupkeep.plan.checkpoint.CheckpointRequest
 import io.deltaupkeep.plan.cleanup.CleanupSettings
 import io.deltaupkeep.plan.compact.OptimizeSettings
@@ -23,6 +24,7 @@ class GuideSuite extends AnyFunSuite {
     "CHECKPOINT" -> CheckpointRequest.entries,
     "CLEANUP LOG" -> CleanupSettings.entries,
     "VACUUM" -> VacuumSettings.entries,
+    "ANALYZE" -> AnalyzeSettings.entries,
     "MAINTAIN" -> (VacuumStep.entries :+ Maintenance.StepsOption)
   )
 

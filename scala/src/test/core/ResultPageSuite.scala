@@ -6,6 +6,7 @@ import scala.reflect.runtime.universe.TypeTag
 
 import io.deltaupkeep.health.HealthResult
 import io.deltaupkeep.maintain.MaintainResult
+import io.deltaupkeep.plan.analyze.AnalyzeResult
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
@@ -38,6 +39,7 @@ class ResultPageSuite extends AnyFunSuite {
   test("CLEANUP LOG")(assertSaid[CleanupResult]("CLEANUP LOG"))
 
   test("VACUUM")(assertSaid[VacuumResult]("VACUUM"))
+  test("ANALYZE")(assertSaid[AnalyzeResult]("ANALYZE"))
 
   test("DESCRIBE HEALTH")(assertSaid[HealthResult]("DESCRIBE HEALTH"))
 

@@ -28,14 +28,14 @@ final class UpkeepTable private (
    *
    * @param kind           such as `OPTIMIZE`; it ignores clauses that it does not have
    * @param where          conditions that must all be true; each is parsed separately
-   * @param zOrderBy       names of columns
+   * @param columns        names, for ZORDER BY or FOR COLUMNS
    * @param retentionHours null for the table's own
    */
   def run(
       kind: String,
       full: Boolean,
       where: ju.List[String],
-      zOrderBy: ju.List[String],
+      columns: ju.List[String],
       retentionHours: jl.Double,
       dryRun: Boolean,
       options: ju.Map[String, String]
@@ -44,7 +44,7 @@ final class UpkeepTable private (
       StatementKind.named(kind),
       full,
       where.asScala.toSeq,
-      zOrderBy.asScala.toSeq.map(UnresolvedAttribute.parseAttributeName),
+      columns.asScala.toSeq.map(UnresolvedAttribute.parseAttributeName),
       Option(retentionHours).map(_.toString),
       dryRun,
       options.asScala.toSeq

@@ -21,7 +21,7 @@ private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extend
 
   private def replaced(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
     case DeltaOptimize(child, predicates, zOrderBy, full) if !Switch.isOffNow(child) =>
-      val plain = Statement(OptimizeStatement, full, zOrderBy = zOrderBy)
+      val plain = Statement(OptimizeStatement, full, columns = zOrderBy)
       predicates.foldLeft(plain)((statement, text) => merge(statement, parsed(text))).on(targetOf(child, _))
     case DeltaPurge(child, predicates) if !Switch.isOffNow(child) =>
       Statement(ReorgStatement, where = predicates).on(targetOf(child, _))
@@ -39,7 +39,7 @@ private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extend
   private def merge(left: Statement, right: Statement): Statement = left.copy(
     full = left.full || right.full,
     where = left.where ++ right.where,
-    zOrderBy = left.zOrderBy ++ right.zOrderBy,
+    columns = left.columns ++ right.columns,
     dryRun = left.dryRun || right.dryRun,
     options = left.options ++ right.options
   )

@@ -14,7 +14,7 @@ private[deltaupkeep] object OptimizeStatement
     extends StatementKind("OPTIMIZE", Intent.Reorganize, ResultSchema.optimize) {
 
   override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
-    Some(DeltaOptimize(_, statement.where, statement.zOrderBy, statement.full))
+    Some(DeltaOptimize(_, statement.where, statement.columns, statement.full))
 
   override protected def prepare(
       session: SparkSession,
@@ -23,9 +23,9 @@ private[deltaupkeep] object OptimizeStatement
   ): Work[OptimizeResult] = {
     val options = statement.optionsOf(OptimizeSettings.entries)
     val settings = OptimizeSettings(options, OptimizeDefaults.of(table))
-    val request = new DeltaRefusals(table, statement.where, statement.zOrderBy).asCauses {
+    val request = new DeltaRefusals(table, statement.where, statement.columns).asCauses {
       val layout = new LayoutChoice(table.facts, session.sessionState.conf.resolver)
-        .of(statement.full, statement.where.nonEmpty, statement.zOrderBy)
+        .of(statement.full, statement.where.nonEmpty, statement.columns)
       OptimizeRequest(layout, predicateOf(session, table, statement))
     }
     new OptimizeWork(TableOptimize(table, request, settings))

@@ -4,6 +4,7 @@ import scala.reflect.runtime.universe.TypeTag
 
 import io.deltaupkeep.health.HealthResult
 import io.deltaupkeep.maintain.MaintainResult
+import io.deltaupkeep.plan.analyze.AnalyzeResult
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
@@ -33,5 +34,6 @@ private[deltaupkeep] object ResultSchema {
   val cleanup = new ResultSchema[CleanupResult]
   val health = new ResultSchema[HealthResult]
   val vacuum = new ResultSchema[VacuumResult]
+  val analyze = new ResultSchema[AnalyzeResult]
   val maintain = new ResultSchema[MaintainResult]
 }

@@ -7,15 +7,15 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 /**
  * A request for one table: the same value from SQL and from Python. A kind has only some of the clauses.
  *
- * @param where    conditions that must all be true
- * @param zOrderBy columns, each by the parts of its name
- * @param retain   hours as the user wrote them
+ * @param where   conditions that must all be true
+ * @param columns of ZORDER BY or FOR COLUMNS, each by the parts of its name
+ * @param retain  hours as the user wrote them
  */
 private[deltaupkeep] final case class Statement(
     kind: StatementKind[_ <: Product],
     full: Boolean = false,
     where: Seq[String] = Nil,
-    zOrderBy: Seq[Seq[String]] = Nil,
+    columns: Seq[Seq[String]] = Nil,
     retain: Option[String] = None,
     dryRun: Boolean = false,
     options: Seq[(String, String)] = Nil
@@ -35,7 +35,9 @@ private[deltaupkeep] final case class Statement(
   def clauses: String = Seq(
     Option.when(full)("FULL"),
     whereText,
-    Option.when(zOrderBy.nonEmpty)(zOrderBy.map(_.mkString(".")).mkString("ZORDER BY (", ", ", ")")),
+    Option.when(columns.nonEmpty) {
+      columns.map(_.mkString(".")).mkString(s"${kind.columnsClause} (", ", ", ")")
+    },
     retain.map(hours => s"RETAIN $hours HOURS"),
     kind.fixedClause,
     Option.when(dryRun)("DRY RUN"),

@@ -25,6 +25,9 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
   /** A clause that every statement of the kind has. */
   def fixedClause: Option[String] = None
 
+  /** The words before the columns that a statement names. */
+  def columnsClause: String = "ZORDER BY"
+
   /** Reads the clauses, and does no work. */
   protected def prepare(session: SparkSession, table: DeltaHandle, statement: Statement): Work[R]
 
@@ -59,6 +62,7 @@ private[deltaupkeep] object StatementKind {
       CheckpointStatement,
       CleanupLogStatement,
       VacuumStatement,
+      AnalyzeStatement,
       HealthStatement,
       MaintainStatement
     )

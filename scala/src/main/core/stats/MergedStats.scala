@@ -85,6 +85,11 @@ object MergedStats {
 
   private val noStats: JsonNode = JsonNodeFactory.instance.objectNode()
 
+  /** Whether statistics say the same. Files of which nothing is known have null or no text. */
+  def areSame(one: String, other: String): Boolean =
+    Option(one).exists(_.nonEmpty) && Option(other).exists(_.nonEmpty) &&
+      Try(mapper.readTree(one) == mapper.readTree(other)).getOrElse(false)
+
   /** The number of rows in a file according to its statistics, deleted ones included. Parses no more than it must. */
   def numRecords(stats: String): Option[Long] =
     Option(stats).filter(_.nonEmpty).flatMap { text =>

@@ -68,6 +68,15 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     ).on(target(context.target()))
   }
 
+  override def visitAnalyze(context: AnalyzeContext): LogicalPlan =
+    Statement(
+      AnalyzeStatement,
+      where = Option(context.predicate()).map(Source.of).toSeq,
+      columns = Option(context.forColumns()).toSeq.flatMap(_.columns.asScala).map(name),
+      dryRun = context.dryRun() != null,
+      options = options(context.optionList())
+    ).on(target(context.target()))
+
   override def visitDescribeHealth(context: DescribeHealthContext): LogicalPlan =
     Statement(HealthStatement).on(target(context.target()))
 
@@ -79,7 +88,7 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     OptimizeStatement,
     full = context.FULL() != null,
     where = Option(context.predicate()).map(Source.of).toSeq,
-    zOrderBy = Option(context.zorderBy()).toSeq.flatMap(_.columns.asScala).map(name),
+    columns = Option(context.zorderBy()).toSeq.flatMap(_.columns.asScala).map(name),
     dryRun = context.dryRun() != null,
     options = options(context.optionList())
   )

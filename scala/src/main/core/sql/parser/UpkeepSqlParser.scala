@@ -1,6 +1,7 @@
 package io.deltaupkeep.sql.parser
 
 import scala.util.{Failure, Success, Try}
+import scala.util.control.NonFatal
 
 import io.deltaupkeep.statement.{ReorgStatement, Statement, UpkeepCommand}
 
@@ -48,7 +49,9 @@ final class UpkeepSqlParser(
       Try(parseStatement(sqlText)) match {
         case Success(plan) if isDeltas(plan) => Try(delegated(sqlText)).getOrElse(plan)
         case Success(plan) => plan
-        case Failure(ours: ParseException) => Try(delegated(sqlText)).getOrElse(throw ours)
+        case Failure(ours: ParseException) =>
+          try delegated(sqlText)
+          catch { case NonFatal(theirs) => throw if (isSparksAnalyze(sqlText)) theirs else ours }
         case Failure(other) => throw other
       }
 
@@ -111,10 +114,17 @@ private[deltaupkeep] object UpkeepSqlParser {
     statement match {
       case (OPTIMIZE | CHECKPOINT | MAINTAIN | VACUUM) :: _ => true
       case CLEANUP :: LOG :: _ => true
-      case REORG :: TABLE :: _ => true
+      case (REORG | ANALYZE) :: TABLE :: _ => true
       case (DESC | DESCRIBE) :: HEALTH :: next :: _ => next != Token.EOF && next != DOT
       case _ => false
     }
+  }
+
+  /** Spark's own parser explains the mistakes in Spark's ANALYZE. */
+  private def isSparksAnalyze(sqlText: String): Boolean = {
+    import UpkeepSqlBaseLexer._
+    val tokens = tokensOf(sqlText).map(_.getType).takeWhile(_ != Token.EOF).toList
+    tokens.take(3).contains(ANALYZE) && !tokens.containsSlice(Seq(COMPUTE, DELTA))
   }
 
   private def parse[T](text: String)(read: UpkeepSqlBaseParser => T): T = {

@@ -52,12 +52,12 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         "OPTIMIZE t WHERE p > 1 AND (q = 'a;b' OR q IS NULL) ZORDER BY (a, b.c) DRY RUN OPTIONS (x = 1)",
         optimize.copy(
           where = Seq("p > 1 AND (q = 'a;b' OR q IS NULL)"),
-          zOrderBy = Seq(Seq("a"), Seq("b", "c")),
+          columns = Seq(Seq("a"), Seq("b", "c")),
           dryRun = true,
           options = Seq("x" -> "1")
         )
       ),
-      ("OPTIMIZE t ZORDER BY a, b", optimize.copy(zOrderBy = Seq(Seq("a"), Seq("b")))),
+      ("OPTIMIZE t ZORDER BY a, b", optimize.copy(columns = Seq(Seq("a"), Seq("b")))),
       (
         "OPTIMIZE t OPTIONS ('a' = 'b c', d = 128m, e = -1.5, f.g = TRUE)",
         optimize.copy(options = Seq("a" -> "b c", "d" -> "128m", "e" -> "-1.5", "f.g" -> "TRUE"))
@@ -70,6 +70,7 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("the other statements") {
     val cleanup = Statement(CleanupLogStatement)
     val maintain = Statement(MaintainStatement)
+    val analyze = Statement(AnalyzeStatement)
     val cases = Table(
       ("text", "plan"),
       ("CHECKPOINT t DRY RUN", on(Statement(CheckpointStatement, dryRun = true), "t")),
@@ -81,6 +82,24 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (
         "REORG TABLE t WHERE p = 1 APPLY (PURGE) DRY RUN",
         on(Statement(ReorgStatement, where = Seq("p = 1"), dryRun = true), "t")
+      ),
+      ("ANALYZE TABLE t COMPUTE DELTA STATISTICS", on(analyze, "t")),
+      (
+        "analyze table s.t compute delta statistics for columns (a, b.c) where p = 1 dry run options (mode = 'all')",
+        on(
+          analyze.copy(
+            columns = Seq(Seq("a"), Seq("b", "c")),
+            where = Seq("p = 1"),
+            dryRun = true,
+            options = Seq("mode" -> "all")
+          ),
+          "s",
+          "t"
+        )
+      ),
+      (
+        "ANALYZE TABLE t COMPUTE DELTA STATISTICS FOR COLUMNS a, b DRY RUN",
+        on(analyze.copy(columns = Seq(Seq("a"), Seq("b")), dryRun = true), "t")
       ),
       ("CHECKPOINT t OPTIONS ()", on(Statement(CheckpointStatement), "t")),
       ("DESC HEALTH s.t", on(Statement(HealthStatement), "s", "t")),

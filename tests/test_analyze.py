@@ -1,0 +1,272 @@
+"""ANALYZE makes the statistics that Delta's writer makes, and commits them for the same files."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from delta.tables import DeltaTable
+from deltalake import DeltaTable as DeltaRsTable
+from pyspark.sql import Row, SparkSession
+
+from conftest import Table, TableFactory
+from delta_upkeep import UpkeepTable
+from delta_upkeep.errors import condition_of
+from support.sessions import meanwhile, session_conf
+
+KINDS = """
+    id, CAST(id AS TINYINT) AS tiny, CAST(id AS SMALLINT) AS small, CAST(id AS INT) AS int,
+    CAST(id AS FLOAT) / 3 AS float, CAST(id AS DOUBLE) / 7 AS double,
+    CAST(id AS DECIMAL(9, 2)) AS decimal, CAST(id AS DECIMAL(38, 10)) / 3 AS large_decimal,
+    concat('text ', id) AS text, repeat(concat('ü', id), 40) AS long_text,
+    id % 2 = 0 AS flag, DATE '1999-12-31' + CAST(id AS INT) AS day,
+    TIMESTAMP '2020-01-01 00:00:00.123456' + make_interval(0, 0, 0, 0, CAST(id AS INT)) AS time,
+    CAST(concat('bytes ', id) AS BINARY) AS bytes,
+    CASE WHEN id % 3 = 0 THEN id END AS sometimes, CAST(NULL AS BIGINT) AS never,
+    named_struct('a', id, 'deep', named_struct('c', concat('c', id))) AS nested,
+    array(id) AS list, map('k', id) AS map, id % 2 AS p
+"""
+FEATURES = {
+    "plain": {},
+    "partitions": {"partitions": "p"},
+    "mapped": {"delta.columnMapping.mode": "name"},
+    "few columns": {"delta.dataSkippingNumIndexedCols": "3"},
+    "named columns": {"delta.dataSkippingStatsColumns": "text,nested.deep.c,never"},
+    "vectors": {"delta.enableDeletionVectors": "true"},
+    "row ids": {"delta.enableRowTracking": "true"},
+    "defaults": {"delta.feature.allowColumnDefaults": "supported"},
+}
+
+
+def analyze(t: Table, clauses: str = "") -> Row:
+    (row,) = t.spark.sql(f"ANALYZE TABLE {t.sql_name} COMPUTE DELTA STATISTICS {clauses}").collect()
+    return row
+
+
+def written(spark: SparkSession, path: Path, features: dict[str, str]) -> Table:
+    """Have Delta write a table of two files, in two commits."""
+    t = Table(spark, path)
+    properties = {key: value for key, value in features.items() if key != "partitions"}
+    pairs = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    spark.sql(
+        f"CREATE TABLE {t.sql_name} USING delta "
+        + (f"PARTITIONED BY ({features['partitions']}) " if "partitions" in features else "")
+        + (f"TBLPROPERTIES ({pairs}) " if pairs else "")
+        + f"AS SELECT {KINDS} FROM range(-50, 50, 1, 1)"
+    )
+    if "delta.feature.allowColumnDefaults" in features:
+        spark.sql(f"ALTER TABLE {t.sql_name} ADD COLUMN later INT")
+        spark.sql(f"ALTER TABLE {t.sql_name} ALTER COLUMN later SET DEFAULT 5")
+        spark.sql(f"INSERT INTO {t.sql_name} SELECT {KINDS}, 6 FROM range(100, 120, 1, 1)")
+    else:
+        spark.sql(f"INSERT INTO {t.sql_name} SELECT {KINDS} FROM range(100, 120, 1, 1)")
+    return t
+
+
+def live(t: Table) -> dict[str, dict[str, Any]]:
+    """The files of the newest version, by a plain replay of all commits."""
+    found: dict[str, dict[str, Any]] = {}
+    for commit in sorted(t.log.glob("*.json")):
+        actions = [json.loads(line) for line in commit.read_text().splitlines()]
+        for action in actions:
+            if "remove" in action:
+                found.pop(action["remove"]["path"], None)
+        for action in actions:
+            if "add" in action:
+                found[action["add"]["path"]] = action["add"]
+    return found
+
+
+def statistics(t: Table) -> dict[str, Any]:
+    return {
+        path: json.loads(add["stats"]) if "stats" in add else None for path, add in live(t).items()
+    }
+
+
+def strip(t: Table, keep: tuple[str, ...] = ()) -> None:
+    """Take the statistics out of the log, as if another engine had written the files."""
+    for commit in t.log.glob("*.json"):
+        lines = [json.loads(line) for line in commit.read_text().splitlines()]
+        for line in lines:
+            if "add" in line:
+                stats = json.loads(line["add"].pop("stats", "{}"))
+                kept = {key: stats[key] for key in keep if key in stats}
+                if kept:
+                    line["add"]["stats"] = json.dumps(kept)
+        commit.write_text("\n".join(map(json.dumps, lines)) + "\n")
+        commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    for file in (*t.log.glob("*.crc"), *t.log.glob("*.checkpoint*")):
+        file.unlink()
+    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+@pytest.mark.parametrize("features", FEATURES.values(), ids=list(FEATURES))
+def test_the_statistics_are_those_of_deltas_writer(
+    spark: SparkSession, tmp_path: Path, features: dict[str, str]
+):
+    t = written(spark, tmp_path / "t", features)
+    before, rows = (
+        statistics(t),
+        sorted(map(str, spark.read.format("delta").load(str(t.path)).collect())),
+    )
+    assert all(before.values())
+    keep = ("numRecords",) if "delta.enableRowTracking" in features else ()
+    strip(t, keep)
+    adds = live(t)
+    planned = analyze(t, "DRY RUN")
+    assert (planned.version, planned.filesRead, planned.filesUpdated) == (None, len(before), None)
+    assert live(t) == adds
+    done = analyze(t)
+    assert (done.version, done.filesUpdated) == (t.version, len(before))
+    after = statistics(t)
+    for path, stats in before.items():
+        # A column that is newer than a file is null in it.
+        if "later" not in stats["nullCount"] and "later" in after[path]["nullCount"]:
+            assert after[path]["nullCount"].pop("later") == stats["numRecords"]
+    assert after == before
+    # Nothing else of them has changed.
+    for path, add in live(t).items():
+        del add["stats"]
+        adds[path].pop("stats", None)
+        assert add == adds[path] | {"dataChange": False}
+    assert sorted(map(str, spark.read.format("delta").load(str(t.path)).collect())) == rows
+    again = analyze(t)
+    assert (again.version, again.filesRead, again.filesUpdated) == (None, 0, 0)
+    (entry,) = spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").collect()
+    assert entry.operation == "COMPUTE STATS"
+
+
+def test_rows_that_a_vector_hides_are_counted(spark: SparkSession, tmp_path: Path):
+    t = Table(spark, tmp_path / "t").create({"delta.enableDeletionVectors": "true"})
+    spark.sql(f"INSERT INTO {t.sql_name} SELECT id, 0, concat('t', id) FROM range(0, 10, 1, 1)")
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 9")
+    strip(t, ("numRecords",))
+    analyze(t)
+    (stats,) = statistics(t).values()
+    assert (stats["numRecords"], stats["tightBounds"]) == (10, False)
+    assert (stats["minValues"]["id"], stats["maxValues"]["id"]) == (0, 9)
+    assert t.ids() == list(range(9))
+
+
+def test_a_converted_table_can_be_clustered(spark: SparkSession, tmp_path: Path):
+    path = tmp_path / "t"
+    path.mkdir()
+    for i in range(3):
+        pq.write_table(
+            pa.table({"id": [i, i + 10, math.nan], "text": ["a", None, "c"]}), path / f"{i}.parquet"
+        )
+    pq.write_table(
+        pa.table({"id": pa.array([], "double"), "text": pa.array([], "string")}),
+        path / "empty.parquet",
+    )
+    with session_conf(spark, {"spark.databricks.delta.stats.collect": "false"}):
+        DeltaTable.convertToDelta(spark, f"parquet.`{path}`")
+    t = Table(spark, path)
+    assert set(statistics(t).values()) == {None}
+    result = UpkeepTable.forPath(spark, str(path)).analyze().toResult()
+    assert (result.filesUpdated, result.reasons[0].reason) == (4, "no statistics")
+    stats = statistics(t)
+    assert stats["empty.parquet"]["numRecords"] == 0
+    # A bound would hide the rows with NaN from a reader that takes it for the largest number.
+    assert stats["0.parquet"]["numRecords"] == 3 and stats["0.parquet"]["nullCount"]["text"] == 1
+    assert analyze(t).filesRead == 0
+    frame = spark.read.format("delta").load(str(path))
+    assert frame.where("id = 11").count() == 1 and frame.where("isnan(id)").count() == 3
+    counted = pa.table(DeltaRsTable(path).get_add_actions(flatten=True))
+    assert sum(counted["num_records"].to_pylist()) == 9
+
+
+def test_where_and_limits(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3, 4)
+    strip(t)
+    only = analyze(t, "WHERE p = 1")
+    assert [r.files for r in only.reasons] == [only.filesUpdated] == [2]
+    first = analyze(t, "OPTIONS (maxBytes = 1)")
+    assert first.filesUpdated == 1
+    assert {(r.verdict, r.reason): r.files for r in first.reasons} == {
+        ("read", "no statistics"): 1,
+        ("keep", "left to a later run by maxBytes"): 1,
+        ("keep", "has what the table asks for"): 2,
+    }
+    assert analyze(t).filesUpdated == 1
+
+
+def test_statistics_that_are_wrong_are_found(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    right = statistics(t)
+    (commit,) = [file for file in t.log.glob("*.json") if "add" in file.read_text()][:1]
+    lines = [json.loads(line) for line in commit.read_text().splitlines()]
+    for line in lines:
+        if "add" in line:
+            wrong = json.loads(line["add"]["stats"])
+            wrong["maxValues"]["id"] += 1
+            line["add"]["stats"] = json.dumps(wrong)
+    commit.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    for file in t.log.glob("*.crc"):
+        file.unlink()
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    assert analyze(t).filesRead == 0
+    found = analyze(t, "OPTIONS (mode = 'all')")
+    assert (found.filesRead, found.filesUpdated) == (3, 1)
+    assert {r.reason: r.files for r in found.reasons} == {
+        "its statistics are not those of its rows": 1,
+        "its statistics are those of its rows": 2,
+    }
+    assert statistics(t) == right
+    assert analyze(t, "OPTIONS (mode = 'all')").version is None
+
+
+def test_columns_choose_the_files(spark: SparkSession, tmp_path: Path):
+    features = FEATURES["mapped"] | {"delta.dataSkippingStatsColumns": "id,nested.deep.c"}
+    t = written(spark, tmp_path / "t", features)
+    collected = "'delta.dataSkippingStatsColumns' = 'id,nested'"
+    spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ({collected})")
+    assert analyze(t, "FOR COLUMNS (id) DRY RUN").filesRead == 0
+    assert analyze(t, "FOR COLUMNS (ID, Nested.Deep.C) DRY RUN").filesRead == 0
+    assert analyze(t, "FOR COLUMNS (nested) DRY RUN").filesRead == 2
+    upkeep = UpkeepTable.forPath(spark, str(t.path))
+    assert upkeep.analyze(columns=["nested.a"]).toResult().filesUpdated == 2
+    assert analyze(t, "DRY RUN").filesRead == 0
+
+
+def test_files_that_others_remove_meanwhile_are_left_out(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    strip(t)
+    row = json.loads(
+        meanwhile(
+            spark,
+            f"ANALYZE TABLE {t.sql_name} COMPUTE DELTA STATISTICS",
+            f"DELETE FROM {t.sql_name} WHERE id = 1",
+        )
+    )
+    assert (row["filesRead"], row["filesUpdated"]) == (3, 2)
+    assert t.ids() == [2, 3]
+    assert all(statistics(t).values())
+
+
+def test_what_is_asked_wrongly(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    for clauses, condition in {
+        "WHERE id = 1": "NON_PARTITION_COLUMN",
+        "FOR COLUMNS (other)": "COLUMN_WITHOUT_STATISTICS",
+        "FOR COLUMNS (id, p)": "COLUMN_WITHOUT_STATISTICS",
+        "OPTIONS (mode = 'some')": "INVALID_OPTION",
+        "OPTIONS (deep = true)": "UNKNOWN_OPTION",
+    }.items():
+        with pytest.raises(Exception) as refused:
+            analyze(t, clauses)
+        assert condition in str(condition_of(refused.value)), clauses
+
+
+def test_the_statement_of_spark_stays_sparks(spark: SparkSession):
+    spark.sql("CREATE TABLE analyzed (id BIGINT) USING parquet")
+    try:
+        assert spark.sql("ANALYZE TABLE analyzed COMPUTE STATISTICS").collect() == []
+    finally:
+        spark.sql("DROP TABLE analyzed")
