@@ -279,6 +279,34 @@ def entries(t: Table) -> list[tuple[str, dict[str, str], dict[str, Any]]]:
     return [(row.operation, row.operationParameters, row.operationMetrics) for row in found]
 
 
+@pytest.mark.parametrize("mode", ["full", "log"])
+def test_files_of_clones_stay(spark: SparkSession, table: TableFactory, tmp_path: Path, mode: str):
+    t = table(1, 2, 3, 4)
+    clone = Table(spark, tmp_path / "a, clone")
+    spark.sql(f"CREATE TABLE {clone.sql_name} SHALLOW CLONE {t.sql_name}")
+    spark.sql(f"DELETE FROM {clone.sql_name} WHERE id = 1")
+    t.append(5)
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id IN (1, 2, 5)")
+    aged(t, 30)
+    total, gone = planned(t, options=f"mode = '{mode}'")
+    # The clone's log still names the file that it removed.
+    kept = f"mode = '{mode}', keepFor = '{clone.sql_name}, {clone.sql_name}'"
+    total, less = planned(t, options=kept)
+    assert len(gone) == 3 and len(less) == 1
+    assert {r.reason: r.files for r in total.reasons}["needed by a table that keepFor names"] == 2
+    with pytest.raises(PySparkException) as refused:
+        vacuum(t, options=f"mode = '{mode}', keepFor = 'no_such.clone'")
+    assert condition_of(refused.value) == "DELTA_UPKEEP.CLONE_NOT_READABLE"
+    assert vacuum(t, options=kept).filesDeleted == 1
+    assert clone.ids() == [2, 3, 4]
+    # The property counts as well, and the files go once no clone is named.
+    keep = f"'deltaUpkeep.vacuum.keepFor' = '{clone.sql_name}'"
+    spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ({keep})")
+    assert vacuum(t, options=f"mode = '{mode}'").filesDeleted == 0
+    spark.sql(f"ALTER TABLE {t.sql_name} UNSET TBLPROPERTIES ('deltaUpkeep.vacuum.keepFor')")
+    assert vacuum(t, options=f"mode = '{mode}'").filesDeleted == 2
+
+
 def test_the_history_is_as_of_delta(spark: SparkSession, table: TableFactory):
     ours, deltas = (aged(table(1, 2), days=30) for _ in range(2))
     for t in (ours, deltas):

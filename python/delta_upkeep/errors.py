@@ -114,6 +114,7 @@ FAMILIES: Mapping[str, type[UpkeepError]] = {
     "CATALOG_MANAGED_TABLE_BY_PATH": InvalidRequestError,
     "CHECKPOINT_DAMAGED": DamagedError,
     "CHECKPOINT_MISMATCH": DamagedError,
+    "CLONE_NOT_READABLE": InvalidRequestError,
     "CLUSTERED_TABLE": InvalidRequestError,
     "COLUMN_WITHOUT_STATISTICS": InvalidRequestError,
     "COMMITS_CLEANED_UP": InvalidRequestError,

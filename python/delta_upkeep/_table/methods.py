@@ -118,6 +118,7 @@ class TableMethods:
         maxFiles: int | None = None,
         maxBytes: int | str | None = None,
         threads: int | None = None,
+        keepFor: str | Sequence[str] | None = None,
         dryRun: bool = False,
         options: Options | None = None,
     ) -> ResultRows[VacuumResult]:
@@ -137,8 +138,10 @@ class TableMethods:
             maxFiles: The number of files that one run deletes, the oldest first.
             maxBytes: The bytes that one run deletes, such as ``'10g'``, but at least one file.
             threads: How many directories are listed, and files deleted, at the same time.
+            keepFor: Names of shallow clones of the table, or one text with commas between them.
+                The files that their logs name stay.
             dryRun: Return each file with its verdict and reason, and delete nothing.
-            options: The same four, by name, as in ``OPTIONS`` of the statement.
+            options: The same five, by name, as in ``OPTIONS`` of the statement.
 
         Returns:
             One row of totals, in which ``kind`` is null. A dry run also returns a row for each file
@@ -147,15 +150,19 @@ class TableMethods:
 
         Raises:
             InvalidRequestError: The retention is negative, too short or no number, an option is
-                wrong, ``mode`` is ``log`` and commits are missing, or the log names files of
-                another store.
+                wrong, ``mode`` is ``log`` and commits are missing, the log names files of another
+                store, or a clone cannot be read.
             NotSupportedError: The table has a feature that is not supported.
             DamagedError: The log is damaged.
             StorageError: A file was not deleted.
             SwitchedOffError: Delta Upkeep is switched off.
             TypeError: An option is given twice, or has a value of another type.
         """
-        arguments = {"mode": mode, "maxFiles": maxFiles, "maxBytes": maxBytes, "threads": threads}
+        clones = keepFor if keepFor is None or isinstance(keepFor, str) else ", ".join(keepFor)
+        arguments = {
+            **{"mode": mode, "maxFiles": maxFiles, "maxBytes": maxBytes, "threads": threads},
+            "keepFor": clones,
+        }
         return self._gateway.result(
             Statement(
                 "VACUUM",

@@ -19,7 +19,13 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 DAY_SECONDS = 86400.0
 PREFIX = "deltaUpkeep."
 # Those that are not keys of a policy are read by the statements, and by commits.
-_READ_BY_SPARK = ("enabled", "checkpoint.commitBytes", "checkpoint.maxAge", "vacuum")
+_READ_BY_SPARK = (
+    "enabled",
+    "checkpoint.commitBytes",
+    "checkpoint.maxAge",
+    "vacuum",
+    "vacuum.keepFor",
+)
 _OPTIONS = ("maxBytes", "steps")
 _WINDOW = re.compile(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})")
 

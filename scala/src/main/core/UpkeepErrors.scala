@@ -480,6 +480,18 @@ object UpkeepErrors {
     Map("table" -> table, "version" -> oldest.toString)
   )
 
+  def cloneNotReadable(table: String, clone: String, thrown: Throwable): UpkeepException = error(
+    "CLONE_NOT_READABLE",
+    SqlState.ObjectState,
+    s"VACUUM of $table cannot tell which of its files $clone needs, which keepFor names.",
+    thrown.getMessage,
+    "Correct the name. If the clone was dropped, take it out of keepFor and of the table property " +
+      "deltaUpkeep.vacuum.keepFor. Nothing was deleted.",
+    Retry.No,
+    Map("table" -> table, "clone" -> clone),
+    Some(thrown)
+  )
+
   def filesElsewhere(table: String, store: String, root: String): UpkeepException = error(
     "FILES_ELSEWHERE",
     SqlState.ObjectState,

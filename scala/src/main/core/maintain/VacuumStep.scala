@@ -45,13 +45,15 @@ object VacuumStep extends Step {
     )
     // Where commits are missing, as from before it was switched on, files can be found by listing only.
     val vacuum = TableVacuum(table, settings.copy(mode = Some(mode).filter(_ == VacuumMode.Full)))
-    if (vacuum.plan.deletions.isEmpty) StepPlan.NotDue(vacuum.plan.message)
-    else
-      StepPlan.Due(
-        vacuum.plan.message,
-        () => StepResult(vacuum = Some(vacuum.planned())),
-        () => StepResult(vacuum = Some(vacuum.execute()))
-      )
+    try
+      if (vacuum.plan.deletions.isEmpty) StepPlan.NotDue(vacuum.plan.message)
+      else
+        StepPlan.Due(
+          vacuum.plan.message,
+          () => StepResult(vacuum = Some(vacuum.planned())),
+          () => StepResult(vacuum = Some(vacuum.execute()))
+        )
+    catch { case e: UpkeepException if e.name == "CLONE_NOT_READABLE" => StepPlan.Skipped(e.getMessage) }
   }
 
   /** No version inside the retention needs what is left. */

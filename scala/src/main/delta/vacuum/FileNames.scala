@@ -11,10 +11,13 @@ import org.apache.spark.sql.delta.actions.{Action, AddCDCFile, AddFile, Deletion
 /**
  * The names, below the root of a table, of the files that an action names. Only the path of a location counts, not its
  * scheme or its authority, of which a store may have several spellings: a file is rather kept than deleted.
+ *
+ * @param root  of the table whose actions name the files
+ * @param owner root of the table that has the files, another one for a clone
  */
-private[vacuum] final class FileNames(root: Path) extends Serializable {
+private[vacuum] final class FileNames(root: Path, owner: Path) extends Serializable {
 
-  private val prefix = root.toUri.getPath.stripSuffix("/") + "/"
+  private val prefix = owner.toUri.getPath.stripSuffix("/") + "/"
 
   /** Of a location; None if it is not below the root. */
   def below(path: Path): Option[String] = {

@@ -41,13 +41,22 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
   private val logBytes = DriverBytes.ofLog(snapshot)
   private val stores = ConcurrentHashMap.newKeySet[String]()
 
-  /** @param isInside whether a version is inside the retention */
+  /**
+   * @param isInside whether a version is inside the retention
+   * @throws io.deltaupkeep.UpkeepException `FILES_ELSEWHERE`
+   */
   def find(changes: CommitChanges)(isInside: Long => Boolean): TableNames = {
+    val found = findAnywhere(changes)(isInside)
+    stores.asScala.foreach(requireApart)
+    found
+  }
+
+  /** Wherever the log names files. */
+  def findAnywhere(changes: CommitChanges)(isInside: Long => Boolean): TableNames = {
     if (DriverBytes.excess(session, "the log takes", logBytes).isEmpty) onDriver() else asJob()
     changes.foreach(isInside) { change =>
       kept.add(names.of(change.path, change.vector.map(vector => vector.storage -> vector.place)))
     }
-    stores.asScala.foreach(requireApart)
     TableNames(kept.result(), expired.result())
   }
 

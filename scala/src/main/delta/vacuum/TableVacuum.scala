@@ -30,7 +30,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   private val snapshot = table.snapshot
   private val root = snapshot.deltaLog.dataPath
   private val fileSystem = root.getFileSystem(table.hadoopConf)
-  private val names = new FileNames(root)
+  private val names = new FileNames(root, root)
   private val now = table.now
   // Delta's moves with the clock.
   private val cutoff = settings.askedMs.fold(snapshot.minFileRetentionTimestamp)(now - _)
@@ -47,7 +47,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     Cutoff.commit(commits, cutoff, ownTime).map(math.min(_, snapshot.version))
   }
 
-  /** @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG` */
+  /** @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG`, `CLONE_NOT_READABLE` */
   lazy val plan: VacuumPlan = {
     val source =
       VacuumSource.choose(settings.mode, KnownCommits(oldestCommit, last.version, oldestVersion))(tooMany).getOrElse {
@@ -56,7 +56,10 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     val changes = new CommitChanges(table, log)
     // The log may be large, so it is not replayed for nothing.
     val needed =
-      if (source.finds) new NamedFiles(table, names, cutoff).find(changes)(isInside) else TableNames.None
+      if (source.finds)
+        new NamedFiles(table, names, cutoff).find(changes)(isInside)
+          .copy(ofClones = new CloneNames(table).of(settings.keepFor))
+      else TableNames.None
     val found = new FoundFiles(needed)
     val inLog = new FilesInLog(changes, names, commits, cutoff)
     val directories = source match {

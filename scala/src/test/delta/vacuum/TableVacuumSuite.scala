@@ -42,7 +42,7 @@ class TableVacuumSuite extends AnyFunSuite {
 
   test("names are compared as locations, however the log spells them") {
     val root = new Path("file:/lake/my table")
-    val names = new FileNames(root)
+    val names = new FileNames(root, root)
     val cases = Seq(
       "p=1/a.parquet" -> Some("p=1/a.parquet"),
       "p=a%2520b/x%20y.parquet" -> Some("p=a%20b/x y.parquet"),

@@ -12,12 +12,14 @@ import org.apache.spark.unsafe.Platform
  * Names of files, each as a hash of 8 bytes. If two names have the same hash, a file is kept that could be deleted: once
  * in about 200,000 tables of ten million files.
  */
-final class NameSet private (sorted: Array[Long]) {
+final class NameSet private (private val sorted: Array[Long]) {
 
   def contains(name: String): Boolean = Arrays.binarySearch(sorted, NameSet.hash(name)) >= 0
 }
 
 object NameSet {
+
+  val Empty: NameSet = of(Iterator.empty)
 
   def of(names: Iterator[String]): NameSet = ofHashes(names.map(hash).toArray)
 
@@ -26,6 +28,8 @@ object NameSet {
     Arrays.sort(sorted)
     new NameSet(sorted)
   }
+
+  def union(sets: Seq[NameSet]): NameSet = ofHashes(sets.toArray.flatMap(_.sorted))
 
   def hash(name: String): Long = {
     val bytes = name.getBytes(StandardCharsets.UTF_8)

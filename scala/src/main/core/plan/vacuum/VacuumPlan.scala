@@ -4,7 +4,11 @@ import io.deltaupkeep.{ByteText, CountText}
 import io.deltaupkeep.plan.cleanup.Verdict
 
 /** Why a file or a directory of a table is deleted or kept. */
-sealed abstract class VacuumReason(val verdict: Verdict, val text: String) extends Serializable
+sealed abstract class VacuumReason(val verdict: Verdict, val text: String) extends Serializable {
+
+  /** Whether a later run may delete the file, although its commit is not looked at again. */
+  def isLeft: Boolean = this == VacuumReason.Limit || this == VacuumReason.OfClone
+}
 
 object VacuumReason {
   import Verdict.{Delete, Keep}
@@ -18,6 +22,7 @@ object VacuumReason {
       extends VacuumReason(Keep, "younger than the retention, and may be part of a commit to come")
   case object YoungRemoved extends VacuumReason(Keep, "removed before the retention, but written since")
   case object OtherTable extends VacuumReason(Keep, "in the directory of another Delta table")
+  case object OfClone extends VacuumReason(Keep, "needed by a table that keepFor names")
   case object NamedMeanwhile extends VacuumReason(Keep, "named by a commit that came meanwhile")
   case object Limit extends VacuumReason(Keep, "left to a later run by maxFiles or maxBytes")
 }
@@ -39,11 +44,15 @@ final case class FoundFile(
 
 final case class VacuumVerdict(file: FoundFile, reason: VacuumReason)
 
-/** Names, below the table's root, of the files that actions of the table's newest version name. */
-final case class TableNames(kept: NameSet, expired: NameSet)
+/**
+ * Names, below the table's root, of the files that actions of the table's newest version name.
+ *
+ * @param ofClones those that other tables name
+ */
+final case class TableNames(kept: NameSet, expired: NameSet, ofClones: NameSet = NameSet.Empty)
 
 object TableNames {
-  val None: TableNames = TableNames(NameSet.of(Iterator.empty), NameSet.of(Iterator.empty))
+  val None: TableNames = TableNames(NameSet.Empty, NameSet.Empty)
 }
 
 /**
@@ -76,7 +85,7 @@ final case class VacuumPlan(
    * known. Listed files do not say who removed them.
    */
   def seenUntil: Option[Long] = {
-    val left = verdicts.filter(_.reason == VacuumReason.Limit)
+    val left = verdicts.filter(_.reason.isLeft)
     val isListed = source.mode == VacuumMode.Full
     if (isListed && (left.nonEmpty || verdicts.exists(_.reason == VacuumReason.YoungRemoved))) None
     else until.map(last => left.flatMap(_.file.removedBy).map(_ - 1).foldLeft(last)(math.min(_, _))).filter(
@@ -114,7 +123,8 @@ object VacuumPlan {
       val isYoung = file.modificationTime >= cutoff
       val isExpired = names.expired.contains(file.path)
       Some(
-        if (isYoung && isExpired) VacuumReason.YoungRemoved
+        if (names.ofClones.contains(file.path)) VacuumReason.OfClone
+        else if (isYoung && isExpired) VacuumReason.YoungRemoved
         else if (isYoung) VacuumReason.Young
         else if (file.isDirectory) VacuumReason.EmptyDirectory
         else if (isExpired) VacuumReason.Expired

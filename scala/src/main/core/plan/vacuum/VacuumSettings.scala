@@ -26,13 +26,15 @@ object VacuumMode {
  * @param maxFiles that one run deletes
  * @param maxBytes that one run deletes
  * @param threads  that list and delete
+ * @param keepFor  names of other tables, whose files stay
  */
 final case class VacuumSettings(
     askedMs: Option[Long],
     mode: Option[VacuumMode],
     maxFiles: Long,
     maxBytes: Long,
-    threads: Int
+    threads: Int,
+    keepFor: Seq[String] = Nil
 )
 
 object VacuumSettings {
@@ -62,7 +64,19 @@ object VacuumSettings {
       "calls. Default: spark.deltaUpkeep.cleanup.threads (32)."
   )
 
-  val entries: Seq[OptionEntry[_]] = Seq(ModeOption, MaxFilesOption, MaxBytesOption, ThreadsOption)
+  val KeepForOption: OptionEntry[Seq[String]] = OptionEntry(
+    "keepFor",
+    "Shallow clones of the table. Files that their logs name stay. Added to those of the table property " +
+      "deltaUpkeep.vacuum.keepFor. Default: none.",
+    "names of tables with commas between them, such as 'dev.sales.orders, delta.`/clones/orders`'"
+  )(text => Some(tablesIn(text)))
+
+  val entries: Seq[OptionEntry[_]] =
+    Seq(ModeOption, MaxFilesOption, MaxBytesOption, ThreadsOption, KeepForOption)
+
+  /** Commas inside backquotes belong to a name. */
+  private def tablesIn(text: String): Seq[String] =
+    text.split(",(?=(?:[^`]*`[^`]*`)*[^`]*$)").toSeq.map(_.trim).filter(_.nonEmpty)
 
   private val HourMs = TimeUnit.HOURS.toMillis(1)
 
@@ -83,7 +97,8 @@ object VacuumSettings {
     options.get(ModeOption).flatten,
     options.get(MaxFilesOption).getOrElse(Long.MaxValue),
     options.get(MaxBytesOption).getOrElse(Long.MaxValue),
-    options.get(ThreadsOption).fold(threads)(_.min(Int.MaxValue.toLong).toInt)
+    options.get(ThreadsOption).fold(threads)(_.min(Int.MaxValue.toLong).toInt),
+    (table.vacuumKeepFor.toSeq.flatMap(tablesIn) ++ options.get(KeepForOption).toSeq.flatten).distinct
   )
 
   /** Delta rounds to whole hours. Here a part of an hour is never cut off. */
