@@ -6,7 +6,7 @@ import java.time.{Instant, LocalDate, ZoneOffset}
 import java.time.format.DateTimeFormatter
 
 import scala.annotation.tailrec
-import scala.util.Try
+import scala.util.{Try, Using}
 
 import com.fasterxml.jackson.core.{JsonParser, JsonToken}
 import com.fasterxml.jackson.databind.{DeserializationFeature, JsonNode}
@@ -55,7 +55,10 @@ final class MergedStats(schema: StructType) {
     val tree = mapper.readTree(stats)
     new Fold(schema).columns.foreach { column =>
       val said = ColumnStats.Of(at(tree, Min +: column.path), at(tree, Max +: column.path), None)
-      val certain = said.withBothZeros(column.dataType).withoutReplaced
+      // Delta's readers disagree about the bounds of variants.
+      val certain =
+        if (column.dataType.typeName == "variant") said.copy(min = None, max = None)
+        else said.withBothZeros(column.dataType).withoutReplaced
       if (certain != said)
         for (
           (kind, bound) <- Seq(Min -> certain.min, Max -> certain.max);
@@ -93,11 +96,11 @@ object MergedStats {
   /** The number of rows in a file according to its statistics, deleted ones included. Parses no more than it must. */
   def numRecords(stats: String): Option[Long] =
     Option(stats).filter(_.nonEmpty).flatMap { text =>
-      val parser = mapper.createParser(text)
-      try {
+      // Text that is damaged tells nothing.
+      Using(mapper.createParser(text)) { parser =>
         parser.nextToken()
         numRecords(parser)
-      } finally parser.close()
+      }.toOption.flatten
     }
 
   /**

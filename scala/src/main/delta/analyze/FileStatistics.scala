@@ -1,36 +1,71 @@
 package org.apache.spark.sql.delta.upkeep.analyze
 
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.UpkeepException
 import io.deltaupkeep.stats.MergedStats
 
+import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.rewrite.StoredRows
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, PhysicalSchema}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 import org.apache.spark.sql.delta.util.DeltaFileOperations
-import org.apache.spark.sql.functions.{input_file_name, to_json}
+import org.apache.spark.sql.functions.{col, input_file_name, to_json}
+import org.apache.spark.sql.types.StructType
 
 /** Makes the statistics of files as Delta's writer makes them, by reading all of their rows. */
 private[analyze] final class FileStatistics(handle: DeltaHandle) {
   import FileStatistics._
 
   private val snapshot = handle.snapshot
+  private val metadata = snapshot.metadata
   private val root = snapshot.deltaLog.dataPath.toString
-  private val rows = new StoredRows(snapshot, handle.session)
-  private val merged =
-    new MergedStats(PhysicalSchema.of(snapshot.metadata.dataSchema, snapshot.metadata))
+  private val stored = new StoredRows(snapshot, handle.session, settings = Settings)
+  private val merged = new MergedStats(PhysicalSchema.of(metadata.dataSchema, metadata))
 
-  /** The statistics of each file, as JSON. They count rows that a deletion vector hides. */
-  def of(files: Seq[AddFile]): Map[AddFile, String] = handle.session.withActive {
+  /**
+   * The statistics of each file, as JSON, or why it cannot be read. They count rows that a deletion vector hides. A job
+   * that meets a file that it cannot read is done again in two halves.
+   */
+  def of(files: Seq[AddFile]): Map[AddFile, Either[UpkeepException, String]] =
+    try readable(files).map { case (file, stats) => file -> Right(stats) }
+    catch {
+      case NonFatal(failure) =>
+        val named = InputFailures.named(Statement, handle.table, failure).getOrElse(throw failure)
+        if (files.size == 1) Map(files.head -> Left(named))
+        else {
+          val (first, second) = files.splitAt(files.size / 2)
+          of(first) ++ of(second)
+        }
+    }
+
+  private def readable(files: Seq[AddFile]): Map[AddFile, String] = handle.session.withActive {
     val byName = files.map(file => absolute(file.path) -> file).toMap
-    val whole = files.map(NewFile.changed(_)(deletionVector = null))
-    val found = rows.of(whole)
-      .withColumn(Name, input_file_name())
+    val rows = ofFiles(files)
+    val schema = StructType(rows.schema.filterNot(_.name == Name))
+    val collector = new RowStatistics(snapshot, rows.sparkSession, schema).statsCollector
+    val found = rows
       .groupBy(Name)
-      .agg(to_json(snapshot.statsCollector))
+      .agg(to_json(collector))
       .collect()
       .map(row => byName(absolute(row.getString(0))) -> merged.certain(row.getString(1)))
       .toMap
     files.map(file => file -> ofFile(file, found.getOrElse(file, NoRows))).toMap
+  }
+
+  /** The data columns by their physical names, and the name of the file. */
+  private def ofFiles(files: Seq[AddFile]): DataFrame = {
+    val rows = stored.of(files.map(NewFile.changed(_)(deletionVector = null)))
+    val isOfData = metadata.dataSchema.fieldNames.toSet
+    val logical = StructType(rows.schema.filter(field => isOfData(field.name)))
+    val physical = PhysicalSchema.of(logical, metadata)
+    val columns = logical.zip(physical).map { case (from, to) =>
+      val column = col(s"`${from.name.replace("`", "``")}`")
+      // A cast of structs goes by position.
+      (if (from.dataType == to.dataType) column else column.cast(to.dataType)).as(to.name)
+    }
+    rows.select(columns :+ input_file_name().as(Name): _*)
   }
 
   private def ofFile(file: AddFile, stats: String): String =
@@ -40,7 +75,15 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
 }
 
 private object FileStatistics {
+  private val Statement = "ANALYZE"
   private val Name = "__delta_upkeep_file"
+
+  /** The session's zone would cut the seconds off the offsets of old times, and its calendar may be the Julian one. */
+  private val Settings = Map(
+    "spark.sql.session.timeZone" -> "UTC",
+    "spark.sql.legacy.timeParserPolicy" -> "CORRECTED",
+    "spark.sql.jsonGenerator.ignoreNullFields" -> "true"
+  )
 
   /** A file without rows is in no group. */
   private val NoRows = """{"numRecords":0,"minValues":{},"maxValues":{},"nullCount":{}}"""

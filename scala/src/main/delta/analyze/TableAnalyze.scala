@@ -11,7 +11,7 @@ import io.deltaupkeep.stats.MergedStats
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.{DeltaOperations, RowTracking}
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, LandedCommit}
+import org.apache.spark.sql.delta.upkeep.commit.CommitBase
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
@@ -50,30 +50,39 @@ final case class TableAnalyze(
     if (plan.toRead.nonEmpty) table.requireWritableLog(Statement)
     val statistics = new FileStatistics(table)
     val done = batches.map { batch =>
-      val made = statistics.of(batch.map(file => adds(file.path)))
+      val read = statistics.of(batch.map(file => adds(file.path)))
+      val made = read.collect { case (add, Right(stats)) => add -> stats }
       val (same, others) = made.partition { case (add, stats) => MergedStats.areSame(add.stats, stats) }
       val committed =
         commit(others.map { case (add, stats) => nameOf(add) -> stats }, table, selected, attempt = 1)
-      committed.copy(same = same.keySet.map(nameOf))
+      val unreadable = read.collect { case (add, Left(error)) => nameOf(add) -> error.text.problem }
+      committed.copy(same = same.keySet.map(nameOf), unreadable = unreadable)
     }.toVector
     val updated = done.flatMap(_.updated).toSet
     val found = plan.toRead.filter(file => file.reason == AnalyzeReason.Asked && updated(file.path))
       .map(_.path -> AnalyzeReason.Different) ++
       done.flatMap(_.same).map(_ -> AnalyzeReason.Same) ++
       done.flatMap(_.lost).map(_ -> AnalyzeReason.Overtaken)
+    val unreadable = done.flatMap(_.unreadable)
+    val there = if (unreadable.isEmpty) Set.empty[String] else byName(newest._2).keySet
+    val left = unreadable.map { case (name, why) =>
+      name -> (if (there(name)) AnalyzeReason.Unreadable(why) else AnalyzeReason.Overtaken)
+    }
     val version = done.flatMap(_.version).lastOption
-    AnalyzeResult.done(table.path, plan.withReasons(found.toMap), version, updated.size.toLong)
+    AnalyzeResult.done(table.path, plan.withReasons((found ++ left).toMap), version, updated.size.toLong)
   }
 
-  /** Files of at most so many bytes, so that little is read again after an error. */
+  /** So that little is read again after an error, and the driver holds little. */
   private def batches: Iterator[Seq[AnalyzedFile]] = {
     val rest = plan.toRead.iterator.buffered
     Iterator.continually {
       var bytes = 0L
       val batch = Vector.newBuilder[AnalyzedFile]
-      while (rest.hasNext && bytes < BytesOfCommit) {
+      var files = 0
+      while (rest.hasNext && bytes < BytesOfCommit && files < FilesOfCommit) {
         batch += rest.head
         bytes += rest.next().sizeInBytes
+        files += 1
       }
       batch.result()
     }.takeWhile(_.nonEmpty)
@@ -95,11 +104,17 @@ final case class TableAnalyze(
         case Right(version) => Committed(Some(version), there.keySet, lost.keySet)
         case Left(conflict) =>
           if (attempt == MaxAttempts) throw UpkeepErrors.analyzeConflict(table.name, MaxAttempts, conflict)
-          val newest = table.updated(Statement, Intent.Reorganize)
-          commit(statistics, newest, new SelectedFiles(newest, predicate), attempt + 1)
+          val (handle, files) = newest
+          commit(statistics, handle, files, attempt + 1)
       }
   }
 
+  private def newest: (DeltaHandle, SelectedFiles) = {
+    val handle = table.updated(Statement, Intent.Reorganize)
+    (handle, new SelectedFiles(handle, predicate))
+  }
+
+  /** A commit that landed although it reports a conflict is done again, which changes nothing. */
   private def tryCommit(
       statistics: Seq[(AddFile, String)],
       handle: DeltaHandle,
@@ -113,24 +128,23 @@ final case class TableAnalyze(
     transaction.trackReadPredicates(predicate)
     val tags = RowTracking.addPreservedRowTrackingTagIfNotSet(transaction.snapshot)
     try Right(transaction.commit(added, DeltaOperations.ComputeStats(predicate), tags))
-    catch {
-      case conflict: ConcurrentModificationException =>
-        LandedCommit.version(handle, transaction, added, conflict).toRight(conflict)
-    }
+    catch { case conflict: ConcurrentModificationException => Left(conflict) }
   }
 }
 
 object TableAnalyze {
   private val Statement = "ANALYZE"
   private val MaxAttempts = 10
-  private val BytesOfCommit = 100L << 30
+  private val BytesOfCommit = 10L << 30
+  private val FilesOfCommit = 20000
 
   /** What became of a batch. */
   private final case class Committed(
       version: Option[Long],
       updated: Set[String],
       lost: Set[String],
-      same: Set[String] = Set.empty
+      same: Set[String] = Set.empty,
+      unreadable: Map[String, String] = Map.empty
   )
 
   /** Distinguishes a file from itself with another deletion vector. */

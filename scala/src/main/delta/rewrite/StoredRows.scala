@@ -22,16 +22,18 @@ import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
  * separate session makes Spark read exactly what the files hold, and write it without loss.
  *
  * @param compression of files that the rows are written to; None for the session's
+ * @param settings    of the separate session, in addition
  */
 private[upkeep] final class StoredRows(
     snapshot: Snapshot,
     session: SparkSession,
-    compression: Option[Compression] = None
+    compression: Option[Compression] = None,
+    settings: Map[String, String] = Map.empty
 ) {
   import StoredRows._
 
   private lazy val own = SessionCopy.of(session) { conf =>
-    Settings.foreach { case (key, value) => conf.setConfString(key, value) }
+    (Settings ++ settings).foreach { case (key, value) => conf.setConfString(key, value) }
     compression.foreach { asked =>
       conf.setConf(SQLConf.PARQUET_COMPRESSION, asked.codecName)
       asked.hadoopSettings.foreach { case (key, value) => conf.setConfString(key, value) }

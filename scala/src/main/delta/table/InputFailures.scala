@@ -60,18 +60,23 @@ object InputFailures {
     try body
     catch {
       case NonFatal(failure) =>
-        val name = DeltaHandle.nameOf(table)
         throw ours(failure)
-          .orElse(ofDataFile(statement, name, table.deltaLog.unsafeVolatileSnapshot.version, failure))
-          .orElse(ofLog(statement, name, failure))
-          .orElse(Unreadable.unapply(failure).map(UpkeepErrors.dataFileUnreadable(
-            statement,
-            name,
-            _,
-            failure
-          )))
+          .orElse(named(statement, table, failure))
+          .orElse(ofLog(statement, DeltaHandle.nameOf(table), failure))
           .getOrElse(failure)
     }
+
+  /** The error that names the data file that could not be read; None if something else failed. */
+  private[upkeep] def named(
+      statement: String,
+      table: DeltaTableV2,
+      failure: Throwable
+  ): Option[UpkeepException] = {
+    val name = DeltaHandle.nameOf(table)
+    ofDataFile(statement, name, table.deltaLog.unsafeVolatileSnapshot.version, failure).orElse(
+      Unreadable.unapply(failure).map(UpkeepErrors.dataFileUnreadable(statement, name, _, failure))
+    )
+  }
 
   /** Our own error, thrown by a task and wrapped by Spark. */
   private def ours(failure: Throwable): Option[Throwable] =
@@ -82,7 +87,7 @@ object InputFailures {
       table: String,
       version: Long,
       failure: Throwable
-  ): Option[Throwable] =
+  ): Option[UpkeepException] =
     causesOf(failure).collectFirst(fault).filterNot(isOfLog).flatMap { fault =>
       if (isMissing(fault.cause))
         Some(UpkeepErrors.dataFileMissing(statement, table, version, fault.file, failure))

@@ -13,12 +13,16 @@ object AnalyzeReason {
   case object Asked extends AnalyzeReason(true, "mode is all")
 
   /** What a run with the mode 'all' finds. */
-  case object Different extends AnalyzeReason(true, "its statistics are not those of its rows")
+  case object Different
+      extends AnalyzeReason(true, "its statistics were not those of its rows, or written in another way")
   case object Same extends AnalyzeReason(true, "its statistics are those of its rows")
 
   case object Complete extends AnalyzeReason(false, "has what the table asks for")
   case object Limit extends AnalyzeReason(false, "left to a later run by maxBytes")
-  case object Overtaken extends AnalyzeReason(true, "another writer removed it meanwhile")
+  case object Overtaken extends AnalyzeReason(true, "another writer changed or removed it meanwhile")
+
+  /** @param why the problem, with the name of the file */
+  final case class Unreadable(why: String) extends AnalyzeReason(true, s"left alone: $why")
 }
 
 /** @param path as the log spells it, with the id of its deletion vector if it has one */
@@ -31,8 +35,10 @@ final case class AnalyzePlan(files: IndexedSeq[AnalyzedFile]) {
 
   def message: String = {
     val bytes = ByteText.of(toRead.map(_.sizeInBytes).sum)
+    val unreadable = files.count(_.reason.isInstanceOf[AnalyzeReason.Unreadable])
+    val but = if (unreadable == 0) "" else s", but cannot read ${CountText.of(unreadable, "file")}"
     if (toRead.isEmpty) s"the statistics of ${CountText.of(files.size, "file")} are complete"
-    else s"reads ${CountText.of(toRead.size, "file")} of ${files.size}, $bytes"
+    else s"reads ${CountText.of(toRead.size, "file")} of ${files.size}, $bytes$but"
   }
 
   /** Leaves files to a later run, in the order in which they are read. */

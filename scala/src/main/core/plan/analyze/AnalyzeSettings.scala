@@ -21,7 +21,8 @@ object AnalyzeSettings {
   val MaxBytesOption: OptionEntry[Long] =
     OptionEntry.bytes(
       "maxBytes",
-      "Largest number of bytes that one run reads, but at least one file. Default: all."
+      "Largest number of bytes that one run reads, but at least one file. With mode 'all' each run begins with the " +
+        "same files, so divide the table by WHERE instead. Default: all."
     )
 
   val entries: Seq[OptionEntry[_]] = Seq(ModeOption, MaxBytesOption)
