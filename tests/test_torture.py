@@ -22,7 +22,7 @@ from torture.vacuum.run import Vacuums
 pytestmark = pytest.mark.usefixtures("usual_queries")
 
 SEED = int(os.environ.get("TORTURE_SEED") or time.time())
-TABLES = 3
+TABLES = 2
 VACUUMS = 8
 KINDS = 4  # at most: of tables that are of more kinds, Spark cannot read some itself
 
