@@ -51,7 +51,7 @@ UNITS := io.deltaupkeep.* -*Fuzz* -*SpliceMemory*
 # What shows that a pair works: Scala suites and Python tests. On Spark 3.5, the Scala 2.12 artifact runs all suites of 3.5,
 # because its sources are changed for it.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
-ON_PLATFORMS := $(addprefix tests/,test_analyze.py test_auto_compaction.py test_bad_input.py test_checkpoint.py test_cleanup.py test_fleet.py \
+ON_PLATFORMS := $(addprefix tests/,test_analyze.py test_auto_compaction.py test_bad_input.py test_checkpoint.py test_cleanup.py test_fleet.py test_fsck.py \
 	test_maintain_and_health.py test_optimize.py test_platforms.py test_readme.py test_results.py test_sql.py test_stored_types.py \
 	test_switch.py test_vacuum.py)
 # With the newest Delta of a Spark, these show that the pair works: all run with the oldest one, and Delta 4.4 with Spark 4.2.

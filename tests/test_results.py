@@ -79,6 +79,8 @@ def test_the_fields_are_the_columns(spark: SparkSession, table: TableFactory):
     check_totals(results.CleanupResult, results.LogFile, t.cleanupLog(dryRun=True).schema)
     check_totals(results.VacuumResult, results.UnneededFile, t.vacuum(dryRun=True).schema)
     check(results.AnalyzeResult, t.analyze(dryRun=True).schema)
+    checked = t.fsck(dryRun=True).schema
+    assert names(results.FsckResult) | names(results.FsckFinding) == set(checked.names)
     check(results.MaintainStep, t.maintain(dryRun=True).schema)
 
 

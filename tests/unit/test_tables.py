@@ -127,7 +127,7 @@ def runs() -> Iterator[Any]:
 def test_each_method_that_runs_a_statement_has_a_dry_run_and_options():
     names = {run.__name__ for run in runs() if not run.__name__.startswith("_")}
     assert names == {
-        *("checkpoint", "cleanupLog", "vacuum", "analyze", "maintain"),
+        *("checkpoint", "cleanupLog", "vacuum", "analyze", "fsck", "maintain"),
         *("executeCompaction", "executeZOrderBy", "dryRun"),
     }
     for run in runs():

@@ -13,6 +13,7 @@ from delta_upkeep.results import (
     AnalyzeResult,
     CheckpointResult,
     CleanupResult,
+    FsckResult,
     MaintainResult,
     OptimizeResult,
     ResultRows,
@@ -219,6 +220,47 @@ class TableMethods:
                 options=with_arguments(options, {"mode": mode, "maxBytes": maxBytes}),
             ),
             AnalyzeResult.of,
+        )
+
+    def fsck(
+        self,
+        mode: Literal["check", "missing", "restore"] | None = None,
+        *,
+        deep: bool = False,
+        dryRun: bool = False,
+        options: Options | None = None,
+    ) -> ResultRows[FsckResult]:
+        """Find files of the table that are missing or damaged, and repair the table.
+
+        Every data file and every deletion vector of the newest version is looked for, and its size
+        compared with the log.
+
+        Args:
+            mode: ``check`` only reports. ``missing``, the default, removes the entries of files
+                that are gone from the log. ``restore`` undoes an OPTIMIZE whose new files are gone
+                or damaged, and removes nothing else.
+            deep: Also read the footer of every data file, and every deletion vector.
+            dryRun: Return what would be done, and do nothing.
+            options: ``mode`` and ``deep``, as in ``OPTIONS`` of the statement.
+
+        Returns:
+            A row for each file with a problem, and one row of totals, in which ``kind`` is null.
+            ``toResult()`` reads them as an ``FsckResult``, which explains the columns.
+
+        Raises:
+            InvalidRequestError: An option is wrong, or the table is append-only.
+            NotSupportedError: The table has a feature that is not supported.
+            DamagedError: The log is damaged.
+            StorageError: A store cannot be reached, all files are gone, or the log cannot be
+                written to.
+            ConflictError: Other writers committed first.
+            SwitchedOffError: Delta Upkeep is switched off.
+            TypeError: An option is given twice, or has a value of another type.
+        """
+        arguments = {"mode": mode, "deep": True if deep else None}
+        return self._gateway.result(
+            Statement("FSCK", dry_run=dryRun, options=with_arguments(options, arguments)),
+            FsckResult.of,
         )
 
     def health(self) -> HealthReport:

@@ -10,10 +10,16 @@ from typing import Literal
 from delta_upkeep._table.names import MalformedName, parts_of, quoted_name
 
 Kind = Literal[
-    "OPTIMIZE", "CHECKPOINT", "CLEANUP LOG", "VACUUM", "ANALYZE", "DESCRIBE HEALTH", "MAINTAIN"
+    "OPTIMIZE",
+    "CHECKPOINT",
+    "CLEANUP LOG",
+    "VACUUM",
+    "ANALYZE",
+    "FSCK",
+    "DESCRIBE HEALTH",
+    "MAINTAIN",
 ]
 
-_STATISTICS = "COMPUTE DELTA STATISTICS"
 _WORD = re.compile(r"\w+")
 
 
@@ -50,7 +56,7 @@ class Statement:
         pairs = ", ".join(f"{string(key)} = {string(value)}" for key, value in self.options.items())
         is_analyze = self.kind == "ANALYZE"
         clauses = [
-            f"{self.kind} {target}" if not is_analyze else f"ANALYZE TABLE {target} {_STATISTICS}",
+            self._start(target),
             f"FOR COLUMNS ({columns})" if columns and is_analyze else "",
             "FULL" if self.full else "",
             f"WHERE {conditions}" if conditions else "",
@@ -61,6 +67,11 @@ class Statement:
             f"OPTIONS ({pairs})" if pairs or self.kind == "VACUUM" else "",
         ]
         return " ".join(filter(None, clauses))
+
+    def _start(self, target: str) -> str:
+        if self.kind == "ANALYZE":
+            return f"ANALYZE TABLE {target} COMPUTE DELTA STATISTICS"
+        return f"{'FSCK REPAIR TABLE' if self.kind == 'FSCK' else self.kind} {target}"
 
 
 def name(text: str) -> str:

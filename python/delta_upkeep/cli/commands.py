@@ -91,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     analyze.add_argument("--where", metavar="PREDICATE", help="only partitions that match")
     analyze.add_argument("--columns", metavar="COLUMN,...", help="only if they lack these")
+    _add_statement(commands, "fsck", one_table.fsck, "find lost and damaged files, and repair")
     _add_statement(
         commands, "maintain", one_table.maintain, "compact, checkpoint and clean up, if due"
     )

@@ -97,6 +97,12 @@ def analyze(arguments: Namespace) -> int:
     return _run(arguments, statement)
 
 
+def fsck(arguments: Namespace) -> int:
+    """FSCK REPAIR TABLE."""
+    options = _options(arguments)
+    return _run(arguments, Statement("FSCK", dry_run=arguments.dry_run, options=options))
+
+
 def _columns(names: str | None) -> tuple[str, ...]:
     return tuple(filter(None, (name.strip() for name in (names or "").split(","))))
 

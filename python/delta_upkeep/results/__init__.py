@@ -11,6 +11,7 @@ Rows of ``spark.sql`` are read by the ``of`` method of a class, as in
 from delta_upkeep.results.analyze import AnalyzeResult
 from delta_upkeep.results.checkpoint import CheckpointResult
 from delta_upkeep.results.cleanup import CleanupResult, FilesByReason, LogFile
+from delta_upkeep.results.fsck import FsckFinding, FsckResult
 from delta_upkeep.results.maintain import MaintainResult, MaintainStep
 from delta_upkeep.results.metrics import (
     ClusteringFiles,
@@ -37,6 +38,8 @@ __all__ = [
     "DeletionVectorStats",
     "FileSizes",
     "FilesByReason",
+    "FsckFinding",
+    "FsckResult",
     "LogFile",
     "MaintainResult",
     "MaintainStep",

@@ -21,6 +21,7 @@ maintenance
     | VACUUM target (FULL | LITE)? retain? dryRun? optionList           #vacuum
     | ANALYZE TABLE target COMPUTE DELTA STATISTICS forColumns?
         (WHERE predicate)? dryRun? optionList?                          #analyze
+    | FSCK REPAIR TABLE target dryRun? optionList?                      #fsck
     | (DESC | DESCRIBE) HEALTH target                                   #describeHealth
     | MAINTAIN target dryRun? optionList?                               #maintain
     ;
@@ -112,8 +113,8 @@ number
 
 nonReserved
     : ANALYZE | APPLY | BY | CHECKPOINT | CLEANUP | CODEGEN | COLUMNS | COMPUTE | COST | DELTA | DESC | DESCRIBE | DRY | EXPLAIN
-    | EXTENDED | FOR | FORMATTED | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LITE | LOG | MAINTAIN | OPTIMIZE
-    | OPTIONS | PURGE | REORG | RETAIN | RUN | STATISTICS | TABLE | VACUUM | WHERE | ZORDER
+    | EXTENDED | FOR | FORMATTED | FSCK | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LITE | LOG | MAINTAIN | OPTIMIZE
+    | OPTIONS | PURGE | REORG | REPAIR | RETAIN | RUN | STATISTICS | TABLE | VACUUM | WHERE | ZORDER
     ;
 
 ANALYZE: 'ANALYZE';
@@ -133,6 +134,7 @@ EXPLAIN: 'EXPLAIN';
 EXTENDED: 'EXTENDED';
 FOR: 'FOR';
 FORMATTED: 'FORMATTED';
+FSCK: 'FSCK';
 FULL: 'FULL';
 HEALTH: 'HEALTH';
 HOURS: 'HOURS';
@@ -144,6 +146,7 @@ OPTIMIZE: 'OPTIMIZE';
 OPTIONS: 'OPTIONS';
 PURGE: 'PURGE';
 REORG: 'REORG';
+REPAIR: 'REPAIR';
 RETAIN: 'RETAIN';
 RUN: 'RUN';
 STATISTICS: 'STATISTICS';

@@ -674,6 +674,51 @@ object UpkeepErrors {
     Some(thrown)
   )
 
+  def fsckConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
+    "FSCK_CONFLICT",
+    SqlState.Conflict,
+    s"FSCK could not commit to $table in $attempts attempts.",
+    "Other writers committed first each time.",
+    "Run FSCK again, at a quieter time. The table is unchanged.",
+    Retry.Yes,
+    Map("table" -> table, "attempts" -> attempts.toString),
+    Some(thrown)
+  )
+
+  def fsckAllGone(table: String, files: Long, root: String): UpkeepException = error(
+    "FSCK_ALL_FILES_GONE",
+    SqlState.ObjectState,
+    s"FSCK leaves $table alone: it would remove all entries of the table (${CountText.of(files, "file")}).",
+    s"None of the files can be read. More likely the directory $root was moved, or is not mounted, than that every " +
+      "file was deleted.",
+    "Check where the files are. OPTIONS (mode = 'check') lists the paths. If they are lost, DELETE FROM without a " +
+      "condition removes all entries without reading a file.",
+    Retry.Once("the files are back"),
+    Map("table" -> table, "files" -> files.toString, "root" -> root)
+  )
+
+  def fsckAppendOnly(table: String): UpkeepException = error(
+    "FSCK_APPEND_ONLY",
+    SqlState.ObjectState,
+    s"FSCK cannot remove entries of $table.",
+    "The table is append-only: its property delta.appendOnly is true.",
+    "Restore the files, or set delta.appendOnly = false while FSCK runs.",
+    Retry.Once("the property is changed"),
+    Map("table" -> table)
+  )
+
+  /** @param store a directory, or a store that the table names files in */
+  def fsckStoreUnreachable(table: String, store: String, thrown: Throwable): UpkeepException = error(
+    "FSCK_STORE_UNREACHABLE",
+    SqlState.Io,
+    s"FSCK of $table cannot tell which files exist.",
+    s"$store cannot be reached: ${thrown.getMessage}.",
+    "Check the address, the credentials and the network. Nothing was changed.",
+    Retry.Once("the store can be reached"),
+    Map("table" -> table, "store" -> store),
+    Some(thrown)
+  )
+
   def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
     "OPTIMIZE_CONFLICT",
     SqlState.Conflict,

@@ -9,6 +9,7 @@ import io.deltaupkeep.plan.analyze.AnalyzeSettings
 import io.deltaupkeep.plan.checkpoint.CheckpointRequest
 import io.deltaupkeep.plan.cleanup.CleanupSettings
 import io.deltaupkeep.plan.compact.OptimizeSettings
+import io.deltaupkeep.plan.repair.FsckSettings
 import io.deltaupkeep.plan.vacuum.VacuumSettings
 
 import org.apache.spark.sql.internal.SQLConf
@@ -25,6 +26,7 @@ class GuideSuite extends AnyFunSuite {
     "CLEANUP LOG" -> CleanupSettings.entries,
     "VACUUM" -> VacuumSettings.entries,
     "ANALYZE" -> AnalyzeSettings.entries,
+    "FSCK" -> FsckSettings.entries,
     "MAINTAIN" -> (VacuumStep.entries :+ Maintenance.StepsOption)
   )
 

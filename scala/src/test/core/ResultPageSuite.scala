@@ -10,6 +10,7 @@ import io.deltaupkeep.plan.analyze.AnalyzeResult
 import io.deltaupkeep.plan.checkpoint.CheckpointResult
 import io.deltaupkeep.plan.cleanup.CleanupResult
 import io.deltaupkeep.plan.compact.OptimizeResult
+import io.deltaupkeep.plan.repair.FsckResult
 import io.deltaupkeep.plan.vacuum.VacuumResult
 
 import org.apache.spark.sql.Encoders
@@ -40,6 +41,8 @@ class ResultPageSuite extends AnyFunSuite {
 
   test("VACUUM")(assertSaid[VacuumResult]("VACUUM"))
   test("ANALYZE")(assertSaid[AnalyzeResult]("ANALYZE"))
+
+  test("FSCK")(assertSaid[FsckResult]("FSCK"))
 
   test("DESCRIBE HEALTH")(assertSaid[HealthResult]("DESCRIBE HEALTH"))
 

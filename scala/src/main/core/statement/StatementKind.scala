@@ -63,6 +63,7 @@ private[deltaupkeep] object StatementKind {
       CleanupLogStatement,
       VacuumStatement,
       AnalyzeStatement,
+      FsckStatement,
       HealthStatement,
       MaintainStatement
     )

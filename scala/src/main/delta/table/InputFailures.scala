@@ -157,6 +157,10 @@ object InputFailures {
     if (isMissing(failure)) Some(s"a file is missing: ${causesOf(failure).last.getMessage}")
     else damage(failure)
 
+  /** What is wrong with the bytes of a data file or a deletion vector; None if something else may be at fault. */
+  private[upkeep] def damageOf(failure: Throwable): Option[String] =
+    if (isMissing(failure)) None else damage(failure)
+
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 
   private val LogDirectory = "/_delta_log/"

@@ -1,6 +1,6 @@
 package io.deltaupkeep.store
 
-import java.io.{FilterOutputStream, IOException, OutputStream}
+import java.io.{FileNotFoundException, FilterOutputStream, IOException, OutputStream}
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.collection.mutable
@@ -14,7 +14,10 @@ import org.apache.hadoop.fs._
 class FaultFileSystem extends RequestFileSystem("fault") {
   import FaultFileSystem._
 
-  override protected def request[T](kind: String, path: Path)(body: => T): T =
+  override protected def request[T](kind: String, path: Path)(body: => T): T = {
+    if (looks(kind) && refused.exists(path.toString.contains(_))) fail()
+    if (kind == "status" && isVanished(path) && lookedFor())
+      throw new FileNotFoundException(path.toString)
     struck(kind, path) match {
       case None => body
       case Some(Fault.Crash | Fault.Torn) => die()
@@ -33,6 +36,7 @@ class FaultFileSystem extends RequestFileSystem("fault") {
         Runtime.getRuntime.halt(Killed)
         body
     }
+  }
 
   /** Says that it was done. Only of what changes files; the rest is done. */
   private def pretend[T](kind: String, body: => T): T = kind match {
@@ -80,7 +84,7 @@ class FaultFileSystem extends RequestFileSystem("fault") {
   }
 
   override def listStatus(path: Path): Array[FileStatus] =
-    super.listStatus(path).filterNot(found => isStillHidden(found.getPath))
+    super.listStatus(path).filterNot(found => isStillHidden(found.getPath) || isVanished(found.getPath))
 }
 
 /** How a request fails. */
@@ -122,6 +126,28 @@ object FaultFileSystem {
   @volatile private var armed = Option.empty[(Fault, Long)]
   @volatile private var isDead = false
   @volatile private var at = ""
+
+  @volatile private var refused = Option.empty[String]
+  private val looks = Set("status", "list")
+
+  /** Has every look at a path fail that has a text in it, until it is called with null. */
+  def refuse(text: String): Unit = refused = Option(text)
+
+  @volatile private var vanished = ("", 0)
+
+  /** Has paths with a text in them be gone, until one has been asked for so many times. */
+  def vanish(text: String, times: Int): Unit = vanished = (text, times)
+
+  private def isVanished(path: Path): Boolean = {
+    val (text, times) = vanished
+    times > 0 && path.toString.contains(text)
+  }
+
+  private def lookedFor(): Boolean = synchronized {
+    val (text, times) = vanished
+    vanished = (text, times - 1)
+    times > 0
+  }
 
   /** Listings that a file is yet to be missing in. */
   private val hidden = mutable.Map.empty[String, Int]

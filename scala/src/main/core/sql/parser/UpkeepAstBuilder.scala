@@ -77,6 +77,10 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
       options = options(context.optionList())
     ).on(target(context.target()))
 
+  override def visitFsck(context: FsckContext): LogicalPlan =
+    Statement(FsckStatement, dryRun = context.dryRun() != null, options = options(context.optionList()))
+      .on(target(context.target()))
+
   override def visitDescribeHealth(context: DescribeHealthContext): LogicalPlan =
     Statement(HealthStatement).on(target(context.target()))
 

@@ -114,6 +114,7 @@ private[deltaupkeep] object UpkeepSqlParser {
     statement match {
       case (OPTIMIZE | CHECKPOINT | MAINTAIN | VACUUM) :: _ => true
       case CLEANUP :: LOG :: _ => true
+      case FSCK :: REPAIR :: TABLE :: _ => true
       case (REORG | ANALYZE) :: TABLE :: _ => true
       case (DESC | DESCRIBE) :: HEALTH :: next :: _ => next != Token.EOF && next != DOT
       case _ => false

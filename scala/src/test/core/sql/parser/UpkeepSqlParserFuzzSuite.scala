@@ -89,6 +89,7 @@ private object UpkeepSqlParserFuzzSuite {
     "REORG TABLE t WHERE p = 1 APPLY (PURGE) DRY RUN",
     "VACUUM t RETAIN 24 HOURS OPTIONS (mode = 'full')",
     "ANALYZE TABLE t COMPUTE DELTA STATISTICS FOR COLUMNS (a, b.c) WHERE p = 1 OPTIONS (mode = 'all')",
+    "FSCK REPAIR TABLE t DRY RUN OPTIONS (mode = 'restore', deep = true)",
     "BEGIN OPTIMIZE t; IF 1 = 1 THEN CHECKPOINT t OPTIONS (); END IF; SELECT 1; END"
   )
 
@@ -114,7 +115,7 @@ private object UpkeepSqlParserFuzzSuite {
 
   private val All = Ours ++ Sparks
 
-  private val BeginsLikeOurs = "(?is).*(optimize|checkpoint|maintain|cleanup|reorg|vacuum|delta|desc).*"
+  private val BeginsLikeOurs = "(?is).*(optimize|checkpoint|maintain|cleanup|reorg|vacuum|delta|fsck|desc).*"
   private val DescribeHealth = "(?is).*desc(ribe)?.*health.*"
 
   private val Words: IndexedSeq[String] =

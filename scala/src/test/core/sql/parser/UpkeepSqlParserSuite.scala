@@ -101,6 +101,10 @@ class UpkeepSqlParserSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         "ANALYZE TABLE t COMPUTE DELTA STATISTICS FOR COLUMNS a, b DRY RUN",
         on(analyze.copy(columns = Seq(Seq("a"), Seq("b")), dryRun = true), "t")
       ),
+      (
+        "fsck repair table s.t dry run options (deep = true)",
+        on(Statement(FsckStatement, dryRun = true, options = Seq("deep" -> "true")), "s", "t")
+      ),
       ("CHECKPOINT t OPTIONS ()", on(Statement(CheckpointStatement), "t")),
       ("DESC HEALTH s.t", on(Statement(HealthStatement), "s", "t")),
       ("MAINTAIN t OPTIONS (policy = 'v2')", on(maintain.copy(options = Seq("policy" -> "v2")), "t")),
