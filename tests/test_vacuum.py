@@ -294,9 +294,12 @@ def test_files_of_clones_stay(spark: SparkSession, table: TableFactory, tmp_path
     total, less = planned(t, options=kept)
     assert len(gone) == 3 and len(less) == 1
     assert {r.reason: r.files for r in total.reasons}["needed by a table that keepFor names"] == 2
-    with pytest.raises(PySparkException) as refused:
-        vacuum(t, options=f"mode = '{mode}', keepFor = 'no_such.clone'")
-    assert condition_of(refused.value) == "DELTA_UPKEEP.CLONE_NOT_READABLE"
+    stranger = Table(spark, tmp_path / "stranger").create({})
+    for wrong in ("no_such.clone", stranger.sql_name):
+        with pytest.raises(PySparkException) as refused:
+            vacuum(t, options=f"mode = '{mode}', keepFor = '{clone.sql_name}, {wrong}'")
+        assert condition_of(refused.value) == "DELTA_UPKEEP.CLONE_NOT_READABLE"
+    assert planned(t, options=f"mode = '{mode}', keepFor = '{t.sql_name}'")[1] == gone
     assert vacuum(t, options=kept).filesDeleted == 1
     assert clone.ids() == [2, 3, 4]
     # The property counts as well, and the files go once no clone is named.

@@ -480,16 +480,21 @@ object UpkeepErrors {
     Map("table" -> table, "version" -> oldest.toString)
   )
 
-  def cloneNotReadable(table: String, clone: String, thrown: Throwable): UpkeepException = error(
+  def cloneNotReadable(
+      table: String,
+      clone: String,
+      cause: String,
+      thrown: Option[Throwable]
+  ): UpkeepException = error(
     "CLONE_NOT_READABLE",
     SqlState.ObjectState,
     s"VACUUM of $table cannot tell which of its files $clone needs, which keepFor names.",
-    thrown.getMessage,
-    "Correct the name. If the clone was dropped, take it out of keepFor and of the table property " +
+    cause,
+    "Correct the name. If the clone was dropped, or needs no file of the table any more, take it out of keepFor and of the table property " +
       "deltaUpkeep.vacuum.keepFor. Nothing was deleted.",
     Retry.No,
     Map("table" -> table, "clone" -> clone),
-    Some(thrown)
+    thrown
   )
 
   def filesElsewhere(table: String, store: String, root: String): UpkeepException = error(

@@ -17,7 +17,10 @@ private[vacuum] final class CloneNames(table: DeltaHandle) {
    * @param clones names of one to three parts, or delta.`/path`
    * @throws io.deltaupkeep.UpkeepException `CLONE_NOT_READABLE`
    */
-  def of(clones: Seq[String]): NameSet = NameSet.union(clones.map(name => namedBy(opened(name))))
+  def of(clones: Seq[String]): NameSet = NameSet.union(clones.flatMap { name =>
+    // A clone has the properties of its source, so it may name itself.
+    Some(opened(name)).filter(_.logPath != table.logPath).map(namedBy(name, _))
+  })
 
   private def opened(name: String): DeltaHandle =
     try {
@@ -26,13 +29,20 @@ private[vacuum] final class CloneNames(table: DeltaHandle) {
       DeltaHandle.open(session, Statement, DeltaTarget.byName(session, Statement, parts), Intent.Read)
     } catch {
       case e @ (_: UpkeepException | _: ParseException) =>
-        throw UpkeepErrors.cloneNotReadable(table.name, name, e)
+        throw UpkeepErrors.cloneNotReadable(table.name, name, e.getMessage, Some(e))
     }
 
-  private def namedBy(clone: DeltaHandle): NameSet = {
+  private def namedBy(name: String, clone: DeltaHandle): NameSet = {
     val names = new FileNames(clone.snapshot.deltaLog.dataPath, table.snapshot.deltaLog.dataPath)
     val log = LogListing.of(clone.logPath.getFileSystem(clone.hadoopConf), clone.logPath)
-    new NamedFiles(clone, names, cutoff = 0).findAnywhere(new CommitChanges(clone, log))(_ => true).kept
+    val found =
+      new NamedFiles(clone, names, cutoff = 0).findAnywhere(new CommitChanges(clone, log))(_ => true).kept
+    // It may be another table, or see the files under another path.
+    if (found.isEmpty) {
+      val cause = s"Its log names no file below ${table.path}."
+      throw UpkeepErrors.cloneNotReadable(table.name, name, cause, None)
+    }
+    found
   }
 
   private val Statement = "VACUUM"

@@ -14,6 +14,8 @@ import org.apache.spark.unsafe.Platform
  */
 final class NameSet private (private val sorted: Array[Long]) {
 
+  def isEmpty: Boolean = sorted.isEmpty
+
   def contains(name: String): Boolean = Arrays.binarySearch(sorted, NameSet.hash(name)) >= 0
 }
 
