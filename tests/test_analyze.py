@@ -230,6 +230,26 @@ def test_statistics_that_are_wrong_are_found(spark: SparkSession, table: TableFa
     assert analyze(t, "OPTIONS (mode = 'all')").version is None
 
 
+def test_a_column_that_took_another_name(spark: SparkSession, tmp_path: Path):
+    t = Table(spark, tmp_path / "t")
+    spark.sql(f"CREATE TABLE {t.sql_name} (id BIGINT, s STRUCT<y: BIGINT>, a BIGINT) USING delta")
+    for change in (
+        "SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+        "RENAME COLUMN s.y TO x",
+        "RENAME COLUMN a TO b",
+        "ADD COLUMN a BIGINT",
+        "SET TBLPROPERTIES ('delta.dataSkippingStatsColumns' = 's,a')",
+    ):
+        spark.sql(f"ALTER TABLE {t.sql_name} {change}")
+    spark.sql(f"INSERT INTO {t.sql_name} VALUES (1, named_struct('x', 7), 2, 100)")
+    strip(t)
+    analyze(t)
+    (stats,) = statistics(t).values()
+    assert stats["nullCount"]["s"] == {"y": 0} and stats["maxValues"]["s"] == {"y": 7}
+    assert [bound for bound in stats["maxValues"].values() if bound != {"y": 7}] == [100]
+    assert analyze(t).filesRead == 0
+
+
 def test_columns_choose_the_files(spark: SparkSession, tmp_path: Path):
     features = FEATURES["mapped"] | {"delta.dataSkippingStatsColumns": "id,nested.deep.c"}
     t = written(spark, tmp_path / "t", features)

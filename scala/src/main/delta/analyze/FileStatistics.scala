@@ -22,19 +22,25 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
   private val metadata = snapshot.metadata
   private val root = snapshot.deltaLog.dataPath.toString
   private val stored = new StoredRows(snapshot, handle.session, settings = Settings)
+  private var unreadable = 0
   private val merged = new MergedStats(PhysicalSchema.of(metadata.dataSchema, metadata))
 
   /**
    * The statistics of each file, as JSON, or why it cannot be read. They count rows that a deletion vector hides. A job
    * that meets a file that it cannot read is done again in two halves.
+   *
+   * @throws io.deltaupkeep.UpkeepException too many files cannot be read
    */
   def of(files: Seq[AddFile]): Map[AddFile, Either[UpkeepException, String]] =
     try readable(files).map { case (file, stats) => file -> Right(stats) }
     catch {
       case NonFatal(failure) =>
         val named = InputFailures.named(Statement, handle.table, failure).getOrElse(throw failure)
-        if (files.size == 1) Map(files.head -> Left(named))
-        else {
+        if (files.size == 1) {
+          unreadable += 1
+          if (unreadable > MostUnreadable) throw named
+          Map(files.head -> Left(named))
+        } else {
           val (first, second) = files.splitAt(files.size / 2)
           of(first) ++ of(second)
         }
@@ -76,6 +82,10 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
 
 private object FileStatistics {
   private val Statement = "ANALYZE"
+
+  /** More of them have one cause, and each takes several jobs. */
+  private val MostUnreadable = 100
+
   private val Name = "__delta_upkeep_file"
 
   /** The session's zone would cut the seconds off the offsets of old times, and its calendar may be the Julian one. */

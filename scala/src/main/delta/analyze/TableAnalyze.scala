@@ -97,7 +97,9 @@ final case class TableAnalyze(
       attempt: Int
   ): Committed = {
     val files = if (attempt == 1) adds else byName(current)
-    val (there, lost) = statistics.partition { case (name, _) => files.contains(name) }
+    val (there, lost) = statistics.partition { case (name, _) =>
+      files.get(name).exists(isSame(_, adds(name)))
+    }
     if (there.isEmpty) Committed(None, Set.empty, lost.keySet)
     else
       tryCommit(there.toSeq.map { case (name, stats) => files(name) -> stats }, handle, current) match {
@@ -108,6 +110,10 @@ final case class TableAnalyze(
           commit(statistics, handle, files, attempt + 1)
       }
   }
+
+  /** Some writers give a file the name of another that is gone. */
+  private def isSame(one: AddFile, other: AddFile): Boolean =
+    one.size == other.size && one.modificationTime == other.modificationTime
 
   private def newest: (DeltaHandle, SelectedFiles) = {
     val handle = table.updated(Statement, Intent.Reorganize)
