@@ -10,7 +10,7 @@ private[analyze] final class CollectedColumns(table: DeltaHandle) {
   import CollectedColumns._
 
   val all: Seq[Seq[String]] =
-    RowStatistics.ofTable(table).statsSchema.find(_.name == "nullCount").map(_.dataType) match {
+    RowStatistics.ofTable(table.snapshot).statsSchema.find(_.name == "nullCount").map(_.dataType) match {
       case Some(counts: StructType) => leaves(counts)
       case _ => Nil
     }

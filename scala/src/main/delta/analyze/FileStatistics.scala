@@ -50,7 +50,7 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
     val byName = files.map(file => absolute(file.path) -> file).toMap
     val rows = ofFiles(files)
     val schema = StructType(rows.schema.filterNot(_.name == Name))
-    val collector = new RowStatistics(snapshot, rows.sparkSession, schema).statsCollector
+    val collector = new RowStatistics(snapshot, schema).statsCollector
     val found = rows
       .groupBy(Name)
       .agg(to_json(collector))
