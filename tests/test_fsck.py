@@ -15,6 +15,7 @@ from pyspark.sql import Row, SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.errors import condition_of
+from support.processes import DELTA
 from support.sessions import meanwhile, session_conf
 
 FEATURES = {
@@ -26,6 +27,8 @@ FEATURES = {
     "commit times": {"enableInCommitTimestamps": "true"},
     "append only": {"appendOnly": "true"},
 }
+if DELTA < (3, 3):
+    del FEATURES["commit times"]
 SMALL_FILES = {"spark.databricks.delta.optimize.minFileSize": "1g"}
 
 
