@@ -234,7 +234,8 @@ def test_a_column_that_took_another_name(spark: SparkSession, tmp_path: Path):
     t = Table(spark, tmp_path / "t")
     spark.sql(f"CREATE TABLE {t.sql_name} (id BIGINT, s STRUCT<y: BIGINT>, a BIGINT) USING delta")
     for change in (
-        "SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+        "SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', "
+        "'delta.minWriterVersion' = '5')",
         "RENAME COLUMN s.y TO x",
         "RENAME COLUMN a TO b",
         "ADD COLUMN a BIGINT",
@@ -304,6 +305,7 @@ def test_one_odd_file_does_not_stop_the_others(spark: SparkSession, table: Table
     strip(t)
     (first, second) = sorted(t.path.glob("p=1/*.parquet"))
     first.write_bytes(first.read_bytes()[:-20])
+    first.with_name(f".{first.name}.crc").unlink()
     second.unlink()
     spark.catalog.clearCache()
     result = analyze(t)
@@ -317,10 +319,13 @@ def test_one_odd_file_does_not_stop_the_others(spark: SparkSession, table: Table
 
 def test_times_do_not_depend_on_the_session(spark: SparkSession, tmp_path: Path):
     t = Table(spark, tmp_path / "t")
-    spark.sql(
-        f"CREATE TABLE {t.sql_name} USING delta AS "
-        "SELECT TIMESTAMP '1900-01-01 00:00:00 UTC' AS time, DATE '1500-02-28' AS day"
-    )
+    parquet = "spark.sql.parquet"
+    modes = {f"{parquet}.{of}RebaseModeInWrite": "CORRECTED" for of in ("datetime", "int96")}
+    with session_conf(spark, modes):
+        spark.sql(
+            f"CREATE TABLE {t.sql_name} USING delta AS "
+            "SELECT TIMESTAMP '1900-01-01 00:00:00 UTC' AS time, DATE '1500-02-28' AS day"
+        )
     strip(t)
     zone = {
         "spark.sql.session.timeZone": "Europe/Paris",

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.analyze
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.{UnreadableInput, UpkeepException}
 import io.deltaupkeep.stats.MergedStats
 
 import org.apache.spark.sql.DataFrame
@@ -35,11 +35,19 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
     try readable(files).map { case (file, stats) => file -> Right(stats) }
     catch {
       case NonFatal(failure) =>
-        val named = InputFailures.named(Statement, handle.table, failure).getOrElse(throw failure)
+        // Spark 3.5 does not always name the file, but only one of them may be at fault.
+        val fault = if (files.size == 1)
+          new UnreadableInput(absolute(files.head.path), failure, ofSplice = false)
+        else failure
+        def isDamage = InputFailures.damageOf(failure).isDefined
+        val named = InputFailures.named(Statement, handle.table, failure)
+          .orElse(InputFailures.named(Statement, handle.table, fault))
+        if (named.isEmpty && !isDamage) throw failure
         if (files.size == 1) {
           unreadable += 1
-          if (unreadable > MostUnreadable) throw named
-          Map(files.head -> Left(named))
+          val error = named.getOrElse(throw failure)
+          if (unreadable > MostUnreadable) throw error
+          Map(files.head -> Left(error))
         } else {
           val (first, second) = files.splitAt(files.size / 2)
           of(first) ++ of(second)
