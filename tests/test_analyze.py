@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from delta.tables import DeltaTable
 from deltalake import DeltaTable as DeltaRsTable
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import Row, SparkSession
 
 from conftest import Table, TableFactory
@@ -170,7 +171,13 @@ def test_a_converted_table_can_be_clustered(spark: SparkSession, tmp_path: Path)
         path / "empty.parquet",
     )
     with session_conf(spark, {"spark.databricks.delta.stats.collect": "false"}):
-        DeltaTable.convertToDelta(spark, f"parquet.`{path}`")
+        try:
+            DeltaTable.convertToDelta(spark, f"parquet.`{path}`")
+        except Py4JJavaError as e:
+            # Delta 4.0.0 on Spark 4.0.1
+            if "NoSuchMethodError" not in str(e):
+                raise
+            pytest.skip("this Delta cannot convert tables on this Spark")
     t = Table(spark, path)
     assert set(statistics(t).values()) == {None}
     result = UpkeepTable.forPath(spark, str(path)).analyze().toResult()
