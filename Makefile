@@ -51,11 +51,13 @@ UNITS := io.deltaupkeep.* -*Fuzz* -*SpliceMemory*
 # What shows that a pair works: Scala suites and Python tests. On Spark 3.5, the Scala 2.12 artifact runs all suites of 3.5,
 # because its sources are changed for it.
 CONTRACT := *AdapterContractSuite *ActiveFilesSuite *CheckpointHookSuite *UpkeepObserverSuite *DropInSuite
-ON_PLATFORMS := $(addprefix tests/,test_analyze.py test_auto_compaction.py test_bad_input.py test_checkpoint.py test_cleanup.py test_fleet.py test_fsck.py \
+ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_bad_input.py test_checkpoint.py test_cleanup.py test_fleet.py \
 	test_maintain_and_health.py test_optimize.py test_platforms.py test_readme.py test_results.py test_sql.py test_stored_types.py \
 	test_switch.py test_vacuum.py)
 # With the newest Delta of a Spark, these show that the pair works: all run with the oldest one, and Delta 4.4 with Spark 4.2.
-OF_NEWEST := $(addprefix tests/,test_analyze.py test_auto_compaction.py test_checkpoint.py test_platforms.py test_sql.py test_vacuum.py)
+OF_NEWEST := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_platforms.py test_sql.py test_vacuum.py)
+# Delta's own statistics and operations differ most in the oldest Delta; Spark 4.2 has the newest.
+OF_OLDEST := $(addprefix tests/,test_analyze.py test_fsck.py)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # Deleting a file makes its directory newer.
@@ -86,7 +88,7 @@ test: $(if $(IS_MAIN),lint test-scala test-python,test-line) ## Run every check 
 .PHONY: test-line
 test-line: publish-local $(NEWEST)/.installed
 	$(SBT) $(PROJECT)/test $(PROJECT)/Test/package </dev/null
-	$(call PYTEST,$(NEWEST)) $(ON_PLATFORMS) -m "not this_clone" $(ARGS)
+	$(call PYTEST,$(NEWEST)) $(ON_PLATFORMS) $(OF_OLDEST) -m "not this_clone" $(ARGS)
 
 .PHONY: test-platforms
 test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/.installed) ## Run the contract and end-to-end tests with the oldest and the newest Delta of each line of Spark
@@ -95,6 +97,7 @@ test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/
 		$(foreach line,3_5 4_0-delta-4_0 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
 		upkeep-3_5-2_12/Test/package upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
 	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(if $(filter %-3.3.2 %-4.4.0,$(pair)),$(OF_NEWEST),$(ON_PLATFORMS)) \
+		$(if $(filter %-3.2.1,$(pair)),$(OF_OLDEST)) \
 		-m "not (this_clone or one_platform)" $(ARGS)$(newline))
 
 .PHONY: lint
