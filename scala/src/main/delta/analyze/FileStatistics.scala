@@ -34,25 +34,23 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
   def of(files: Seq[AddFile]): Map[AddFile, Either[UpkeepException, String]] =
     try readable(files).map { case (file, stats) => file -> Right(stats) }
     catch {
-      case NonFatal(failure) =>
-        // Spark 3.5 does not always name the file, but only one of them may be at fault.
-        val fault = if (files.size == 1)
-          new UnreadableInput(absolute(files.head.path), failure, ofSplice = false)
-        else failure
-        def isDamage = InputFailures.damageOf(failure).isDefined
-        val named = InputFailures.named(Statement, handle.table, failure)
-          .orElse(InputFailures.named(Statement, handle.table, fault))
-        if (named.isEmpty && !isDamage) throw failure
-        if (files.size == 1) {
-          unreadable += 1
-          val error = named.getOrElse(throw failure)
-          if (unreadable > MostUnreadable) throw error
-          Map(files.head -> Left(error))
-        } else {
-          val (first, second) = files.splitAt(files.size / 2)
-          of(first) ++ of(second)
-        }
+      case NonFatal(failure) if files.size > 1 && isOfFile(failure) =>
+        val (first, second) = files.splitAt(files.size / 2)
+        of(first) ++ of(second)
+      case NonFatal(failure) if files.size == 1 =>
+        // Spark 3.5 does not always name the file.
+        val named = new UnreadableInput(absolute(files.head.path), failure, ofSplice = false)
+        val error = errorOf(named).getOrElse(throw failure)
+        unreadable += 1
+        if (unreadable > MostUnreadable) throw error
+        Map(files.head -> Left(error))
     }
+
+  private def isOfFile(failure: Throwable): Boolean =
+    errorOf(failure).nonEmpty || InputFailures.damageOf(failure).nonEmpty
+
+  private def errorOf(failure: Throwable): Option[UpkeepException] =
+    InputFailures.named(Statement, handle.table, failure)
 
   private def readable(files: Seq[AddFile]): Map[AddFile, String] = handle.session.withActive {
     val byName = files.map(file => absolute(file.path) -> file).toMap

@@ -4,7 +4,7 @@ import java.io.{FileNotFoundException, IOException}
 
 import scala.util.control.NonFatal
 
-import io.deltaupkeep.{CountText, SideBySide, UnreadableInput}
+import io.deltaupkeep.{CountText, UnreadableInput}
 import io.deltaupkeep.parquet.file.{FileRows, Refusal}
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.plan.repair.{FileKind, Problem}
@@ -12,13 +12,10 @@ import io.deltaupkeep.stats.MergedStats
 
 import org.apache.hadoop.conf.Configuration
 
-import org.apache.spark.TaskContext
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.spark.TaskAttempts
-import org.apache.spark.sql.delta.upkeep.splice.{DeletionVector, HadoopInput, SpliceInput}
+import org.apache.spark.sql.delta.upkeep.splice.{DeletionVector, FileJob, HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.util.DeltaFileOperations
-import org.apache.spark.util.SerializableConfiguration
 
 /**
  * Reads the footers and the deletion vectors of files that exist, in one Spark job. Delta's reader checks the size, the
@@ -27,19 +24,16 @@ import org.apache.spark.util.SerializableConfiguration
 private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles) {
   import DeepCheck._
 
-  private val context = handle.session.sparkContext
   private val root = handle.snapshot.deltaLog.dataPath
 
   /** The files with a problem. */
   def problems(files: Seq[AddFile]): Map[DataFile.Id, Problem] =
     if (files.isEmpty) Map.empty
-    else {
-      val targets = files.zipWithIndex.map { case (add, i) => targetOf(i, add) }
-      run(targets).map { case (i, problem) => logged.idOf(files(i)) -> problem }.toMap
-    }
+    else
+      files.zip(run(files.map(targetOf))).collect { case (add, Some(problem)) => logged.idOf(add) -> problem }
+        .toMap
 
-  private def targetOf(index: Int, add: AddFile): Target = Target(
-    index,
+  private def targetOf(add: AddFile): Target = Target(
     SpliceInput(
       DeltaFileOperations.absolutePath(root.toString, add.path).toUri.toString,
       add.size,
@@ -49,39 +43,19 @@ private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles) 
     DeletionVector.of(add, root)
   )
 
-  private def run(targets: Seq[Target]): Seq[(Int, Problem)] = {
-    val conf = context.broadcast(new SerializableConfiguration(handle.hadoopConf))
-    val groups = targets.grouped(filesPerTask(targets.size)).toIndexedSeq
-    val before = context.getLocalProperty(Description)
-    context.setJobDescription(s"FSCK ${handle.name}: ${CountText.of(targets.size, "file")}")
-    try
-      context
-        .parallelize(groups, groups.size)
-        .flatMap { group =>
-          val footers = new FileRows
-          val task = TaskContext.get()
-          SideBySide.map(group, "delta-upkeep-fsck", Threads) { target =>
-            TaskAttempts.stopIfKilled(task)
-            problem(target, footers, conf.value.value).map(target.index -> _)
-          }.flatten
-        }
-        .collect()
-        .toSeq
-    finally context.setJobDescription(before)
+  private def run(targets: Seq[Target]): Seq[Option[Problem]] = {
+    val description = s"FSCK ${handle.name}: ${CountText.of(targets.size, "file")}"
+    new FileJob(handle).map(targets, description, "delta-upkeep-fsck") { () =>
+      val footers = new FileRows
+      problem(_, footers, _)
+    }
   }
-
-  private def filesPerTask(files: Int): Int =
-    math.max(1, math.min(MostFiles, files / context.defaultParallelism))
 }
 
 private object DeepCheck {
-  private val Threads = 8
-  private val MostFiles = 512
-  private val Description = "spark.job.description"
 
   /** @param rows of the file, deleted ones included, if the log has their number */
   private final case class Target(
-      index: Int,
       file: SpliceInput,
       rows: Option[Long],
       vector: Option[DeletionVector]

@@ -1,16 +1,13 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
-import io.deltaupkeep.{CountText, SideBySide, UnreadableInput}
+import io.deltaupkeep.{CountText, UnreadableInput}
 import io.deltaupkeep.parquet.file.{FileCodecs, Refusal}
 import io.deltaupkeep.plan.compact.{CodecFindings, DataFile}
 
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
-import org.apache.spark.TaskContext
-import org.apache.spark.sql.delta.upkeep.spark.TaskAttempts
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
-import org.apache.spark.util.SerializableConfiguration
 
 /**
  * Finds files with another codec than one, by their footers. One Spark job reads them. The driver gets a number for each
@@ -19,15 +16,10 @@ import org.apache.spark.util.SerializableConfiguration
 private[upkeep] final class CodecScan(handle: DeltaHandle) {
   import CodecScan._
 
-  private val context = handle.session.sparkContext
-
   def findings(files: Seq[DataFile], asked: CompressionCodecName): CodecFindings =
     if (files.isEmpty) CodecFindings.none
     else {
-      val groups = files.grouped(filesPerTask(files.size)).toIndexedSeq
-      val found = groups.zip(run(groups, files.size)).flatMap { case (group, codecs) =>
-        group.zip(codecs)
-      }
+      val found = files.zip(run(files))
       CodecFindings(
         found.collect {
           case (file, Found.Codecs(bits)) if (bits & ~bitOf(asked)) != 0 => file.id -> (ofBits(bits) - asked)
@@ -36,35 +28,17 @@ private[upkeep] final class CodecScan(handle: DeltaHandle) {
       )
     }
 
-  private def run(groups: IndexedSeq[Seq[DataFile]], files: Int): Seq[Seq[Found]] = {
-    val conf = context.broadcast(new SerializableConfiguration(handle.hadoopConf))
+  private def run(files: Seq[DataFile]): Seq[Found] = {
     val root = handle.path
-    val before = context.getLocalProperty(Description)
-    context.setJobDescription(s"OPTIMIZE ${handle.name}: codecs of ${CountText.of(files, "file")}")
-    try
-      context
-        .parallelize(groups, groups.size)
-        .map { files =>
-          val codecs = new FileCodecs
-          val task = TaskContext.get()
-          SideBySide.map(files, "delta-upkeep-codecs", Threads) { file =>
-            TaskAttempts.stopIfKilled(task)
-            // Without the codec nobody would have opened it, so it does not stop the others.
-            try Found.of(codecs.of(new HadoopInput(
-                inputOf(root, file),
-                HadoopInput.RandomAccess,
-                conf.value.value
-              )))
-            catch { case unread: UnreadableInput => Found.Unknown(unread.getMessage) }
-          }
-        }
-        .collect()
-        .toSeq
-    finally context.setJobDescription(before)
+    val description = s"OPTIMIZE ${handle.name}: codecs of ${CountText.of(files.size, "file")}"
+    new FileJob(handle).map(files, description, "delta-upkeep-codecs") { () =>
+      val codecs = new FileCodecs
+      (file, conf) =>
+        // Without the codec nobody would have opened it, so it does not stop the others.
+        try Found.of(codecs.of(new HadoopInput(inputOf(root, file), HadoopInput.RandomAccess, conf)))
+        catch { case unread: UnreadableInput => Found.Unknown(unread.getMessage) }
+    }
   }
-
-  private def filesPerTask(files: Int): Int =
-    math.max(1, math.min(MostFiles, files / context.defaultParallelism))
 }
 
 private object CodecScan {
@@ -87,12 +61,6 @@ private object CodecScan {
 
   def ofBits(bits: Int): Set[CompressionCodecName] =
     CompressionCodecName.values.filter(codec => (bits & bitOf(codec)) != 0).toSet
-
-  /** Reading footers waits for the store most of the time. */
-  private val Threads = 8
-
-  private val MostFiles = 512
-  private val Description = "spark.job.description"
 
   def inputOf(root: String, file: DataFile): SpliceInput = SpliceInput(
     DeltaFileOperations.absolutePath(root, file.path).toUri.toString,

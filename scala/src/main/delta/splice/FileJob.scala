@@ -1,0 +1,61 @@
+package org.apache.spark.sql.delta.upkeep.splice
+
+import scala.reflect.ClassTag
+
+import io.deltaupkeep.SideBySide
+
+import org.apache.hadoop.conf.Configuration
+
+import org.apache.spark.TaskContext
+import org.apache.spark.sql.delta.upkeep.spark.TaskAttempts
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.util.SerializableConfiguration
+
+/** Looks at many files of a table in one Spark job, several at a time in each task. */
+private[upkeep] final class FileJob(handle: DeltaHandle) {
+  import FileJob._
+
+  private val context = handle.session.sparkContext
+
+  /**
+   * What was found out about each file, in the order of the files.
+   *
+   * @param description of the job, for Spark's UI
+   * @param threads     the name of the threads
+   * @param lookOfTask  makes what looks at the files of a task
+   */
+  def map[F, R: ClassTag](files: Seq[F], description: String, threads: String)(
+      lookOfTask: () => (F, Configuration) => R
+  ): Seq[R] = {
+    val conf = context.broadcast(new SerializableConfiguration(handle.hadoopConf))
+    val groups = files.grouped(filesPerTask(files.size)).toIndexedSeq
+    val before = context.getLocalProperty(Description)
+    context.setJobDescription(description)
+    try
+      context
+        .parallelize(groups, groups.size)
+        .flatMap { group =>
+          val look = lookOfTask()
+          val task = TaskContext.get()
+          SideBySide.map(group, threads, Threads) { file =>
+            TaskAttempts.stopIfKilled(task)
+            look(file, conf.value.value)
+          }
+        }
+        .collect()
+        .toSeq
+    finally context.setJobDescription(before)
+  }
+
+  private def filesPerTask(files: Int): Int =
+    math.max(1, math.min(MostFiles, files / context.defaultParallelism))
+}
+
+private object FileJob {
+
+  /** Reading footers waits for the store most of the time. */
+  private val Threads = 8
+
+  private val MostFiles = 512
+  private val Description = "spark.job.description"
+}
