@@ -18,6 +18,7 @@ from pyspark.sql import Row, SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.errors import condition_of
+from support.logs import edit_adds, live
 from support.sessions import meanwhile, session_conf
 
 KINDS = """
@@ -74,41 +75,23 @@ def written(spark: SparkSession, path: Path, features: dict[str, str]) -> Table:
     return t
 
 
-def live(t: Table) -> dict[str, dict[str, Any]]:
-    """The files of the newest version, by a plain replay of all commits."""
-    found: dict[str, dict[str, Any]] = {}
-    for commit in sorted(t.log.glob("*.json")):
-        actions = [json.loads(line) for line in commit.read_text().splitlines()]
-        for action in actions:
-            if "remove" in action:
-                found.pop(action["remove"]["path"], None)
-        for action in actions:
-            if "add" in action:
-                found[action["add"]["path"]] = action["add"]
-    return found
-
-
 def statistics(t: Table) -> dict[str, Any]:
     return {
-        path: json.loads(add["stats"]) if "stats" in add else None for path, add in live(t).items()
+        path: json.loads(add["stats"]) if "stats" in add else None
+        for path, add in live(t.log).items()
     }
 
 
 def strip(t: Table, keep: tuple[str, ...] = ()) -> None:
     """Take the statistics out of the log, as if another engine had written the files."""
-    for commit in t.log.glob("*.json"):
-        lines = [json.loads(line) for line in commit.read_text().splitlines()]
-        for line in lines:
-            if "add" in line:
-                stats = json.loads(line["add"].pop("stats", "{}"))
-                kept = {key: stats[key] for key in keep if key in stats}
-                if kept:
-                    line["add"]["stats"] = json.dumps(kept)
-        commit.write_text("\n".join(map(json.dumps, lines)) + "\n")
-        commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
-    for file in (*t.log.glob("*.crc"), *t.log.glob("*.checkpoint*")):
-        file.unlink()
-    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+    def change(add: dict[str, Any]) -> None:
+        stats = json.loads(add.pop("stats", "{}"))
+        kept = {key: stats[key] for key in keep if key in stats}
+        if kept:
+            add["stats"] = json.dumps(kept)
+
+    edit_adds(t.spark, t.log, change)
 
 
 @pytest.mark.parametrize("features", FEATURES.values(), ids=list(FEATURES))
@@ -123,10 +106,10 @@ def test_the_statistics_are_those_of_deltas_writer(
     assert all(before.values())
     keep = ("numRecords",) if "delta.enableRowTracking" in features else ()
     strip(t, keep)
-    adds = live(t)
+    adds = live(t.log)
     planned = analyze(t, "DRY RUN")
     assert (planned.version, planned.filesRead, planned.filesUpdated) == (None, len(before), None)
-    assert live(t) == adds
+    assert live(t.log) == adds
     done = analyze(t)
     assert (done.version, done.filesUpdated) == (t.version, len(before))
     after = statistics(t)
@@ -136,7 +119,7 @@ def test_the_statistics_are_those_of_deltas_writer(
             assert after[path]["nullCount"].pop("later") == stats["numRecords"]
     assert after == before
     # Nothing else of them has changed.
-    for path, add in live(t).items():
+    for path, add in live(t.log).items():
         del add["stats"]
         adds[path].pop("stats", None)
         assert add == adds[path] | {"dataChange": False}
@@ -215,17 +198,13 @@ def test_statistics_that_are_wrong_are_found(spark: SparkSession, table: TableFa
     t = table(1, 2, 3)
     right = statistics(t)
     (commit,) = [file for file in t.log.glob("*.json") if "add" in file.read_text()][:1]
-    lines = [json.loads(line) for line in commit.read_text().splitlines()]
-    for line in lines:
-        if "add" in line:
-            wrong = json.loads(line["add"]["stats"])
-            wrong["maxValues"]["id"] += 1
-            line["add"]["stats"] = json.dumps(wrong)
-    commit.write_text("\n".join(map(json.dumps, lines)) + "\n")
-    commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
-    for file in t.log.glob("*.crc"):
-        file.unlink()
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+    def raise_maximum(add: dict[str, Any]) -> None:
+        wrong = json.loads(add["stats"])
+        wrong["maxValues"]["id"] += 1
+        add["stats"] = json.dumps(wrong)
+
+    edit_adds(spark, t.log, raise_maximum, commit.name)
     assert analyze(t).filesRead == 0
     found = analyze(t, "OPTIONS (mode = 'all')")
     assert (found.filesRead, found.filesUpdated) == (3, 1)
@@ -351,7 +330,7 @@ def test_columns_without_values(spark: SparkSession, tmp_path: Path):
     spark.sql(f"CREATE TABLE {t.sql_name} (id BIGINT, nothing VOID) USING delta")
     spark.sql(f"INSERT INTO {t.sql_name} (id) VALUES (1), (2)")
     strip(t)
-    assert analyze(t).filesUpdated == len(live(t))
+    assert analyze(t).filesUpdated == len(live(t.log))
     assert all(stats["maxValues"]["id"] in (1, 2) for stats in statistics(t).values())
     assert analyze(t).filesRead == 0
 

@@ -7,6 +7,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
+from support.streams import copy_new_rows
 
 
 def delete(t: Table, i: int) -> None:
@@ -51,10 +52,7 @@ def test_streams_do_not_see_rewritten_rows(
     source, target = table(1, 2, 3), table()
 
     def stream() -> None:
-        rows = spark.readStream.format("delta").load(str(source.path))
-        writer = rows.writeStream.format("delta").trigger(availableNow=True)
-        writer = writer.option("checkpointLocation", str(tmp_path / "progress"))
-        writer.start(str(target.path)).awaitTermination()
+        copy_new_rows(spark, source.path, target.path, tmp_path / "progress")
 
     stream()
     assert spark.sql(f"OPTIMIZE {source.sql_name}").first().version is not None

@@ -15,8 +15,10 @@ from pyspark.sql import Row, SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.errors import condition_of
+from support.logs import actions_of, edit_adds, live
 from support.processes import DELTA
 from support.sessions import meanwhile, session_conf
+from support.streams import copy_new_rows
 
 FEATURES = {
     "plain": {},
@@ -46,21 +48,7 @@ def restore(t: Table) -> tuple[list[Row], Row]:
 
 def actions(t: Table, version: int | None = None) -> list[dict[str, Any]]:
     number = t.version if version is None else version
-    return [json.loads(line) for line in (t.log / f"{number:020}.json").read_text().splitlines()]
-
-
-def live(t: Table) -> dict[str, dict[str, Any]]:
-    """The files of the newest version by path, from a plain replay of all commits."""
-    found: dict[str, dict[str, Any]] = {}
-    for version in range(t.version + 1):
-        commit = actions(t, version)
-        for action in commit:
-            if "remove" in action:
-                found.pop(action["remove"]["path"], None)
-        for action in commit:
-            if "add" in action:
-                found[action["add"]["path"]] = action["add"]
-    return found
+    return actions_of(t.log / f"{number:020}.json")
 
 
 def file_of(t: Table, row_id: int) -> Path:
@@ -86,20 +74,6 @@ def overwrite(file: Path, change: Callable[[bytes], bytes]) -> None:
     file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
-def edit_log(t: Table, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the adds of all commits."""
-    for commit in t.log.glob("*.json"):
-        lines = [json.loads(line) for line in commit.read_text().splitlines()]
-        for line in lines:
-            if "add" in line:
-                change(line["add"])
-        commit.write_text("\n".join(map(json.dumps, lines)) + "\n")
-        commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
-    for file in (*t.log.glob("*.crc"), *t.log.glob("*.checkpoint*")):
-        file.unlink()
-    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
-
-
 def content(t: Table) -> list[str]:
     """All rows, with their ids where the table has them."""
     frame = t.spark.read.format("delta").load(str(t.path))
@@ -123,7 +97,7 @@ def test_a_table_that_is_whole(spark: SparkSession, table: TableFactory):
     for clauses in ("", "DRY RUN", "OPTIONS (deep = true)", "OPTIONS (mode = 'restore')"):
         found, totals = fsck(t, clauses)
         assert (found, totals.filesChecked, totals.version, totals.rowsGone) == ([], 4, None, 0)
-        assert totals.bytesChecked == sum(add["size"] for add in live(t).values())
+        assert totals.bytesChecked == sum(add["size"] for add in live(t.log).values())
     assert t.all_files() == before
 
 
@@ -191,7 +165,7 @@ def test_what_is_damaged_is_only_reported(spark: SparkSession, tmp_path: Path):
         if stats["minValues"]["id"] == 3:
             add["stats"] = json.dumps(stats | {"numRecords": 4})
 
-    edit_log(t, miscount)
+    edit_adds(t.spark, t.log, miscount)
     before = t.all_files()
     found, _ = fsck(t)
     assert [(row.problem, row.action) for row in found] == [("wrong size", "none")]
@@ -217,9 +191,9 @@ def test_a_lost_output_of_optimize_is_restored(
     if "enableDeletionVectors" in features:
         spark.sql(f"INSERT INTO {t.sql_name} SELECT id, 1, 't' FROM range(10, 20, 1, 1)")
         spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 15")
-    before, inputs, rows = content(t), live(t), t.ids()
+    before, inputs, rows = content(t), live(t.log), t.ids()
     spark.sql(f"OPTIMIZE {t.sql_name}")
-    assert len(live(t)) == 2
+    assert len(live(t.log)) == 2
     kept = file_of(t, 2)
     lose(file_of(t, 1))
     if "appendOnly" not in features:
@@ -231,8 +205,8 @@ def test_a_lost_output_of_optimize_is_restored(
     assert (finding.action, finding.problem) == ("restore", "missing")
     assert (result.version, result.rowsGone) == (t.version, 0)
     assert content(t) == before
-    files = [add for add in live(t).values() if Path(unquote(add["path"])).name != kept.name]
-    assert len(files) == len(live(t)) - 1
+    files = [add for add in live(t.log).values() if Path(unquote(add["path"])).name != kept.name]
+    assert len(files) == len(live(t.log)) - 1
     for add in files:
         # Delta reads and writes no tags as an empty map.
         assert {"tags": {}} | add == {"tags": {}} | inputs[add["path"]] | {"dataChange": False}
@@ -255,7 +229,7 @@ def test_rewrites_are_undone_as_far_as_needed(spark: SparkSession, table: TableF
     lose(middle)
     (row,), _ = restore(t)
     assert row.action == "restore"
-    assert (t.ids(), len(live(t))) == ([2, 4, 6], 3)
+    assert (t.ids(), len(live(t.log))) == ([2, 4, 6], 3)
 
 
 def test_what_cannot_be_restored_says_why(spark: SparkSession, table: TableFactory):
@@ -397,8 +371,9 @@ def test_a_colon_in_a_name(spark: SparkSession, table: TableFactory):
     file = file_of(t, 1)
     lost = file.with_name("a:b.parquet")
     file.rename(lost)
-    edit_log(
-        t,
+    edit_adds(
+        t.spark,
+        t.log,
         lambda add: add.update(path=add["path"].replace(file.name, "a:b.parquet")),
     )
     assert fsck(t)[0] == []
@@ -424,10 +399,7 @@ def test_streams_learn_of_lost_rows_and_not_of_restored_ones(
     source, target = table(2, 4, 1), table()
 
     def stream() -> None:
-        rows = spark.readStream.format("delta").load(str(source.path))
-        writer = rows.writeStream.format("delta").trigger(availableNow=True)
-        writer = writer.option("checkpointLocation", str(tmp_path / "progress"))
-        writer.start(str(target.path)).awaitTermination()
+        copy_new_rows(spark, source.path, target.path, tmp_path / "progress")
 
     stream()
     spark.sql(f"OPTIMIZE {source.sql_name}")
@@ -531,7 +503,7 @@ def test_a_file_in_a_store_that_cannot_be_reached(spark: SparkSession, table: Ta
         if json.loads(add["stats"])["minValues"]["id"] == 2:
             add["path"] = "nosuch://bucket/" + add["path"]
 
-    edit_log(t, move)
+    edit_adds(t.spark, t.log, move)
     assert_refused(t, "FSCK_STORE_UNREACHABLE")
 
 

@@ -1,0 +1,48 @@
+"""The log of a table as plain JSON: what its commits say, and other words in their place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+
+def actions_of(commit: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in commit.read_text().splitlines()]
+
+
+def live(log: Path) -> dict[str, dict[str, Any]]:
+    """The files of the newest version by path, by a plain replay of all commits."""
+    found: dict[str, dict[str, Any]] = {}
+    for commit in sorted(log.glob("*.json")):
+        actions = actions_of(commit)
+        for action in actions:
+            if "remove" in action:
+                found.pop(action["remove"]["path"], None)
+        for action in actions:
+            if "add" in action:
+                found[action["add"]["path"]] = action["add"]
+    return found
+
+
+def edit_adds(
+    spark: SparkSession,
+    log: Path,
+    change: Callable[[dict[str, Any]], None],
+    pattern: str = "*.json",
+) -> None:
+    """Change the adds of commits, and delete what was derived from them."""
+    for commit in log.glob(pattern):
+        actions = actions_of(commit)
+        for action in actions:
+            if "add" in action:
+                change(action["add"])
+        commit.write_text("\n".join(map(json.dumps, actions)) + "\n")
+        # Hadoop's checksum of the old text.
+        commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    for file in (*log.glob("*.crc"), *log.glob("*.checkpoint*")):
+        file.unlink()
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
