@@ -667,28 +667,11 @@ object UpkeepErrors {
     Map("table" -> table, "bins" -> bins.toString, "difference" -> difference)
   )
 
-  def analyzeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
-    "ANALYZE_CONFLICT",
-    SqlState.Conflict,
-    s"ANALYZE could not commit to $table in $attempts attempts.",
-    "Other writers committed first each time.",
-    "Run ANALYZE again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
-      s"unchanged. $CommittedStays",
-    Retry.Yes,
-    Map("table" -> table, "attempts" -> attempts.toString),
-    Some(thrown)
-  )
+  def analyzeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException =
+    conflict("ANALYZE_CONFLICT", table, attempts, ContentStays, thrown)
 
-  def fsckConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
-    "FSCK_CONFLICT",
-    SqlState.Conflict,
-    s"FSCK could not commit to $table in $attempts attempts.",
-    "Other writers committed first each time.",
-    "Run FSCK again, at a quieter time. The table is unchanged.",
-    Retry.Yes,
-    Map("table" -> table, "attempts" -> attempts.toString),
-    Some(thrown)
-  )
+  def fsckConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException =
+    conflict("FSCK_CONFLICT", table, attempts, "at a quieter time. The table is unchanged.", thrown)
 
   def fsckAllGone(table: String, files: Long, root: String): UpkeepException = error(
     "FSCK_ALL_FILES_GONE",
@@ -724,15 +707,30 @@ object UpkeepErrors {
     Some(thrown)
   )
 
-  def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException = error(
-    "OPTIMIZE_CONFLICT",
-    SqlState.Conflict,
-    s"OPTIMIZE could not commit to $table in $attempts attempts.",
-    "Other writers committed first each time.",
-    "Run OPTIMIZE again, at a quieter time or on fewer partitions with WHERE. The content of the table is " +
-      s"unchanged. $CommittedStays",
-    Retry.Yes,
-    Map("table" -> table, "attempts" -> attempts.toString),
-    Some(thrown)
-  )
+  def optimizeConflict(table: String, attempts: Int, thrown: Throwable): UpkeepException =
+    conflict("OPTIMIZE_CONFLICT", table, attempts, ContentStays, thrown)
+
+  /** @param when to run it again, and what is left meanwhile */
+  private def conflict(
+      name: String,
+      table: String,
+      attempts: Int,
+      when: String,
+      thrown: Throwable
+  ): UpkeepException = {
+    val statement = name.stripSuffix("_CONFLICT")
+    error(
+      name,
+      SqlState.Conflict,
+      s"$statement could not commit to $table in $attempts attempts.",
+      "Other writers committed first each time.",
+      s"Run $statement again, $when",
+      Retry.Yes,
+      Map("table" -> table, "attempts" -> attempts.toString),
+      Some(thrown)
+    )
+  }
+
+  private val ContentStays =
+    s"at a quieter time or on fewer partitions with WHERE. The content of the table is unchanged. $CommittedStays"
 }
