@@ -19,7 +19,7 @@ SCALA = ROOT / "scala/src/main"
 def conditions() -> set[str]:
     """The names in `UpkeepErrors`, and the condition that other code spells out."""
     text = "\n".join(file.read_text() for file in SCALA.rglob("*.scala"))
-    declared = re.findall(r'\berror\(\s*(?:name = )?"([A-Z][A-Z0-9_]+)"', text)
+    declared = re.findall(r'\b(?:error|conflict)\(\s*(?:name = )?"([A-Z][A-Z0-9_]+)"', text)
     return {*declared, *re.findall(r"DELTA_UPKEEP\.([A-Z][A-Z0-9_]+)", text)}
 
 
