@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -272,6 +274,44 @@ def test_an_output_that_changed_is_not_restored(spark: SparkSession, table: Tabl
     lose(file_of(t, 2))
     (row,), totals = restore(t)
     assert (row.action, totals.version) == ("none", None)
+    assert fsck(t)[0][0].action == "remove"
+    assert t.ids() == [1]
+
+
+def test_nothing_is_restored_while_a_vacuum_runs(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 4)
+    spark.sql(f"OPTIMIZE {t.sql_name}")
+    lose(file_of(t, 2))
+    spark.sql(f"VACUUM {t.sql_name} OPTIONS (mode = 'full')")
+    began = t.version - 1
+    for file in t.log.glob(f"*{t.version:020}*"):
+        file.unlink()
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    for clauses in ("DRY RUN OPTIONS (mode = 'restore')", "OPTIONS (mode = 'restore')"):
+        (row,), totals = fsck(t, clauses)
+        assert (row.action, totals.version) == ("none", None)
+        assert f"a VACUUM that began in version {began} may be deleting files" in row.reason
+    two_days_ago = time.time() - 2 * 24 * 3600
+    os.utime(t.log / f"{began:020}.json", (two_days_ago, two_days_ago))
+    assert restore(t)[0][0].action == "restore"
+    assert t.ids() == [1, 2, 4]
+
+
+def test_what_a_vacuum_deleted_meanwhile_is_not_restored(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 4)
+    spark.sql(f"OPTIMIZE {t.sql_name}")
+    lose(file_of(t, 2))
+    before = live(t.log).keys()
+    with session_conf(spark, {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}):
+        row = json.loads(
+            meanwhile(
+                spark,
+                f"FSCK REPAIR TABLE {t.sql_name} OPTIONS (mode = 'restore')",
+                f"VACUUM {t.sql_name} RETAIN 0 HOURS",
+            )
+        )
+    assert (row["action"], "another writer" in row["reason"]) == ("none", True)
+    assert live(t.log).keys() == before
     assert fsck(t)[0][0].action == "remove"
     assert t.ids() == [1]
 

@@ -6,7 +6,7 @@ import io.deltaupkeep.plan.repair._
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /** One FSCK: its plan, and its execution. The driver holds an action for each file of the table. */
 final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
@@ -37,7 +37,8 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
     )
     if (plan.removesAll) throw UpkeepErrors.fsckAllGone(table.name, plan.files, table.path)
     if (plan.removals.nonEmpty) RepairCommit.requireRemovable(table, settings.mode)
-    plan
+    val vacuum = if (plan.restorations.isEmpty) None else openVacuum
+    vacuum.fold(plan)(version => plan.withoutRestorations(OpenVacuum.advice(version)))
   }
 
   def planned(): Seq[FsckResult] = FsckResult.of(table.path, plan, dryRun = true, version = None)
@@ -54,7 +55,7 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
       settings.mode,
       changes => if (settings.mode == FsckMode.Restore) stillThere(changes) else stillGone(changes, removals)
     )
-    val done = commit(removals.keys.toSeq ++ restorations.keys)
+    val done = kept(commit(removals.keys.toSeq ++ restorations.keys))
     val changed = done.done.flatMap(_.removed)
     val outcome = plan.copy(findings = plan.findings.map { finding =>
       if (finding.action == FsckAction.Nothing || changed(finding.file.id)) finding
@@ -72,7 +73,29 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
     changes.filter(change => now(lost(change)) == Presence.Gone).toSet
   }
 
-  private def stillThere(changes: Seq[Change]): Set[Change] = {
+  private def stillThere(changes: Seq[Change]): Set[Change] =
+    if (openVacuum.nonEmpty) Set.empty else present(changes)
+
+  /** Takes back what a VACUUM undid: what was replaced may have been whole in part. */
+  private def kept(done: Repaired): Repaired = {
+    val restored = done.done.filter(_.added.nonEmpty)
+    val lost = restored -- present(restored.toSeq)
+    if (lost.isEmpty) done
+    else {
+      val newest = table.updated(RepairCommit.Statement, Intent.Reorganize)
+      val back = lost.toSeq.map { change =>
+        Change(change.added.map(logged.idOf).toSet, change.removed.toSeq.map(adds))
+      }
+      val version =
+        new RepairCommit(newest, new SelectedFiles(newest, Nil), settings.mode, _.toSet)(back).version
+      Repaired(version.orElse(done.version), done.done -- lost)
+    }
+  }
+
+  private def openVacuum: Option[Long] = new OpenVacuum(table).version
+
+  /** The changes whose new files are all there. */
+  private def present(changes: Seq[Change]): Set[Change] = {
     val named = changes.map(change => change -> change.added.map(logged.of)).toMap
     val now = presence.looked(named.values.flatten.flatMap(pathsOf).toSeq)
     changes.filter(change => named(change).forall(file => Problem.of(file, now).isEmpty)).toSet

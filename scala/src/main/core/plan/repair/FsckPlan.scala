@@ -46,6 +46,13 @@ final case class FsckPlan(
 
   def removals: IndexedSeq[Finding] = findings.filter(_.action == FsckAction.Remove)
 
+  /** Brings nothing back. */
+  def withoutRestorations(advice: String): FsckPlan = copy(
+    findings =
+      findings.map(finding => if (finding.action == FsckAction.Restore) finding.without(advice) else finding),
+    restorations = Nil
+  )
+
   /** Whether nothing would be left. Then the directory was more likely moved, or is not mounted. */
   def removesAll: Boolean = files > 0 && removals.size == files
 
