@@ -216,6 +216,29 @@ def test_statistics_that_are_wrong_are_found(spark: SparkSession, table: TableFa
     assert analyze(t, "OPTIONS (mode = 'all')").version is None
 
 
+def test_health_names_files_whose_statistics_are_to_be_made(
+    spark: SparkSession, table: TableFactory
+):
+    def health() -> Row:
+        checks = spark.sql(f"DESCRIBE HEALTH {t.sql_name}")
+        return checks.where("check = 'statistics'").first()
+
+    def miscount(add: dict[str, Any]) -> None:
+        stats = json.loads(add["stats"])
+        add["stats"] = json.dumps(stats | {"numRecords": 7})
+
+    t = table(1, 2, 3)
+    assert (health().severity, health().value, health().remedy) == ("ok", 0, None)
+    edit_adds(spark, t.log, lambda add: add.pop("stats"), "*2.json")
+    assert (health().severity, health().value) == ("warning", 1)
+    spark.sql(health().remedy)
+    assert (health().severity, analyze(t).filesRead) == ("ok", 0)
+    edit_adds(spark, t.log, miscount, "*3.json")
+    assert (health().severity, "1 of 3 files" in health().message) == ("critical", True)
+    spark.sql(health().remedy)
+    assert (health().severity, t.ids()) == ("ok", [1, 2, 3])
+
+
 def test_a_column_that_took_another_name(spark: SparkSession, tmp_path: Path):
     t = Table(spark, tmp_path / "t")
     spark.sql(f"CREATE TABLE {t.sql_name} (id BIGINT, s STRUCT<y: BIGINT>, a BIGINT) USING delta")

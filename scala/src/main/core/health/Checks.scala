@@ -5,7 +5,11 @@ import io.deltaupkeep.TableFacts
 /** Makes the result rows of one table. */
 private[health] final class Checks(table: TableFacts) {
 
-  /** Returns a remedy if something is wrong and a statement may fix it. */
+  /**
+   * Returns a remedy if something is wrong and a statement may fix it.
+   *
+   * @param remedy the statement for a table's name
+   */
   def result(
       check: String,
       severity: Severity,
@@ -13,7 +17,7 @@ private[health] final class Checks(table: TableFacts) {
       unit: String,
       message: String,
       why: String,
-      remedy: Option[String] = None,
+      remedy: Option[String => String] = None,
       details: Seq[HealthDetail] = Nil
   ): HealthResult = HealthResult(
     table.path,
@@ -23,9 +27,7 @@ private[health] final class Checks(table: TableFacts) {
     unit,
     message,
     why,
-    remedy.filter(_ => severity != Severity.Ok && !table.catalogManaged).map(statement =>
-      s"$statement ${table.name}"
-    ),
+    remedy.filter(_ => severity != Severity.Ok && !table.catalogManaged).map(_(table.name)),
     details
   )
 }

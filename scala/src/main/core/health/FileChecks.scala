@@ -7,7 +7,7 @@ import io.deltaupkeep.plan.compact.OptimizePlan
 private[health] object FileChecks {
 
   def of(facts: HealthFacts): Seq[HealthResult] =
-    Seq(files _, smallFiles _, rowGroups _, deletedRows _, orphans _).map(check => check(facts))
+    Seq(files _, smallFiles _, rowGroups _, deletedRows _, statistics _, orphans _).map(check => check(facts))
 
   private def files(facts: HealthFacts): HealthResult = {
     val FileTotal(files, bytes) = facts.files.total
@@ -74,7 +74,7 @@ private[health] object FileChecks {
       "files",
       message,
       "A scan sends two requests for each file, whatever its size: one for the footer and one for the data.",
-      Some("OPTIMIZE"),
+      Some(table => s"OPTIMIZE $table"),
       if (plan.isEmpty || (plan.layout.reorders && saved == 0)) Nil else gain(facts)
     )
   }
@@ -137,9 +137,41 @@ private[health] object FileChecks {
       "percent",
       message,
       "Scans read the rows that deletion vectors hide, and drop them.",
-      Some("OPTIMIZE")
+      Some(table => s"OPTIMIZE $table")
     )
   }
+
+  private def statistics(facts: HealthFacts): HealthResult = {
+    val FileTotal(lacking, bytes) = facts.withoutStatistics
+    val (miscounted, sample) = (facts.footers.miscounted, facts.footers.files)
+    val files = facts.files.total.files
+    val (severity, message, mode) =
+      if (miscounted > 0)
+        (
+          Severity.Critical,
+          s"$miscounted of ${CountText.of(sample, "file")} in a sample ${have(miscounted)} other numbers of rows " +
+            "than the log says.",
+          " OPTIONS (mode = 'all')"
+        )
+      else if (lacking == 0) (Severity.Ok, "All files have the statistics that the table collects.", "")
+      else
+        (
+          if (lacking * 10 < files) Severity.Info else Severity.Warning,
+          s"${CountText.of(lacking, "file")} of ${ByteText.of(bytes)} ${have(lacking)} no statistics, or lack columns.",
+          ""
+        )
+    new Checks(facts.table).result(
+      "statistics",
+      severity,
+      Some(lacking.toDouble),
+      "files",
+      message,
+      "A scan skips files by their statistics. Clustering and row tracking need the number of rows.",
+      Some(table => s"ANALYZE TABLE $table COMPUTE DELTA STATISTICS$mode")
+    )
+  }
+
+  private def have(files: Long): String = if (files == 1) "has" else "have"
 
   private def orphans(facts: HealthFacts): HealthResult = {
     val (severity, value, message) = facts.orphans match {
@@ -158,7 +190,7 @@ private[health] object FileChecks {
       "files",
       message,
       "Failed writers left them, or they were removed from the table long ago. They only take up storage.",
-      Some("VACUUM")
+      Some(table => s"VACUUM $table OPTIONS (mode = 'full')")
     )
   }
 

@@ -36,9 +36,16 @@ final case class LoadCost(checkpoint: FileTotal, commits: FileTotal)
  * @param files       files whose footers were read
  * @param rowGroups   compressed sizes of their row groups, in bytes
  * @param footerBytes of all their footers
+ * @param miscounted  how many have another number of rows than the log says
  * @param unreadable  why some of them cannot be read, each with its name
  */
-final case class FooterSample(files: Int, rowGroups: Seq[Long], footerBytes: Long, unreadable: Seq[String])
+final case class FooterSample(
+    files: Int,
+    rowGroups: Seq[Long],
+    footerBytes: Long,
+    miscounted: Long,
+    unreadable: Seq[String]
+)
 
 /**
  * Files in the table's directory that no version inside the retention names, or why they were not searched
@@ -54,6 +61,7 @@ object Orphans {
 /**
  * All input of the checks: the table and its files, what OPTIMIZE and CLEANUP LOG would do, and the log.
  *
+ * @param withoutStatistics files that lack some of the statistics that the table collects
  * @param checkpointDue why MAINTAIN would write a checkpoint, if it would
  * @param now           in milliseconds since the epoch
  */
@@ -62,6 +70,7 @@ final case class HealthFacts(
     files: FileSummary,
     optimize: OptimizePlan,
     footers: FooterSample,
+    withoutStatistics: FileTotal,
     orphans: Orphans,
     cleanup: CleanupPlan,
     checkpoint: Option[NewestCheckpoint],

@@ -73,7 +73,7 @@ private[health] object LogChecks {
           s"delta.checkpointInterval is ${limits.commits}."
       )(why => s"A checkpoint is due: $why."),
       "Readers replay them one by one.",
-      Some("CHECKPOINT")
+      Some(table => s"CHECKPOINT $table")
     )
   }
 
@@ -85,7 +85,7 @@ private[health] object LogChecks {
       "version",
       facts.hook.fold("No commit of this application has made a checkpoint due.")(_.message),
       "A checkpoint that fails after a commit leaves more commits to replay, and is retried after a later commit.",
-      Some("CHECKPOINT")
+      Some(table => s"CHECKPOINT $table")
     )
 
   private def log(facts: HealthFacts): HealthResult = {
@@ -133,7 +133,7 @@ private[health] object LogChecks {
       "files",
       plan.message,
       "No version inside the retention needs them, but they are listed and take up storage.",
-      Some(if (lacksCheckpoint) "CHECKPOINT" else "CLEANUP LOG"),
+      Some(table => s"${if (lacksCheckpoint) "CHECKPOINT" else "CLEANUP LOG"} $table"),
       expiredByKind(plan)
     )
   }

@@ -1,9 +1,10 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.health.{FileSummary, HealthCheck, HealthFacts, HealthResult}
+import io.deltaupkeep.health.{FileSummary, FileTotal, HealthCheck, HealthFacts, HealthResult}
 import io.deltaupkeep.maintain.{CheckpointStep, StepInput, StepOptions}
 
 import org.apache.spark.sql.SparkSession
+import org.apache.spark.sql.delta.upkeep.analyze.TableAnalyze
 import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
@@ -36,6 +37,7 @@ private[deltaupkeep] object HealthStatement
       FileSummary.of(optimize.selected.files),
       optimize.plan,
       new FooterSampler(table).sample(optimize.selected.files),
+      FileTotal.of(TableAnalyze.lacking(table, optimize.selected)),
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,
       log.newestCheckpoint,

@@ -144,6 +144,12 @@ object TableAnalyze {
   private val BytesOfCommit = 10L << 30
   private val FilesOfCommit = 20000
 
+  /** The sizes of those files that an ANALYZE without options reads. */
+  def lacking(table: DeltaHandle, files: SelectedFiles): Seq[Long] = {
+    val gaps = new StatsGaps(new CollectedColumns(table).all)
+    files.adds.iterator.filter(add => gaps.of(add.stats).nonEmpty).map(_.size).toVector
+  }
+
   /** What became of a batch. */
   private final case class Committed(
       version: Option[Long],

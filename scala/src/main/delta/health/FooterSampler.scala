@@ -19,14 +19,20 @@ final class FooterSampler(handle: DeltaHandle) {
 
   def sample(files: Seq[DataFile]): FooterSample = {
     val shapes = SideBySide.map(chosen(files), "delta-upkeep-footers", Threads) { file =>
-      Try(FileShape.of(inputOf(file)))
+      Try(FileShape.of(inputOf(file)).map(shape => shape -> file.physicalRows.exists(_ != shape.rows)))
     }
-    val read = shapes.collect { case Success(shape) => shape }.flatten
+    val (read, areMiscounted) = shapes.collect { case Success(shape) => shape }.flatten.unzip
     val problems = shapes.collect {
       case Failure(unreadable: UnreadableInput) => unreadable.getMessage
       case Failure(other) => throw other
     }
-    FooterSample(shapes.size, read.flatMap(_.rowGroups), read.map(_.footerBytes).sum, problems)
+    FooterSample(
+      shapes.size,
+      read.flatMap(_.rowGroups),
+      read.map(_.footerBytes).sum,
+      areMiscounted.count(identity).toLong,
+      problems
+    )
   }
 
   private def chosen(files: Seq[DataFile]): Seq[DataFile] = {

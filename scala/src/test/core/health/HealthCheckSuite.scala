@@ -48,7 +48,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       age: Long = day,
       catalogManaged: Boolean = false,
       hook: Option[HookOutcome] = None,
-      footers: FooterSample = FooterSample(2, Seq(1000, 3000), 500, Nil),
+      footers: FooterSample = FooterSample(2, Seq(1000, 3000), 500, 0, Nil),
+      withoutStatistics: Long = 0,
       orphans: Orphans = Orphans.Found(FileTotal(0, 0)),
       planOf: Seq[DataFile] => OptimizePlan = OptimizePlanner.compact(_, settings)
   ): Map[String, HealthResult] = {
@@ -59,6 +60,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       FileSummary.of(data),
       planOf(data),
       footers,
+      FileTotal(withoutStatistics, 10 * withoutStatistics),
       orphans,
       log((version + 1).toInt, age),
       checkpoint.map(NewestCheckpoint(_, "classic", now - 3 * day)),
@@ -98,7 +100,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       Tables.facts(1),
       FileSummary.of(Nil),
       OptimizePlanner.compact(Nil, OptimizeSettings(1000, 1000, 0.05)),
-      FooterSample(0, Nil, 0, Nil),
+      FooterSample(0, Nil, 0, 0, Nil),
+      FileTotal.none,
       Orphans.NotLookedFor("so"),
       plan,
       None,
@@ -175,6 +178,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   test("severity and remedy follow the numbers") {
+    val analyze = "ANALYZE TABLE t COMPUTE DELTA STATISTICS"
+    val vacuum = Some("VACUUM t OPTIONS (mode = 'full')")
     val cases = Table(
       ("results", "check", "severity", "remedy"),
       (checks(files(2, 10)), "smallFiles", "warning", Some("OPTIMIZE t")),
@@ -189,10 +194,18 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (checks(version = 200), "commitsSinceCheckpoint", "critical", Some("CHECKPOINT t")),
       (checks(age = 40 * day, checkpoint = None), "expiredLog", "info", Some("CHECKPOINT t")),
       (checks(age = 40 * day), "expiredLog", "ok", None),
-      (checks(footers = FooterSample(2, Seq(9), 5, Seq("no f1"))), "rowGroups", "critical", None),
+      (checks(footers = FooterSample(2, Seq(9), 5, 0, Seq("no f1"))), "rowGroups", "critical", None),
+      (checks(files(30, 5000), withoutStatistics = 2), "statistics", "info", Some(analyze)),
+      (checks(files(30, 5000), withoutStatistics = 3), "statistics", "warning", Some(analyze)),
+      (
+        checks(footers = FooterSample(2, Seq(9), 5, 1, Nil)),
+        "statistics",
+        "critical",
+        Some(s"$analyze OPTIONS (mode = 'all')")
+      ),
       (checks(orphans = Orphans.NotLookedFor("so")), "orphans", "ok", None),
-      (checks(orphans = Orphans.Found(FileTotal(3, 9))), "orphans", "info", Some("VACUUM t")),
-      (checks(orphans = Orphans.Found(FileTotal(3000, 9))), "orphans", "warning", Some("VACUUM t")),
+      (checks(orphans = Orphans.Found(FileTotal(3, 9))), "orphans", "info", vacuum),
+      (checks(orphans = Orphans.Found(FileTotal(3000, 9))), "orphans", "warning", vacuum),
       (checks(files(2, 10), catalogManaged = true), "smallFiles", "warning", None)
     )
     forAll(cases) { (results, check, severity, remedy) =>

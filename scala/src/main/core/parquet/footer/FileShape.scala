@@ -4,8 +4,8 @@ import io.deltaupkeep.UnreadableInput
 
 import org.apache.parquet.io.InputFile
 
-/** The compressed sizes of a file's row groups and the size of its footer, in bytes. */
-final case class FileShape(rowGroups: IndexedSeq[Long], footerBytes: Long)
+/** The compressed sizes of a file's row groups and the size of its footer, in bytes, and its number of rows. */
+final case class FileShape(rowGroups: IndexedSeq[Long], footerBytes: Long, rows: Long)
 
 object FileShape {
 
@@ -16,7 +16,11 @@ object FileShape {
    */
   def of(file: InputFile): Option[FileShape] = UnreadableInput.naming(file.toString) {
     new FileOpener(heldFileBytes = 0).peek(InputRows(file)).toOption.map { open =>
-      FileShape(open.rowGroups.map(_.compressedBytes), open.footerLength.toLong)
+      FileShape(
+        open.rowGroups.map(_.compressedBytes),
+        open.footerLength.toLong,
+        open.rowGroups.map(_.rows).sum
+      )
     }
   }
 }
