@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlparse
 
 import pytest
+from deltalake import DeltaTable as DeltaRsTable
 from pyspark.sql import Row, SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
@@ -191,6 +192,7 @@ def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
         "smallFiles",
         "rowGroups",
         "deletedRows",
+        "statistics",
         "orphans",
         "checkpoint",
         "checkpointAge",
@@ -269,3 +271,43 @@ def test_maintain_vacuums_where_the_table_asks_for_it(spark: SparkSession, table
     assert step().status == "not due"
     spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('deltaUpkeep.vacuum' = 'weekly')")
     assert step().reason == ("deltaUpkeep.vacuum cannot be 'weekly': use 'off' or 'log' or 'full'")
+
+
+def test_maintain_lists_directories_once_in_a_while(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+
+    def step(clause: str = "") -> Row:
+        (row,) = spark.sql(f"MAINTAIN {t.sql_name} {clause}").where("step = 'vacuum'").collect()
+        return row
+
+    def properties(**values: str) -> None:
+        pairs = ", ".join(f"'deltaUpkeep.{name}' = '{value}'" for name, value in values.items())
+        spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ({pairs})")
+
+    def leave_orphan() -> Path:
+        orphan = t.path / "orphan.parquet"
+        orphan.write_text("nobody names me")
+        os.utime(orphan, (0, 0))
+        return orphan
+
+    properties(**{"vacuum": "log", "vacuum.fullEvery": "7 days"})
+    planned, done = step("DRY RUN"), step()
+    assert (planned.status, done.status) == ("planned", "done")
+    assert (done.vacuum.mode, done.vacuum.filesDeleted) == ("full", 0)
+    orphan = leave_orphan()
+    assert step().status == "not due"
+    note = t.log / "_last_full_vacuum_info"
+    for began in (time.time() - 8 * DAY_SECONDS, time.time() + DAY_SECONDS):
+        note.write_text(json.dumps({"startedAt": int(began * 1000)}))
+        (t.log / f".{note.name}.crc").unlink(missing_ok=True)
+        leave_orphan()
+        assert (step().vacuum.filesDeleted, orphan.exists()) == (1, False)
+        assert step().status == "not due"
+    leave_orphan()
+    assert step("OPTIONS (vacuumFullEvery = '1 hour')").status == "not due"
+    properties(**{"vacuum.fullEvery": "sometimes"})
+    assert (step().status, "fullEvery cannot be 'sometimes': use" in step().reason) == (
+        "skipped",
+        True,
+    )
+    assert DeltaRsTable(t.path).version() == t.version

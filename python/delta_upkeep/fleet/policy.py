@@ -24,6 +24,7 @@ _READ_BY_SPARK = (
     "checkpoint.commitBytes",
     "checkpoint.maxAge",
     "vacuum",
+    "vacuum.fullEvery",
     "vacuum.keepFor",
 )
 _OPTIONS = ("maxBytes", "steps")

@@ -1,10 +1,13 @@
 package io.deltaupkeep
 
 import java.util.Locale
+import java.util.concurrent.TimeUnit
 
 import scala.util.Try
 
 import org.apache.spark.network.util.JavaUtils
+import org.apache.spark.sql.catalyst.util.IntervalUtils
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * One option of a statement, declared once: its name as users write it, what it means, and how its text
@@ -32,6 +35,14 @@ object OptionEntry {
   /** A share between 0 and 1, both included. */
   def ratio(name: String, doc: String): OptionEntry[Double] =
     OptionEntry(name, doc, "a number from 0 to 1")(_.toDoubleOption.filter(r => r >= 0 && r <= 1))
+
+  /** A time in milliseconds, longer than none, as the properties of Delta have it: `7 days` or `interval 1 week`. */
+  def duration(name: String, doc: String): OptionEntry[Long] =
+    OptionEntry(name, doc, "a time such as '7 days' or '12 hours'") { text =>
+      Option(IntervalUtils.safeStringToInterval(UTF8String.fromString(text))).filter(_.months == 0)
+        .map(interval => TimeUnit.DAYS.toMillis(interval.days.toLong) + interval.microseconds / 1000)
+        .filter(_ > 0)
+    }
 
   /** `true` or `false`, in any case. */
   def flag(name: String, doc: String): OptionEntry[Boolean] =

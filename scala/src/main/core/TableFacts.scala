@@ -19,6 +19,7 @@ package io.deltaupkeep
  * @param logCleanupEnabled     `delta.enableExpiredLogCleanup`
  * @param inCommitTimestamps    whether commits carry their own time (protocol, 'In-Commit Timestamps')
  * @param vacuum             `deltaUpkeep.vacuum`, as it was written
+ * @param vacuumFullEvery    `deltaUpkeep.vacuum.fullEvery`, as it was written
  * @param vacuumKeepFor      `deltaUpkeep.vacuum.keepFor`, as it was written
  * @param isSwitchedOn          whether `deltaUpkeep.enabled` lets Delta Upkeep change the table
  * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, if the feature
@@ -41,6 +42,7 @@ final case class TableFacts(
     logCleanupEnabled: Boolean,
     inCommitTimestamps: Boolean,
     vacuum: Option[String],
+    vacuumFullEvery: Option[String],
     vacuumKeepFor: Option[String],
     isSwitchedOn: Boolean,
     checkpointProtectionVersion: Option[Long]

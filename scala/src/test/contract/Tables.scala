@@ -20,6 +20,7 @@ object Tables {
     logCleanupEnabled = true,
     inCommitTimestamps = false,
     vacuum = None,
+    vacuumFullEvery = None,
     vacuumKeepFor = None,
     isSwitchedOn = true,
     checkpointProtectionVersion = None

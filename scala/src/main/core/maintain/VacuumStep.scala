@@ -20,21 +20,46 @@ object VacuumStep extends Step {
       "default, and without it 'off'."
   )("off" -> None, "log" -> Some(VacuumMode.Log), "full" -> Some(VacuumMode.Full))
 
-  override val entries: Seq[OptionEntry[_]] = Seq(ModeOption)
+  private val FullEveryOption: OptionEntry[Long] = OptionEntry.duration(
+    "vacuumFullEvery",
+    "VACUUM lists all directories once in this time, and finds files by the log in between. The table property " +
+      "deltaUpkeep.vacuum.fullEvery is the default, and without it 'full' lists them each time, and 'log' never."
+  )
+
+  override val entries: Seq[OptionEntry[_]] = Seq(ModeOption, FullEveryOption)
 
   override def plan(input: StepInput): StepPlan = {
-    val ofTable = input.table.facts.vacuum.getOrElse("off")
-    input.options.of(entries).get(ModeOption).orElse(ModeOption.read(ofTable)) match {
-      case None => StepPlan.Skipped(s"$Property cannot be '$ofTable': use ${ModeOption.expected}")
-      case Some(None) => StepPlan.Skipped(s"$Property is off")
-      case Some(Some(mode)) =>
-        input.table.refusal("VACUUM", Intent.Vacuum).fold(planned(input, mode))(refusal =>
+    val facts = input.table.facts
+    val wanted = for {
+      mode <- setting(input, ModeOption, Property, Some(facts.vacuum.getOrElse("off")))
+      fullEvery <- setting(input, FullEveryOption, s"$Property.fullEvery", facts.vacuumFullEvery)
+    } yield (mode.flatten, fullEvery)
+    wanted match {
+      case Left(problem) => StepPlan.Skipped(problem)
+      case Right((None, _)) => StepPlan.Skipped(s"$Property is off")
+      case Right((Some(mode), fullEvery)) =>
+        input.table.refusal("VACUUM", Intent.Vacuum).fold(planned(input, mode, fullEvery))(refusal =>
           StepPlan.Skipped(refusal.getMessage)
         )
     }
   }
 
-  private def planned(input: StepInput, mode: VacuumMode): StepPlan = {
+  /** What the option says, or else the table's property; or why that cannot be used. */
+  private def setting[T](
+      input: StepInput,
+      option: OptionEntry[T],
+      property: String,
+      ofTable: Option[String]
+  ): Either[String, Option[T]] =
+    input.options.of(entries).get(option) match {
+      case None =>
+        ofTable.fold[Either[String, Option[T]]](Right(None)) { text =>
+          option.read(text).map(Some(_)).toRight(s"$property cannot be '$text': use ${option.expected}")
+        }
+      case given => Right(given)
+    }
+
+  private def planned(input: StepInput, mode: VacuumMode, fullEvery: Option[Long]): StepPlan = {
     val table = input.table
     val settings = VacuumSettings(
       new Options("VACUUM", Nil, VacuumSettings.entries),
@@ -44,9 +69,13 @@ object VacuumStep extends Step {
       table.cleanupThreads
     )
     // Where commits are missing, as from before it was switched on, files can be found by listing only.
-    val vacuum = TableVacuum(table, settings.copy(mode = Some(mode).filter(_ == VacuumMode.Full)))
+    val byLog = TableVacuum(table, settings)
+    val isListingDue = fullEvery.exists(byLog.isListingDue)
+    val lists = if (fullEvery.isEmpty) mode == VacuumMode.Full else isListingDue
+    val vacuum = if (lists) TableVacuum(table, settings.copy(mode = Some(VacuumMode.Full))) else byLog
     try
-      if (vacuum.plan.deletions.isEmpty) StepPlan.NotDue(vacuum.plan.message)
+      // What was listed is noted even if nothing was found.
+      if (vacuum.plan.deletions.isEmpty && !isListingDue) StepPlan.NotDue(vacuum.plan.message)
       else
         StepPlan.Due(
           vacuum.plan.message,

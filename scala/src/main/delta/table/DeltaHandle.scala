@@ -65,6 +65,7 @@ final class DeltaHandle private (
       logCleanupEnabled = DeltaConfigs.ENABLE_EXPIRED_LOG_CLEANUP.fromMetaData(metadata),
       inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
       vacuum = metadata.configuration.get("deltaUpkeep.vacuum"),
+      vacuumFullEvery = metadata.configuration.get("deltaUpkeep.vacuum.fullEvery"),
       vacuumKeepFor = metadata.configuration.get("deltaUpkeep.vacuum.keepFor"),
       isSwitchedOn = Switch.isOn(snapshot),
       checkpointProtectionVersion = TableFeatures.checkpointProtection(snapshot)

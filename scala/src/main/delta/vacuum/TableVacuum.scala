@@ -34,7 +34,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   private val now = table.now
   // Delta's moves with the clock.
   private val cutoff = settings.askedMs.fold(snapshot.minFileRetentionTimestamp)(now - _)
-  private val last = new LastVacuum(table)
+  private val lastVersion = VacuumNote.lastVersion(table)
+  private val lastListing = VacuumNote.lastListing(table)
 
   private lazy val log: ListedFiles = LogListing.of(fileSystem, table.logPath)
   private lazy val commits = CommitTimes.of(log.iterator)
@@ -50,9 +51,10 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   /** @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG`, `CLONE_NOT_READABLE` */
   lazy val plan: VacuumPlan = {
     val source =
-      VacuumSource.choose(settings.mode, KnownCommits(oldestCommit, last.version, oldestVersion))(tooMany).getOrElse {
-        throw UpkeepErrors.commitsCleanedUp(table.name, oldestCommit)
-      }
+      VacuumSource.choose(settings.mode, KnownCommits(oldestCommit, lastVersion.read, oldestVersion))(tooMany)
+        .getOrElse {
+          throw UpkeepErrors.commitsCleanedUp(table.name, oldestCommit)
+        }
     val changes = new CommitChanges(table, log)
     // The log may be large, so it is not replayed for nothing.
     val needed =
@@ -74,6 +76,10 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     VacuumPlan(cutoff, source, verdicts, found.named, directories, until)
   }
 
+  /** Whether the directories have to be listed, if that is to be done once in a while. */
+  def isListingDue(everyMs: Long): Boolean =
+    !lastListing.read.exists(last => last <= now && now - last < everyMs)
+
   def files(): Seq[VacuumResult] = plan.verdicts.map(VacuumResult.file(root.toString, _, now))
 
   def planned(): VacuumResult = VacuumResult.planned(root.toString, plan, oldestVersion)
@@ -90,7 +96,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
           catch { case NonFatal(e) => thrown.addSuppressed(e) }
           throw thrown
       }
-    checked.seenUntil.filter(seen => last.version.forall(_ < seen)).foreach(last.write)
+    checked.seenUntil.filter(seen => lastVersion.read.forall(_ < seen)).foreach(lastVersion.write)
+    if (checked.hasListedAll) lastListing.write(now)
     history.completed(deletions.files, checked.directories)
     VacuumResult.totals(root.toString, checked, deletions, oldestVersion)
   }

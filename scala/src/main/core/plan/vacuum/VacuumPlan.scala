@@ -93,6 +93,10 @@ final case class VacuumPlan(
     )
   }
 
+  /** Whether all directories were listed, and nothing is left to a later run. */
+  def hasListedAll: Boolean =
+    source.mode == VacuumMode.Full && !verdicts.exists(_.reason == VacuumReason.Limit)
+
   /** Keeps what is named by commits that came after the plan. */
   def without(isNamed: String => Boolean): VacuumPlan = copy(verdicts = verdicts.map {
     case VacuumVerdict(file, reason) if reason.verdict == Verdict.Delete && isNamed(file.path) =>
