@@ -14,7 +14,7 @@ from typing import Any
 
 from bench.paths import DRIVER_MEMORY, LOGS
 
-UPKEEP, DELTA, KERNEL, DELTA_RS = "upkeep", "delta", "kernel", "delta-rs"
+UPKEEP, DELTA, KERNEL, DELTA_RS, DUCKDB = "upkeep", "delta", "kernel", "delta-rs", "duckdb"
 ENGINES = (UPKEEP, DELTA, DELTA_RS)
 """Which of them compact."""
 _DELTA = tuple(int(part) for part in version("delta-spark").split(".")[:2])

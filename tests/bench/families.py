@@ -19,6 +19,9 @@ from bench import (
     cleanup_report,
     measure,
     report,
+    space_chart,
+    space_measure,
+    space_report,
 )
 from bench.measure import Bench
 from bench.results import Result
@@ -53,6 +56,7 @@ FAMILIES = (
     ),
     Family("appends", appends_measure.BENCHMARKS, appends_report.markdown, appends_chart.draw),
     Family("cleanup", cleanup_measure.BENCHMARKS, cleanup_report.markdown, cleanup_chart.draw),
+    Family("space", space_measure.BENCHMARKS, space_report.markdown, space_chart.draw),
 )
 BENCHMARKS = {name: run for family in FAMILIES for name, run in family.benchmarks.items()}
 

@@ -211,8 +211,26 @@ class AppendsResult:
     kind: str = field(default="appends", init=False)
 
 
+@dataclass(frozen=True)
+class SpaceResult:
+    """What several engines did with copies of one table.
+
+    Attributes:
+        what: One line for the reader of the results.
+        setting: Where and how it was measured.
+        engines: What each did, by its label; ours is the first.
+    """
+
+    what: str
+    setting: Setting
+    engines: Mapping[str, EngineRuns]
+    kind: str = field(default="space", init=False)
+
+
 Compaction = OptimizeResult | FirstResult | HeapResult
-Result = Compaction | CheckpointResult | CleanupResult | CleanupHeapResult | AppendsResult
+Result = (
+    Compaction | CheckpointResult | CleanupResult | CleanupHeapResult | AppendsResult | SpaceResult
+)
 
 
 def save(results: Mapping[str, Result], file: Path) -> None:
@@ -256,6 +274,8 @@ def _result(value: dict[str, Any]) -> Result:
             for name in ("opening_mb", "live_heap_mb")
         )
         return CleanupHeapResult(what, setting, value["memory"], opening, live)
+    if value["kind"] == "space":
+        return SpaceResult(what, setting, {k: _runs(v) for k, v in value["engines"].items()})
     if value["kind"] == "heap":
         small, large = _heap_run(value["small"]), _heap_run(value["large"])
         return HeapResult(what, setting, value["memory"], small, large)

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, Protocol
+from typing import Any
 
 from pyspark.sql import Row, SparkSession
 
 from bench.checkpoint_log import newest_version
-from bench.engines import CHECKPOINTERS
+from bench.engines import CHECKPOINTERS, DUCKDB
 from bench.meter import JvmMeter, Meter
 from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES, TEST_CLASSES
 from delta_upkeep import configure_spark_with_delta_upkeep
@@ -32,13 +32,6 @@ LATEST_SECONDS = 60
 COLLECTION_SECONDS = 0.1
 """Between two collections of garbage, where what is live is measured."""
 Reply = dict[str, Any]
-
-
-class Engine(Protocol):
-    """What runs the commands: this one, and others if it can."""
-
-    def checkpoint(self, path: str) -> Reply:
-        """Make a checkpoint of the newest version and say what that cost."""
 
 
 def session(memory: str, ours: bool = False) -> SparkSession:
@@ -172,6 +165,13 @@ class SparkEngine:
         log = logs.forTable(self._spark._jsparkSession, path)
         log.doLogCleanup(log.update(False, none, none), none)
 
+    def statement(self, path: str, statement: str, conf: dict[str, str] | None = None) -> Reply:
+        """Run a statement, with `{t}` for the name of the table."""
+        for key, value in (conf or {}).items():
+            self._spark.conf.set(key, value)
+        sql = statement.format(t=f"delta.`{path}`")
+        return asdict(self._meter.measure(lambda: self._spark.sql(sql).collect())[1])
+
     def prepare_appends(self, path: str, interval: int) -> Reply:
         """Make a checkpoint due every so many commits."""
         self._spark.sql(
@@ -263,21 +263,49 @@ class KernelEngine:
 class RustEngine:
     """delta-rs, writing with the codec that the table has."""
 
-    def optimize(self, path: str) -> Reply:
+    def optimize(self, path: str, codec: Any = None) -> Reply:
         """Open the table and compact it, as the statement does."""
         from deltalake import DeltaTable, WriterProperties
 
-        properties = WriterProperties(compression=codec_of(path))
+        properties = WriterProperties(compression=codec or codec_of(path))
         started = time.perf_counter()
         table = DeltaTable(path)
         table.optimize.compact(target_size=TARGET_BYTES, writer_properties=properties)
         return {"seconds": time.perf_counter() - started}
+
+    def vacuum(self, path: str, full: bool) -> Reply:
+        """Open the table and delete what it does not need."""
+        from deltalake import DeltaTable
+
+        return asdict(Meter().measure(lambda: DeltaTable(path).vacuum(dry_run=False, full=full))[1])
+
+    def repair(self, path: str) -> Reply:
+        """Open the table and look for its files."""
+        from deltalake import DeltaTable
+
+        return asdict(Meter().measure(lambda: DeltaTable(path).repair(dry_run=True))[1])
 
     def checkpoint(self, path: str) -> Reply:
         """Open the table and have it written."""
         from deltalake import DeltaTable
 
         return asdict(Meter().measure(lambda: DeltaTable(path).create_checkpoint())[1])
+
+
+class DuckEngine:
+    """DuckDB, which knows nothing of commits: it reads the files of a new table."""
+
+    def copy(self, path: str) -> Reply:
+        """Decode all files and write one with zstd."""
+        import duckdb
+
+        files, target = f"{path}/*.parquet", f"{path}/copy.parquet"
+        connection = duckdb.connect(config={"threads": CORES})
+        copy = (
+            f"COPY (FROM read_parquet('{files}')) TO '{target}' "
+            "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3)"
+        )
+        return asdict(Meter().measure(lambda: connection.sql(copy))[1])
 
 
 def codec_of(path: str) -> Any:
@@ -288,10 +316,12 @@ def codec_of(path: str) -> Any:
     return pq.ParquetFile(file).metadata.row_group(0).column(0).compression
 
 
-def start(engine: str, memory: str) -> Engine:
+def start(engine: str, memory: str) -> object:
     """Start an engine by its name."""
     if engine == "delta-rs":
         return RustEngine()
+    if engine == DUCKDB:
+        return DuckEngine()
     if engine == "kernel":
         return KernelEngine(memory)
     return SparkEngine(ours=engine == "upkeep", memory=memory)
@@ -303,7 +333,7 @@ def hold_to_cores() -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
 
 
-def serve(engine: Engine, answer: Callable[[Reply], None]) -> None:
+def serve(engine: object, answer: Callable[[Reply], None]) -> None:
     """Carry out commands until stdin ends."""
     for line in sys.stdin:
         command = json.loads(line)
@@ -316,7 +346,7 @@ def serve(engine: Engine, answer: Callable[[Reply], None]) -> None:
 def main() -> None:
     """Start the engine, say that it is ready, and serve."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("engine", choices=CHECKPOINTERS)
+    parser.add_argument("engine", choices=(*CHECKPOINTERS, DUCKDB))
     parser.add_argument("--memory", default=DRIVER_MEMORY)
     arguments = parser.parse_args()
     # The JVM and libraries may print: only answers go to the stdout that the caller reads.
