@@ -234,7 +234,7 @@ def test_health_names_files_whose_statistics_are_to_be_made(
     spark.sql(health().remedy)
     assert (health().severity, analyze(t).filesRead) == ("ok", 0)
     edit_adds(spark, t.log, miscount, "*3.json")
-    assert (health().severity, "1 of 3 files" in health().message) == ("critical", True)
+    assert (health().severity, "sample of 3 files" in health().message) == ("critical", True)
     spark.sql(health().remedy)
     assert (health().severity, t.ids()) == ("ok", [1, 2, 3])
 

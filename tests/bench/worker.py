@@ -169,8 +169,12 @@ class SparkEngine:
         """Run a statement, with `{t}` for the name of the table."""
         for key, value in (conf or {}).items():
             self._spark.conf.set(key, value)
-        sql = statement.format(t=f"delta.`{path}`")
-        return asdict(self._meter.measure(lambda: self._spark.sql(sql).collect())[1])
+        try:
+            sql = statement.format(t=f"delta.`{path}`")
+            return asdict(self._meter.measure(lambda: self._spark.sql(sql).collect())[1])
+        finally:
+            for key in conf or ():
+                self._spark.conf.unset(key)
 
     def prepare_appends(self, path: str, interval: int) -> Reply:
         """Make a checkpoint due every so many commits."""

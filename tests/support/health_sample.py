@@ -116,7 +116,7 @@ CHECKS = (
         "info",
         12.0,
         "files",
-        "12 files of 340.0 MiB have no statistics, or lack columns.",
+        "Statistics, or those of some columns, are missing for 12 files of 340.0 MiB.",
         "A scan skips files by their statistics.",
         f"ANALYZE TABLE {NAME} COMPUTE DELTA STATISTICS",
         (),

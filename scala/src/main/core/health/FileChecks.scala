@@ -149,15 +149,16 @@ private[health] object FileChecks {
       if (miscounted > 0)
         (
           Severity.Critical,
-          s"$miscounted of ${CountText.of(sample, "file")} in a sample ${have(miscounted)} other numbers of rows " +
-            "than the log says.",
+          s"In a sample of ${CountText.of(sample, "file")}, the log has another number of rows than the footer " +
+            s"for $miscounted.",
           " OPTIONS (mode = 'all')"
         )
       else if (lacking == 0) (Severity.Ok, "All files have the statistics that the table collects.", "")
       else
         (
           if (lacking * 10 < files) Severity.Info else Severity.Warning,
-          s"${CountText.of(lacking, "file")} of ${ByteText.of(bytes)} ${have(lacking)} no statistics, or lack columns.",
+          s"Statistics, or those of some columns, are missing for ${CountText.of(lacking, "file")} of " +
+            s"${ByteText.of(bytes)}.",
           ""
         )
     new Checks(facts.table).result(
@@ -170,8 +171,6 @@ private[health] object FileChecks {
       Some(table => s"ANALYZE TABLE $table COMPUTE DELTA STATISTICS$mode")
     )
   }
-
-  private def have(files: Long): String = if (files == 1) "has" else "have"
 
   private def orphans(facts: HealthFacts): HealthResult = {
     val (severity, value, message) = facts.orphans match {

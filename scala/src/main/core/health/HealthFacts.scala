@@ -16,7 +16,7 @@ object FileTotal {
   val none: FileTotal = FileTotal(0, 0)
 
   /** Makes a count from the sizes of files in bytes. */
-  def of(sizes: Seq[Long]): FileTotal = FileTotal(sizes.size.toLong, sizes.sum)
+  def of(sizes: IterableOnce[Long]): FileTotal = sizes.iterator.foldLeft(none)(_ + _)
 }
 
 /** The newest complete checkpoint: its layout in words, and when it was written, in milliseconds since the epoch. */

@@ -30,18 +30,13 @@ object VacuumStep extends Step {
 
   override def plan(input: StepInput): StepPlan = {
     val facts = input.table.facts
-    val wanted = for {
-      mode <- setting(input, ModeOption, Property, Some(facts.vacuum.getOrElse("off")))
+    val plan = for {
+      asked <- setting(input, ModeOption, Property, facts.vacuum.orElse(Some("off")))
+      mode <- asked.flatten.toRight(s"$Property is off")
       fullEvery <- setting(input, FullEveryOption, s"$Property.fullEvery", facts.vacuumFullEvery)
-    } yield (mode.flatten, fullEvery)
-    wanted match {
-      case Left(problem) => StepPlan.Skipped(problem)
-      case Right((None, _)) => StepPlan.Skipped(s"$Property is off")
-      case Right((Some(mode), fullEvery)) =>
-        input.table.refusal("VACUUM", Intent.Vacuum).fold(planned(input, mode, fullEvery))(refusal =>
-          StepPlan.Skipped(refusal.getMessage)
-        )
-    }
+      _ <- input.table.refusal("VACUUM", Intent.Vacuum).map(_.getMessage).toLeft(())
+    } yield planned(input, mode, fullEvery)
+    plan.fold(StepPlan.Skipped, identity)
   }
 
   /** What the option says, or else the table's property; or why that cannot be used. */

@@ -145,9 +145,9 @@ object TableAnalyze {
   private val FilesOfCommit = 20000
 
   /** The sizes of those files that an ANALYZE without options reads. */
-  def lacking(table: DeltaHandle, files: SelectedFiles): Seq[Long] = {
+  def lacking(table: DeltaHandle, files: SelectedFiles): Iterator[Long] = {
     val gaps = new StatsGaps(new CollectedColumns(table).all)
-    files.adds.iterator.filter(add => gaps.of(add.stats).nonEmpty).map(_.size).toVector
+    files.adds.iterator.filter(add => gaps.of(add.stats).nonEmpty).map(_.size)
   }
 
   /** What became of a batch. */

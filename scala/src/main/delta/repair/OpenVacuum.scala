@@ -9,30 +9,43 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
- * A VACUUM that has begun and not ended. It may have chosen files that are to be brought back. Delta and Delta Upkeep
- * commit both, except on some stores.
+ * VACUUMs that have begun and not ended. They may have chosen files that are to be brought back. Delta and Delta Upkeep
+ * commit both, except on some stores. Delta commits the beginning after it has chosen the files.
  */
-private[repair] final class OpenVacuum(table: DeltaHandle) {
+private[repair] final class OpenVacuum(table: DeltaHandle, oldestCommit: Option[Long]) {
   import OpenVacuum._
 
-  /** The version of its beginning, if that is less than a day ago: one that was killed never ends. */
+  /** The versions of the beginnings, the oldest first. */
+  private var open = Vector.empty[Long]
+  private var next: Option[Long] = firstOfLastDay
+
+  /**
+   * The version in which one of them began, if that is less than a day ago: one that was killed never ends. Asks the log
+   * for new commits each time.
+   */
   def version: Option[Long] = {
-    val log = LogListing.of(table.logPath.getFileSystem(table.hadoopConf), table.logPath)
-    val commits = CommitTimes.of(log.iterator)
-    val recent =
-      (0 until commits.size).filter(commits.fileTime(_) >= table.now - MostMs).map(commits.version).toSet
-    if (recent.isEmpty) None
-    else
-      DeltaApi.current.changes(table.snapshot.deltaLog, recent.min, table.table.catalogTable).foldLeft(
-        Option.empty[Long]
-      ) {
-        case (open, (version, actions)) =>
+    next.foreach { first =>
+      DeltaApi.current.changes(table.snapshot.deltaLog, first, table.table.catalogTable).foreach {
+        case (version, actions) =>
+          next = Some(version + 1)
           actions.collectFirst { case info: CommitInfo => info.operation } match {
-            case Some("VACUUM START") if recent(version) => Some(version)
-            case Some("VACUUM END") => None
-            case _ => open
+            case Some("VACUUM START") => open :+= version
+            case Some("VACUUM END") => open = open.dropRight(1)
+            case _ => ()
           }
       }
+    }
+    open.headOption
+  }
+
+  /** By the clock of the store: that of the driver may be ahead. */
+  private def firstOfLastDay: Option[Long] = oldestCommit.map { oldest =>
+    val log = LogListing.of(table.logPath.getFileSystem(table.hadoopConf), table.logPath)
+    val commits = CommitTimes.of(log.iterator).from(oldest)
+    val newestTime = (0 until commits.size).map(commits.fileTime).foldLeft(0L)(math.max)
+    val since = math.min(table.now, newestTime) - MostMs
+    (0 until commits.size).reverseIterator.takeWhile(commits.fileTime(_) >= since).map(commits.version)
+      .foldLeft(commits.newest.fold(oldest)(_ + 1))(math.min)
   }
 }
 

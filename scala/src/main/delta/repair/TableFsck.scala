@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.repair
 
-import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.plan.repair._
 
@@ -21,6 +21,7 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
   private lazy val checked = new Checked(adds.values.toSeq, settings.deep)
 
   private val commits = new LogCommits(table)
+  private lazy val openVacuum = new OpenVacuum(table, commits.oldest)
   private lazy val brokenFiles = new BrokenFiles(table, logged, commits, new Checked(_, deep = true).problems)
 
   /** @throws io.deltaupkeep.UpkeepException `FSCK_STORE_UNREACHABLE`, `FSCK_ALL_FILES_GONE`, `FSCK_APPEND_ONLY` */
@@ -37,7 +38,7 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
     )
     if (plan.removesAll) throw UpkeepErrors.fsckAllGone(table.name, plan.files, table.path)
     if (plan.removals.nonEmpty) RepairCommit.requireRemovable(table, settings.mode)
-    val vacuum = if (plan.restorations.isEmpty) None else openVacuum
+    val vacuum = if (plan.restorations.isEmpty) None else openVacuum.version
     vacuum.fold(plan)(version => plan.withoutRestorations(OpenVacuum.advice(version)))
   }
 
@@ -55,11 +56,13 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
       settings.mode,
       changes => if (settings.mode == FsckMode.Restore) stillThere(changes) else stillGone(changes, removals)
     )
-    val done = kept(commit(removals.keys.toSeq ++ restorations.keys))
+    val done = commit(removals.keys.toSeq ++ restorations.keys)
+    val vacuumed = takenBack(done.done.filter(_.added.nonEmpty))
     val changed = done.done.flatMap(_.removed)
     val outcome = plan.copy(findings = plan.findings.map { finding =>
-      if (finding.action == FsckAction.Nothing || changed(finding.file.id)) finding
-      else finding.without(Overtaken)
+      val id = finding.file.id
+      if (finding.action == FsckAction.Nothing) finding
+      else vacuumed.get(id).orElse(Option.unless(changed(id))(Overtaken)).fold(finding)(finding.without)
     })
     FsckResult.of(table.path, outcome, dryRun = false, done.version)
   }
@@ -73,32 +76,39 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
     changes.filter(change => now(lost(change)) == Presence.Gone).toSet
   }
 
-  private def stillThere(changes: Seq[Change]): Set[Change] =
-    if (openVacuum.nonEmpty) Set.empty else present(changes)
+  private def stillThere(changes: Seq[Change]): Set[Change] = {
+    val there = changes.filter(change => problemsOf(change).isEmpty).toSet
+    if (openVacuum.version.isEmpty) there else Set.empty
+  }
 
-  /** Takes back what a VACUUM undid: what was replaced may have been whole in part. */
-  private def kept(done: Repaired): Repaired = {
-    val restored = done.done.filter(_.added.nonEmpty)
-    val lost = restored -- present(restored.toSeq)
-    if (lost.isEmpty) done
+  /**
+   * Takes back what a VACUUM undoes: what was replaced may be whole in part.
+   *
+   * @return what became of files that are not restored after all
+   */
+  private def takenBack(restored: Set[Change]): Map[DataFile.Id, String] = {
+    val isOpen = openVacuum.version.nonEmpty
+    val lost = restored.filter(change => isOpen || problemsOf(change).exists(_.isCertain))
+    if (lost.isEmpty) Map.empty
     else {
       val newest = table.updated(RepairCommit.Statement, Intent.Reorganize)
-      val back = lost.toSeq.map { change =>
-        Change(change.added.map(logged.idOf).toSet, change.removed.toSeq.map(adds))
-      }
-      val version =
-        new RepairCommit(newest, new SelectedFiles(newest, Nil), settings.mode, _.toSet)(back).version
-      Repaired(version.orElse(done.version), done.done -- lost)
+      val back = lost.map { change =>
+        Change(change.added.map(logged.idOf).toSet, change.removed.toSeq.map(adds)) -> change
+      }.toMap
+      val commit = new RepairCommit(newest, new SelectedFiles(newest, Nil), settings.mode, _.toSet)
+      val done =
+        try commit(back.keys.toSeq).done.map(back)
+        catch { case e: UpkeepException if e.name == "FSCK_CONFLICT" => Set.empty[Change] }
+      lost.flatMap { change =>
+        change.removed.map(_ -> (if (done(change)) Vacuumed else VacuumedAndChanged))
+      }.toMap
     }
   }
 
-  private def openVacuum: Option[Long] = new OpenVacuum(table).version
-
-  /** The changes whose new files are all there. */
-  private def present(changes: Seq[Change]): Set[Change] = {
-    val named = changes.map(change => change -> change.added.map(logged.of)).toMap
-    val now = presence.looked(named.values.flatten.flatMap(pathsOf).toSeq)
-    changes.filter(change => named(change).forall(file => Problem.of(file, now).isEmpty)).toSet
+  private def problemsOf(change: Change): Seq[Problem] = {
+    val files = change.added.map(logged.of)
+    val now = presence.looked(files.flatMap(pathsOf))
+    files.flatMap(Problem.of(_, now))
   }
 
   /** The version that a RESTORE may go back to, if rows are lost that cannot be brought back. */
@@ -127,6 +137,11 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
 
 object TableFsck {
   private val Overtaken = "another writer changed the table or the files meanwhile, so it was left alone"
+  private val Vacuumed =
+    "a VACUUM ran at the same time, so what was restored was taken back; run the statement again once it has ended"
+  private val VacuumedAndChanged =
+    "a VACUUM ran at the same time and may have deleted what was restored, and another writer has changed it since; " +
+      "run the statement again once it has ended"
 
   private def pathsOf(file: NamedFile): Seq[String] = file.path +: file.vector.map(_.path).toSeq
 }

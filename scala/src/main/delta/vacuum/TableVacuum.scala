@@ -97,7 +97,9 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
           throw thrown
       }
     checked.seenUntil.filter(seen => lastVersion.read.forall(_ < seen)).foreach(lastVersion.write)
-    if (checked.hasListedAll) lastListing.write(now)
+    // With a longer retention, files are left that the table's own does not keep.
+    if (checked.hasListedAll && settings.askedMs.forall(_ <= table.facts.deletedFileRetentionMs))
+      lastListing.write(now)
     history.completed(deletions.files, checked.directories)
     VacuumResult.totals(root.toString, checked, deletions, oldestVersion)
   }
