@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bench.checkpoint_table import CLASSIC, Action, add, log_of, metadata, protocol, write_commit
+from bench.engines import DELTA, Worker
 from bench.paths import TABLES
 
 DAY_SECONDS = 24 * 3600
@@ -28,6 +29,7 @@ def littered(live: int, removed: int, orphans: int) -> Path:
         write_commit(unfinished, 0, iter((protocol(CLASSIC), of_partitions())))
         write_commit(unfinished, 1, iter(names[: live + removed]))
         write_commit(unfinished, 2, map(remove, names[live : live + removed]))
+        finish(unfinished)
         make_old(unfinished)
         unfinished.rename(path)
     return path
@@ -48,6 +50,7 @@ def numerous(files: int) -> Path:
         write_files(unfinished, map(path_of, adds), content)
         write_commit(unfinished, 0, iter((protocol(CLASSIC), of_partitions())))
         write_commit(unfinished, 1, iter(adds))
+        finish(unfinished)
         unfinished.rename(path)
     return path
 
@@ -144,6 +147,14 @@ def write_files(table: Path, paths: Iterable[str], content: bytes = CONTENT) -> 
     """Write all of them with the same content."""
     for path in paths:
         (table / path).write_bytes(content)
+
+
+def finish(table: Path) -> None:
+    """Have Delta write a checksum and a checkpoint, as a table in use has them."""
+    with Worker(DELTA) as worker:
+        change = "ALTER TABLE {t} SET TBLPROPERTIES ('written.by' = 'bench')"
+        worker.call("statement", path=str(table), statement=change)
+        worker.call("checkpoint", path=str(table))
 
 
 def make_old(table: Path) -> None:
