@@ -7,10 +7,10 @@ import io.deltaupkeep.stats.MergedStats
 
 import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.read.FilePaths
 import org.apache.spark.sql.delta.upkeep.rewrite.StoredRows
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, PhysicalSchema}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.functions.{col, input_file_name, to_json}
 import org.apache.spark.sql.types.StructType
 
@@ -83,7 +83,7 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
   private def ofFile(file: AddFile, stats: String): String =
     if (file.deletionVector == null) stats else MergedStats.withWideBounds(stats).getOrElse(stats)
 
-  private def absolute(path: String): String = DeltaFileOperations.absolutePath(root, path).toString
+  private def absolute(path: String): String = FilePaths.absolute(root, path)
 }
 
 private object FileStatistics {

@@ -8,10 +8,10 @@ import io.deltaupkeep.health.{FileTotal, Orphans}
 import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.sql.delta.actions.DeletionVectorDescriptor
+import org.apache.spark.sql.delta.upkeep.read.FilePaths
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.functions.broadcast
 
 /**
@@ -87,6 +87,6 @@ private object OrphanSearch {
 
   /** The files of a logical file: the data file, and its deletion vector if it has one. */
   private def namesOf(root: Path, path: String, vector: DeletionVectorDescriptor): Seq[String] =
-    DeltaFileOperations.absolutePath(root.toString, path).toString +:
+    FilePaths.absolute(root.toString, path) +:
       Option(vector).filter(_.isOnDisk).map(_.absolutePath(root).toString).toSeq
 }

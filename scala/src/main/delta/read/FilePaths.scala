@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.read
 
 import org.apache.spark.sql.Column
+import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.unsafe.types.UTF8String
 
 /** Paths in the one spelling by which reconciliation compares them (protocol, 'Action Reconciliation'). */
@@ -12,6 +13,17 @@ private[upkeep] object FilePaths {
 
   def isUnusual(path: String): Boolean =
     UnusualParts.exists(path.contains) || UnusualStarts.exists(path.startsWith)
+
+  /** The location that a path of the log names, as Hadoop spells it without escapes. Most need not be parsed. */
+  def absolute(root: String, path: String): String =
+    if (path.nonEmpty && !isUnusual(path) && !path.endsWith("/") && path.forall(isPlain))
+      s"${root.stripSuffix("/")}/$path"
+    else DeltaFileOperations.absolutePath(root, path).toString
+
+  private def isPlain(char: Char): Boolean =
+    char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z' || char >= '0' && char <= '9' || "-_.=/".indexOf(
+      char.toInt
+    ) >= 0
 
   /** The spelling by which Delta compares paths: `x//y` and `./x/y` are `x/y`. */
   def respelled(path: String, canonical: String => String): String =

@@ -31,9 +31,9 @@ private[repair] final class FilePresence(handle: DeltaHandle) {
   def listed(paths: Seq[String]): Map[String, Presence] = {
     requireReachable(paths)
     val (inside, outside) = paths.distinct.partition(_.startsWith(below))
-    val directories = inside.map(new Path(_)).groupBy(_.getParent).toSeq
+    val directories = inside.groupBy(path => path.substring(0, path.lastIndexOf('/'))).toSeq
     val found = SideBySide.map(directories, "delta-upkeep-fsck", threads) { case (directory, files) =>
-      list(directory, files.map(file => file.getName -> file.toString).toMap)
+      list(new Path(s"$directory/"), files.map(file => file.drop(directory.length + 1) -> file).toMap)
     }.flatten.toMap
     found ++ looked(outside ++ inside.filterNot(found.contains))
   }
@@ -90,7 +90,7 @@ private[repair] final class FilePresence(handle: DeltaHandle) {
       try { ask; () }
       catch { case e: IOException => throw UpkeepErrors.fsckStoreUnreachable(handle.name, store, e) }
     reach(root.toString)(fileSystem(root).getFileStatus(root))
-    paths.iterator.map(storeOf).toSet.foreach { (store: String) =>
+    paths.iterator.filterNot(_.startsWith(below)).map(storeOf).toSet.foreach { (store: String) =>
       if (store != storeOf(below)) reach(store)(fileSystem(new Path(store)))
     }
   }

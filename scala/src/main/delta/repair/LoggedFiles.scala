@@ -6,9 +6,9 @@ import io.deltaupkeep.stats.MergedStats
 
 import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.storage.dv.DeletionVectorStore
+import org.apache.spark.sql.delta.upkeep.read.FilePaths
 import org.apache.spark.sql.delta.upkeep.state.FileIds
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /** Files as actions name them. */
 private[repair] final class LoggedFiles(handle: DeltaHandle) {
@@ -20,7 +20,7 @@ private[repair] final class LoggedFiles(handle: DeltaHandle) {
 
   def of(add: AddFile): NamedFile = NamedFile(
     ids.idOf(add),
-    DeltaFileOperations.absolutePath(root.toString, add.path).toString,
+    FilePaths.absolute(root.toString, add.path),
     add.size,
     LoggedFiles.rowsOf(add),
     Option(add.deletionVector).filter(_.isOnDisk).map(vectorOf)
