@@ -24,7 +24,10 @@ private[upkeep] abstract class History(name: String, seed: Long, properties: Seq
   }
 }
 
-/** Each kind of change happens once, and the schema changes in the second of three stages. */
+/**
+ * Each kind of change happens once, and the schema changes in the second of three stages, where a RESTORE may change it
+ * back.
+ */
 private[upkeep] final class RandomHistory(seed: Long, properties: Seq[(String, String)])
     extends History("history", seed, properties) {
   import TestSession._
@@ -58,6 +61,14 @@ private[upkeep] final class RandomHistory(seed: Long, properties: Seq[(String, S
       after.foreach(_())
       version
     }
+  }
+
+  /** Whether the second stage has another schema than the first. */
+  def changesSchema: Boolean = {
+    val schemas = stages.slice(1, 3).map { version =>
+      spark.read.format("delta").option("versionAsOf", version.toString).load(path).schema
+    }
+    schemas.distinct.size > 1
   }
 
   private def append(id: Int): Unit = spark.sql(s"INSERT INTO $table (id, p) VALUES ($id, ${id % 2})")

@@ -77,7 +77,7 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
   }
 
   private def stillThere(changes: Seq[Change]): Set[Change] = {
-    val there = changes.filter(change => problemsOf(change).isEmpty).toSet
+    val there = problemsOf(changes).collect { case (change, Seq()) => change }.toSet
     if (openVacuum.version.isEmpty) there else Set.empty
   }
 
@@ -88,7 +88,9 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
    */
   private def takenBack(restored: Set[Change]): Map[DataFile.Id, String] = {
     val isOpen = openVacuum.version.nonEmpty
-    val lost = restored.filter(change => isOpen || problemsOf(change).exists(_.isCertain))
+    val lost = problemsOf(restored.toSeq).collect {
+      case (change, problems) if isOpen || problems.exists(_.isCertain) => change
+    }.toSet
     if (lost.isEmpty) Map.empty
     else {
       val newest = table.updated(RepairCommit.Statement, Intent.Reorganize)
@@ -105,10 +107,11 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
     }
   }
 
-  private def problemsOf(change: Change): Seq[Problem] = {
-    val files = change.added.map(logged.of)
-    val now = presence.looked(files.flatMap(pathsOf))
-    files.flatMap(Problem.of(_, now))
+  /** Those of the files that changes add. */
+  private def problemsOf(changes: Seq[Change]): Map[Change, Seq[Problem]] = {
+    val named = changes.map(change => change -> change.added.map(logged.of)).toMap
+    val now = presence.looked(named.values.flatten.flatMap(pathsOf).toSeq)
+    named.map { case (change, files) => change -> files.flatMap(Problem.of(_, now)) }
   }
 
   /** The version that a RESTORE may go back to, if rows are lost that cannot be brought back. */
