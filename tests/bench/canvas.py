@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,18 @@ def tidy(axes: Any) -> None:
     axes.tick_params(which="both", length=0)
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
+
+
+def seconds_below(axes: Any, rows: Sequence[str], room: float = 2) -> None:
+    """Name the rows, the first on top, above seconds on a log scale with room for labels."""
+    axes.set_yticks(range(len(rows)), rows)
+    axes.invert_yaxis()
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    axes.set_xlim(low * 0.8, high * room)
+    axes.xaxis.set_major_formatter(SECONDS)
+    axes.grid(axis="x", color=FAINT, zorder=0)
+    tidy(axes)
 
 
 def under(settings: Iterable[Setting]) -> str:

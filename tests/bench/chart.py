@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.patches import Patch
 
-from bench.canvas import COLOURS, FAINT, SECONDS, canvas, tidy, under
+from bench.canvas import COLOURS, canvas, seconds_below, under
 from bench.engines import LABELS, UPKEEP
 from bench.figures import median, ratio, times
 from bench.results import FirstResult, OptimizeResult, Result
@@ -56,14 +56,7 @@ def draw_case(axes: Any, row: int, result: OptimizeResult | FirstResult) -> None
 def dress(axes: Any, cases: Mapping[str, OptimizeResult | FirstResult]) -> None:
     """Set axes, grid, title and legend."""
     names = [f"{name}\n{case.before.files:,} files" for name, case in cases.items()]
-    axes.set_yticks(range(len(names)), names)
-    axes.invert_yaxis()
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    axes.set_xlim(low * 0.8, high * 2.2)
-    axes.xaxis.set_major_formatter(SECONDS)
-    axes.grid(axis="x", color=FAINT, zorder=0)
-    tidy(axes)
+    seconds_below(axes, names, room=2.2)
     axes.set_title(title(cases), loc="left", fontsize=11, pad=30)
     shown = {engine for case in cases.values() for engine in case.engines}
     handles = [

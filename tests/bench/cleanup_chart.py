@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.canvas import COLOURS, FAINT, SECONDS, canvas, tidy, under
+from bench.canvas import COLOURS, canvas, seconds_below, under
 from bench.engines import DELTA, LABELS, UPKEEP
 from bench.figures import median
 from bench.results import CleanupResult, Result
@@ -35,13 +35,6 @@ def draw_case(result: CleanupResult, file: Path) -> None:
                 textcoords="offset points",
                 va="center",
             )
-        axes.set_yticks(range(len(names)), names)
-        axes.invert_yaxis()
-        axes.set_xscale("log")
-        low, high = axes.get_xlim()
-        axes.set_xlim(low * 0.8, high * 2)
-        axes.xaxis.set_major_formatter(SECONDS)
-        axes.grid(axis="x", color=FAINT, zorder=0)
-        tidy(axes)
+        seconds_below(axes, names)
         title = f"Seconds to CLEANUP LOG: log scale, shorter is better\n{result.what}, "
         axes.set_title(title + under([result.setting]), loc="left", fontsize=11)

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
-from bench.cleanup_table import LATER_COMMITS, expired_log, fresh_copy, left_in
+from bench.cleanup_table import LATER_COMMITS, expired_log, left_in
 from bench.engines import DELTA, LABELS, UPKEEP, EngineError, Worker
+from bench.layout import linked_copy
 from bench.measure import Bench, appended, discard
 from bench.paths import WORK
 from bench.results import CleanupHeapResult, CleanupResult, CleanupRuns
@@ -52,7 +53,7 @@ def cleanup(bench: Bench) -> CleanupResult:
                 done = runs[cleaner.label]
                 if done.error or (cleaner.once and done.seconds):
                     continue
-                copy = fresh_copy(table, WORK / f"cleanup-{turn}")
+                copy = linked_copy(table, WORK / f"cleanup-{turn}")
                 runs[cleaner.label] = clean(
                     bench, workers[cleaner.engine], cleaner, str(copy), done
                 )
@@ -86,10 +87,10 @@ def heap(bench: Bench) -> CleanupHeapResult:
     opening: dict[int, float] = {}
     live: dict[int, float] = {}
     for expired in (EXPIRED // 2, MANY_EXPIRED):
-        copy = fresh_copy(expired_log(expired), WORK / f"cleanup-heap-{expired}")
+        copy = linked_copy(expired_log(expired), WORK / f"cleanup-heap-{expired}")
         with Worker(UPKEEP, memory=HEAP_MEMORY) as worker:
             # What the first statement loads is of no table.
-            for path in (fresh_copy(expired_log(EXPIRED // 2), WORK / "cleanup-warm"), copy):
+            for path in (linked_copy(expired_log(EXPIRED // 2), WORK / "cleanup-warm"), copy):
                 opened = worker.call("open_collecting", path=str(path))["live_heap_mb"]
                 cleaned = worker.call("cleanup_collecting", path=str(path))["live_heap_mb"]
         opening[2 * expired], live[2 * expired] = opened, cleaned

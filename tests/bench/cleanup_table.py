@@ -57,13 +57,6 @@ def write_commit(path: Path, version: int) -> None:
     (log_of(path) / f"{version:020}.json").write_text("".join(lines))
 
 
-def fresh_copy(table: Path, target: Path) -> Path:
-    """Copy a log by hard links: who deletes a file takes one name of it away."""
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(table, target, copy_function=os.link)
-    return target
-
-
 def left_in(path: Path) -> int:
     """Count the commits that are left."""
     return sum(1 for file in log_of(path).glob("*.json"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from bench.canvas import COLOURS, FAINT, SECONDS, canvas, tidy, under
+from bench.canvas import COLOURS, canvas, seconds_below, under
 from bench.engines import DELTA, DELTA_RS, UPKEEP
 from bench.figures import median
 from bench.results import Result, SpaceResult
@@ -27,14 +27,7 @@ def draw(results: Mapping[str, Result], file: Path) -> None:
                 axes.barh(row, seconds, height=0.6, color=colour(who), zorder=2)
                 place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
                 axes.annotate(f"{seconds:.2f} s", (seconds, row), **place)
-        axes.set_yticks(range(len(bars)), [label for label, _, _ in bars])
-        axes.invert_yaxis()
-        axes.set_xscale("log")
-        low, high = axes.get_xlim()
-        axes.set_xlim(low * 0.8, high * 2)
-        axes.xaxis.set_major_formatter(SECONDS)
-        axes.grid(axis="x", color=FAINT, zorder=0)
-        tidy(axes)
+        seconds_below(axes, [label for label, _, _ in bars])
         title = "Seconds: log scale, shorter is better\n"
         axes.set_title(title + under(c.setting for c in cases.values()), loc="left", fontsize=11)
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from bench.cases import CASE_OF
 from bench.engines import DELTA, DELTA_RS, DUCKDB, UPKEEP, EngineError, Worker, rotated
-from bench.layout import fresh_copy
+from bench.layout import fresh_copy, linked_copy
 from bench.measure import Bench, appended, discard
 from bench.paths import WORK
 from bench.results import EngineRuns, SpaceResult
-from bench.space_table import data_files, linked, littered, numerous, without_statistics
+from bench.space_table import data_files, littered, numerous, without_statistics
 
 LIVE, REMOVED, ORPHANS = 30_000, 30_000, 3_000
 CHECKED = 100_000
@@ -97,7 +97,7 @@ def recompress(bench: Bench) -> SpaceResult:
 def vacuum(bench: Bench) -> SpaceResult:
     """Delete what expired, and what no commit names."""
     table = littered(LIVE, REMOVED, ORPHANS)
-    runs = run(bench, VACUUM, table, linked, warm=2, small=littered(300, 300, 30))
+    runs = run(bench, VACUUM, table, linked_copy, warm=2, small=littered(300, 300, 30))
     what = f"VACUUM of {LIVE:,} live, {REMOVED:,} removed and {ORPHANS:,} orphaned files"
     return SpaceResult(what, bench.setting, runs)
 
@@ -106,22 +106,22 @@ def vacuum_again(bench: Bench) -> SpaceResult:
     """Find that there is nothing to delete."""
     jobs = [replace(job, left=LIVE) for job in VACUUM]
     small = littered(300, 0, 0)
-    runs = run(bench, jobs, littered(LIVE, 0, 0), linked, warm=2, small=small)
+    runs = run(bench, jobs, littered(LIVE, 0, 0), linked_copy, warm=2, small=small)
     return SpaceResult(f"VACUUM of {LIVE:,} live files: nothing to do", bench.setting, runs)
 
 
 def analyze(bench: Bench) -> SpaceResult:
     """Make the statistics of files that have none."""
     table = without_statistics(bench.table(CASE_OF["small"]))
-    runs = run(bench, ANALYZE, table, linked, warm=2)
-    scan = run(bench, (Job("Spark, reading all", DELTA, "scan"),), table, linked, warm=2)
+    runs = run(bench, ANALYZE, table, linked_copy, warm=2)
+    scan = run(bench, (Job("Spark, reading all", DELTA, "scan"),), table, linked_copy, warm=2)
     return SpaceResult("statistics of lineitem in files of 1 MB", bench.setting, {**runs, **scan})
 
 
 def fsck(bench: Bench) -> SpaceResult:
     """Look whether all files are there."""
     table = numerous(CHECKED)
-    runs = run(bench, FSCK, table, linked, warm=1)
+    runs = run(bench, FSCK, table, linked_copy, warm=1)
     seconds = tuple(listing_seconds(table) for _ in range(bench.setting.runs))
     runs["listing by one thread"] = EngineRuns(seconds=seconds)
     return SpaceResult(f"FSCK of {CHECKED:,} files", bench.setting, runs)

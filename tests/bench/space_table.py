@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from bench.checkpoint_table import CLASSIC, Action, add, log_of, metadata, protocol, write_commit
+from bench.cleanup_table import AGE_DAYS, DAY_SECONDS
 from bench.engines import DELTA, Worker
+from bench.layout import linked_copy
 from bench.paths import TABLES
 
-DAY_SECONDS = 24 * 3600
-AGE_DAYS = 60
 PARTITIONS = 100
 CONTENT = b"Nobody reads this."
 
@@ -26,10 +26,7 @@ def littered(live: int, removed: int, orphans: int) -> Path:
         unfinished = start(path)
         names = [partitioned(number) for number in range(live + removed + orphans)]
         write_files(unfinished, (path_of(name) for name in names))
-        write_commit(unfinished, 0, iter((protocol(CLASSIC), of_partitions())))
-        write_commit(unfinished, 1, iter(names[: live + removed]))
-        write_commit(unfinished, 2, map(remove, names[live : live + removed]))
-        finish(unfinished)
+        commit(unfinished, names[: live + removed], map(remove, names[live : live + removed]))
         make_old(unfinished)
         unfinished.rename(path)
     return path
@@ -48,9 +45,7 @@ def numerous(files: int) -> Path:
         (unfinished / "sample").unlink()
         adds = [sized(partitioned(number), len(content), 3) for number in range(files)]
         write_files(unfinished, map(path_of, adds), content)
-        write_commit(unfinished, 0, iter((protocol(CLASSIC), of_partitions())))
-        write_commit(unfinished, 1, iter(adds))
-        finish(unfinished)
+        commit(unfinished, adds)
         unfinished.rename(path)
     return path
 
@@ -59,9 +54,7 @@ def without_statistics(table: Path) -> Path:
     """Copy a table by links, with commits that say nothing of what is in its files."""
     path = TABLES / f"{table.name}-without-statistics"
     if not path.exists():
-        unfinished = Path(f"{path}.tmp")
-        shutil.rmtree(unfinished, ignore_errors=True)
-        shutil.copytree(table, unfinished, copy_function=os.link)
+        unfinished = linked_copy(table, Path(f"{path}.tmp"))
         for file in (file for file in log_of(unfinished).iterdir() if file.is_file()):
             lines = file.read_text().splitlines() if file.suffix == ".json" else []
             file.unlink()
@@ -69,13 +62,6 @@ def without_statistics(table: Path) -> Path:
                 file.write_text("".join(f"{line}\n" for line in map(bare, lines)))
         unfinished.rename(path)
     return path
-
-
-def linked(table: Path, target: Path) -> Path:
-    """Copy a table by links: who deletes a file takes one name of it away."""
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(table, target, copy_function=os.link)
-    return target
 
 
 def data_files(path: Path) -> int:
@@ -149,8 +135,11 @@ def write_files(table: Path, paths: Iterable[str], content: bytes = CONTENT) -> 
         (table / path).write_bytes(content)
 
 
-def finish(table: Path) -> None:
-    """Have Delta write a checksum and a checkpoint, as a table in use has them."""
+def commit(table: Path, *commits: Iterable[Action]) -> None:
+    """Write commits, and have Delta add a checksum and a checkpoint, as a table in use has."""
+    write_commit(table, 0, iter((protocol(CLASSIC), of_partitions())))
+    for version, actions in enumerate(commits, start=1):
+        write_commit(table, version, iter(actions))
     with Worker(DELTA) as worker:
         change = "ALTER TABLE {t} SET TBLPROPERTIES ('written.by' = 'bench')"
         worker.call("statement", path=str(table), statement=change)

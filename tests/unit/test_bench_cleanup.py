@@ -6,7 +6,8 @@ from test_bench_report import SETTING
 
 from bench.cleanup_chart import draw
 from bench.cleanup_report import markdown
-from bench.cleanup_table import fresh_copy, left_in, write_commit
+from bench.cleanup_table import left_in, write_commit
+from bench.layout import linked_copy
 from bench.results import CleanupHeapResult, CleanupResult, CleanupRuns, load, save
 
 CLEANED = CleanupResult(
@@ -47,6 +48,6 @@ def test_a_copy_of_a_log_can_lose_files(tmp_path: Path):
     log.mkdir(parents=True)
     for version in range(3):
         write_commit(tmp_path / "table", version)
-    copy = fresh_copy(tmp_path / "table", tmp_path / "copy")
+    copy = linked_copy(tmp_path / "table", tmp_path / "copy")
     (copy / "_delta_log" / f"{0:020}.json").unlink()
     assert (left_in(copy), left_in(tmp_path / "table")) == (2, 3)
