@@ -1,12 +1,15 @@
 """Missing and damaged files: errors that name the file, the version and the way out."""
 
 import json
+from pathlib import Path
 
 import pytest
 from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from support.logs import edit_adds, edit_commit, forget_derived
 
 METHODS = {
     "OPTIMIZE": lambda t: t.optimize().executeCompaction(),
@@ -80,3 +83,32 @@ def test_log_without_metadata(table: TableFactory, statement: str):
     first.write_text("".join(json.dumps(action) + "\n" for action in kept))
     error = error_of(t, statement)
     assert error.getCondition() == "DELTA_UPKEEP.LOG_DAMAGED"
+
+
+def test_a_path_that_the_log_names_twice(spark: SparkSession, tmp_path: Path):
+    """Delta reads its rows twice, and commits nothing about both entries together."""
+    t = Table(spark, tmp_path / "t").create({"delta.enableDeletionVectors": "true"})
+    spark.sql(f"INSERT INTO {t.sql_name} SELECT id, 0, 't' FROM range(0, 10, 1, 1)")
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 9")
+    (file,) = t.path.rglob("part-*.parquet")
+    deletion = t.log / f"{t.version:020}.json"
+    edit_commit(deletion, lambda actions: [a for a in actions if "remove" not in a])
+    forget_derived(spark, t.log)
+    for i in (20, 22):
+        t.append(i)
+    ids = sorted([*range(10), *range(9), 20, 22])
+    assert t.ids() == ids
+    found = spark.sql(f"OPTIMIZE {t.sql_name}").first()
+    assert [b.inputFiles for b in found.bins if b.status == "committed"] == [2]
+    left = [b for b in found.bins if b.status == "left"]
+    assert len(left) == 2 and all("names the file twice" in b.reason for b in left)
+    assert t.ids() == ids
+    edit_adds(spark, t.log, lambda add: add.pop("stats"))
+    assert (
+        spark.sql(f"ANALYZE TABLE {t.sql_name} COMPUTE DELTA STATISTICS").first().filesUpdated == 3
+    )
+    assert t.ids() == ids
+    file.unlink()
+    *_, totals = spark.sql(f"FSCK REPAIR TABLE {t.sql_name}").collect()
+    assert totals.rowsGone == 19
+    assert t.ids() == [20, 22]

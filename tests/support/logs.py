@@ -28,21 +28,36 @@ def live(log: Path) -> dict[str, dict[str, Any]]:
     return found
 
 
+def edit_commit(
+    commit: Path, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]
+) -> None:
+    """Write other actions in their place."""
+    commit.write_text("\n".join(map(json.dumps, change(actions_of(commit)))) + "\n")
+    # Hadoop's checksum of the old text.
+    commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+
+
+def forget_derived(spark: SparkSession, log: Path) -> None:
+    """Delete what was derived from commits that were edited."""
+    for file in (*log.glob("*.crc"), *log.glob("*.checkpoint*")):
+        file.unlink()
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
 def edit_adds(
     spark: SparkSession,
     log: Path,
     change: Callable[[dict[str, Any]], None],
     pattern: str = "*.json",
 ) -> None:
-    """Change the adds of commits, and delete what was derived from them."""
-    for commit in log.glob(pattern):
-        actions = actions_of(commit)
+    """Change the adds of commits."""
+
+    def changed(actions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for action in actions:
             if "add" in action:
                 change(action["add"])
-        commit.write_text("\n".join(map(json.dumps, actions)) + "\n")
-        # Hadoop's checksum of the old text.
-        commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
-    for file in (*log.glob("*.crc"), *log.glob("*.checkpoint*")):
-        file.unlink()
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        return actions
+
+    for commit in log.glob(pattern):
+        edit_commit(commit, changed)
+    forget_derived(spark, log)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.analyze
 import java.util.ConcurrentModificationException
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.plan.analyze._
@@ -72,17 +73,23 @@ final case class TableAnalyze(
     AnalyzeResult.done(table.path, plan.withReasons((found ++ left).toMap), version, updated.size.toLong)
   }
 
-  /** So that little is read again after an error, and the driver holds little. */
+  /**
+   * So that little is read again after an error, and the driver holds little. A damaged log may name a path twice,
+   * with different deletion vectors, which Delta does not commit together.
+   */
   private def batches: Iterator[Seq[AnalyzedFile]] = {
     val rest = plan.toRead.iterator.buffered
     Iterator.continually {
       var bytes = 0L
       val batch = Vector.newBuilder[AnalyzedFile]
-      var files = 0
-      while (rest.hasNext && bytes < BytesOfCommit && files < FilesOfCommit) {
+      val paths = mutable.Set.empty[String]
+      while (
+        rest.hasNext && bytes < BytesOfCommit && paths.size < FilesOfCommit && paths.add(
+          adds(rest.head.path).path
+        )
+      ) {
         batch += rest.head
         bytes += rest.next().sizeInBytes
-        files += 1
       }
       batch.result()
     }.takeWhile(_.nonEmpty)

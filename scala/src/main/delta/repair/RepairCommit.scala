@@ -4,6 +4,7 @@ import java.io.IOException
 import java.util.ConcurrentModificationException
 
 import scala.annotation.tailrec
+import scala.collection.mutable
 
 import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.plan.compact.DataFile
@@ -23,7 +24,7 @@ private[repair] final case class Change(removed: Set[DataFile.Id], added: Seq[Ad
 private[repair] final case class Repaired(version: Option[Long], done: Set[Change])
 
 /**
- * Commits changes, as one version.
+ * Commits changes, as one version if the log names no path twice.
  *
  * @param isStillDue looks at the files of changes once more, immediately before a commit
  */
@@ -40,8 +41,22 @@ private[repair] final class RepairCommit(
     if (changes.isEmpty) Repaired(None, Set.empty)
     else {
       table.requireWritableLog(Statement)
-      commit(changes, table, files, attempt = 1)
+      val (first, rest) = withoutRepetition(changes)
+      val done = commit(first, table, files, attempt = 1)
+      val later = apply(rest)
+      Repaired(later.version.orElse(done.version), done.done ++ later.done)
     }
+
+  /** Delta does not commit two removals of a path together, which a damaged log asks for. */
+  private def withoutRepetition(changes: Seq[Change]): (Seq[Change], Seq[Change]) = {
+    val paths = mutable.Set.empty[String]
+    changes.partition { change =>
+      val own = change.removed.map(_.path)
+      val isNew = !own.exists(paths)
+      if (isNew) paths ++= own
+      isNew
+    }
+  }
 
   @tailrec
   private def commit(

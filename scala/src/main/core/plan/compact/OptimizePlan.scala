@@ -57,7 +57,7 @@ object RowsCause {
   /** A file, although it is valid: its writer, its columns, its size. */
   case object File extends RowsCause("file")
 
-  /** A file violates the format. */
+  /** A file, or its entries in the log, violate the format. */
   case object Malformed extends RowsCause("malformed")
 
   /** The log and the footers of the files disagree. */

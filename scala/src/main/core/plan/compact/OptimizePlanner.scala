@@ -25,13 +25,14 @@ object OptimizePlanner {
   ): OptimizePlan = {
     val rules = BinRules(settings)
     val tier = tierOf(needsRows)
-    val bins = files.filter(rules.isCandidate).groupBy(_.partition).values.flatMap { candidates =>
+    val twice = NamedTwice.of(files)
+    val bins = twice.others.filter(rules.isCandidate).groupBy(_.partition).values.flatMap { candidates =>
       BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tier))
     }
-    val recompressed = binsOf(files, codecs, settings, needsRows) { file =>
+    val recompressed = binsOf(twice.others, codecs, settings, needsRows) { file =>
       if (rules.isCandidate(file)) NewFileTags.OfInput else NewFileTags.OfLargeInput
     }
-    planOf(Layout.Compact, files, bins ++ recompressed, settings, leftOf(files, codecs))
+    planOf(Layout.Compact, files, bins ++ recompressed, settings, twice.left ++ leftOf(twice.others, codecs))
   }
 
   /** Files that are rewritten for their codec, each by itself. */
@@ -68,11 +69,13 @@ object OptimizePlanner {
       layout: Layout.Purge,
       needsRows: Option[Tier.Rows] = None
   ): OptimizePlan = {
-    val bins = files.filter(file => chosen(file.id)).groupBy(_.partition).values.flatMap { some =>
+    val twice = NamedTwice.of(files)
+    val bins = twice.others.filter(file => chosen(file.id)).groupBy(_.partition).values.flatMap { some =>
       if (layout.oneByOne) some.map(Seq(_)) else FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes)
     }
     val tags = if (layout.oneByOne) NewFileTags.OfInput else NewFileTags.TargetSize
-    planOf(layout, files, bins.map(bin => Bin(bin.sortBy(insertionOrder), tierOf(needsRows), tags)), settings)
+    val sorted = bins.map(bin => Bin(bin.sortBy(insertionOrder), tierOf(needsRows), tags))
+    planOf(layout, files, sorted, settings, twice.left)
   }
 
   /** The tier according to the log. The footers may require a more expensive one, or allow a cheaper one. */
@@ -82,8 +85,9 @@ object OptimizePlanner {
   /** Z-order: every file, one bin per partition. */
   def zOrder(files: Seq[DataFile], settings: OptimizeSettings, columns: Seq[String]): OptimizePlan = {
     val tier = Tier.Rows("Z-order needs every row", RowsCause.Order)
-    val bins = files.groupBy(_.partition).values.map(Bin(_, tier))
-    planOf(Layout.ZOrder(columns), files, bins, settings)
+    val twice = NamedTwice.of(files)
+    val bins = twice.others.groupBy(_.partition).values.map(Bin(_, tier))
+    planOf(Layout.ZOrder(columns), files, bins, settings, twice.left)
   }
 
   /**
@@ -102,9 +106,10 @@ object OptimizePlanner {
       codecs: CodecFindings = CodecFindings.none
   ): OptimizePlan = {
     val tier = Tier.Rows("clustering needs every row", RowsCause.Order)
-    val bins = groups.filter(_.nonEmpty).map(Bin(_, tier))
-    val recompressed = binsOf(files, codecs, settings, needsRows)(_ => NewFileTags.OfInput)
-    planOf(layout, files, bins ++ recompressed, settings, leftOf(files, codecs))
+    val twice = NamedTwice.of(files)
+    val bins = groups.map(_.filterNot(twice.has)).filter(_.nonEmpty).map(Bin(_, tier))
+    val recompressed = binsOf(twice.others, codecs, settings, needsRows)(_ => NewFileTags.OfInput)
+    planOf(layout, files, bins ++ recompressed, settings, twice.left ++ leftOf(twice.others, codecs))
   }
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)
@@ -114,7 +119,7 @@ object OptimizePlanner {
       files: Seq[DataFile],
       bins: Iterable[Bin],
       settings: OptimizeSettings,
-      left: Seq[Bin] = Nil
+      left: Seq[Bin]
   ): OptimizePlan = {
     val unbounded = OptimizePlan(
       layout,

@@ -333,6 +333,27 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     ))
   }
 
+  test(
+    "both entries of a path that the log names twice stay, whatever the layout, and the rest is rewritten"
+  ) {
+    val (once, more) = (file("once", 10), file("more", 10))
+    val twice = Seq(file("twice", 10), file("twice", 10, deleted = 50))
+    val files = twice ++ Seq(once, more)
+    val all = files.map(_.id).toSet
+    val plans = Table(
+      "plan",
+      OptimizePlanner.compact(files, settings),
+      OptimizePlanner.purge(files, all, settings, Layout.Purge(oneByOne = false)),
+      OptimizePlanner.zOrder(files, settings, Seq("id")),
+      OptimizePlanner.cluster(files, Seq(files), settings, Layout.Cluster(Seq("id"), full = false))
+    )
+    forAll(plans) { plan =>
+      assert(plan.files.toSet == Set(once, more))
+      assert(plan.left.map(_.files) == twice.map(Seq(_)))
+      assert(plan.left.forall(_.tier.reason.contains("names the file twice")))
+    }
+  }
+
   test("codec and level are checked together") {
     def compression(pairs: (String, String)*) =
       OptimizeSettings(new Options("OPTIMIZE", pairs, OptimizeSettings.entries), settings).compression
