@@ -6,6 +6,7 @@ import json
 import math
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlparse
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,11 +14,16 @@ import pytest
 from delta.tables import DeltaTable
 from deltalake import DeltaTable as DeltaRsTable
 from py4j.protocol import Py4JJavaError
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import Row, SparkSession, functions
+from pyspark.sql.types import StringType, StructField
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.errors import condition_of
+from foreign.cases import CASES, SCHEMA
+from foreign.checks.log_statistics import check_log_stats
+from foreign.forged import forge
+from foreign.table import ForeignTable
 from support.logs import edit_adds, live
 from support.sessions import meanwhile, session_conf
 
@@ -48,6 +54,9 @@ FEATURES = {
     "row ids": {"delta.enableRowTracking": "true"},
     "defaults": {"delta.feature.allowColumnDefaults": "supported"},
 }
+
+
+NO_ROWS = {"numRecords": 0, "minValues": {}, "maxValues": {}, "nullCount": {}}
 
 
 def analyze(t: Table, clauses: str = "") -> Row:
@@ -128,6 +137,51 @@ def test_the_statistics_are_those_of_deltas_writer(
     assert (again.version, again.filesRead, again.filesUpdated) == (None, 0, 0)
     (entry,) = spark.sql(f"DESCRIBE HISTORY {t.sql_name} LIMIT 1").collect()
     assert entry.operation == "COMPUTE STATS"
+
+
+def test_the_statistics_of_other_writers_files(spark: SparkSession, tmp_path: Path):
+    """Delta's writer tells what is in the same rows, one file for each file."""
+    files = [file for case in CASES for file in case.files if not case.needs_row_reader]
+    t = forge(spark, tmp_path / "t", SCHEMA, files, StructField("case", StringType()))
+    rows = t.frame().withColumn("file", functions.input_file_name())
+    rows.repartition(2, "case", "file").write.format("delta").partitionBy("case", "file").save(
+        str(tmp_path / "copy")
+    )
+    copy = ForeignTable(spark, tmp_path / "copy")
+    written = {
+        Path(unquote(urlparse(add["partitionValues"]["file"]).path)).name: json.loads(add["stats"])
+        for add in copy.adds().values()
+    }
+    t.spark.sql(f"ANALYZE TABLE {t.sql_name} COMPUTE DELTA STATISTICS OPTIONS (mode = 'all')")
+    t.forget()
+    adds = t.adds()
+    assert len(adds) == len(files)
+    for path, add in adds.items():
+        stats = json.loads(add["stats"])
+        assert stats == written.get(Path(unquote(path)).name, NO_ROWS), path
+    for add in adds.values():
+        if "julian" not in add["partitionValues"]["case"]:
+            check_log_stats(t, add)
+
+
+def test_no_pages_are_read_where_footers_are_certain(spark: SparkSession, tmp_path: Path):
+    """The pages are not even there."""
+    t = Table(spark, tmp_path / "t")
+    certain = "id, int, decimal, text, day, flag, sometimes, never, nested"
+    for first in (0, 100):
+        spark.sql(f"SELECT {KINDS} FROM range({first}, {first + 50}, 1, 1)").selectExpr(
+            *certain.split(", ")
+        ).write.format("delta").mode("append").save(str(t.path))
+    before = statistics(t)
+    strip(t)
+    for name in before:
+        file = t.path / name
+        content = file.read_bytes()
+        end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        file.write_bytes(content[:4] + bytes(end - 4) + content[end:])
+        file.with_name(f".{file.name}.crc").unlink()
+    assert analyze(t).filesUpdated == 2
+    assert statistics(t) == before
 
 
 def test_rows_that_a_vector_hides_are_counted(spark: SparkSession, tmp_path: Path):

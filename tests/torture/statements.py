@@ -136,6 +136,7 @@ class Statements:
             f"CHECKPOINT {name} OPTIONS (mode = 'full')",
             f"CLEANUP LOG {name} RETAIN 0 HOURS",
             f"MAINTAIN {name}",
+            f"ANALYZE TABLE {name} COMPUTE DELTA STATISTICS OPTIONS (mode = 'all')",
         ]
         policy = "v2" if self.table.allows_v2() else "classic"
         pool.append(f"CHECKPOINT {name} OPTIONS (policy = '{policy}', partSize = 2)")

@@ -73,14 +73,14 @@ final class MergedStats(schema: StructType) {
 }
 
 object MergedStats {
-  private val NumRecords = "numRecords"
-  private val Min = "minValues"
-  private val Max = "maxValues"
-  private val NullCount = "nullCount"
+  private[stats] val NumRecords = "numRecords"
+  private[stats] val Min = "minValues"
+  private[stats] val Max = "maxValues"
+  private[stats] val NullCount = "nullCount"
   private val TightBounds = "tightBounds"
 
   // Numbers are written as they were read.
-  private val mapper = JsonMapper
+  private[stats] val mapper = JsonMapper
     .builder()
     .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
     .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
@@ -266,10 +266,10 @@ object MergedStats {
   private val InstantFormat = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSXXX")
   private val LocalFormat = DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS")
 
-  private def at(node: JsonNode, path: Seq[String]): Option[JsonNode] =
+  private[stats] def at(node: JsonNode, path: Seq[String]): Option[JsonNode] =
     path.foldLeft(Option(node))((found, name) => found.flatMap(n => Option(n.get(name)))).filterNot(_.isNull)
 
-  private def put(to: ObjectNode, path: Seq[String], value: JsonNode): Unit = path match {
+  private[stats] def put(to: ObjectNode, path: Seq[String], value: JsonNode): Unit = path match {
     case Seq(name) =>
       to.set[JsonNode](name, value)
       ()

@@ -1,106 +1,60 @@
 package org.apache.spark.sql.delta.upkeep.analyze
 
-import scala.util.control.NonFatal
+import io.deltaupkeep.UpkeepException
+import io.deltaupkeep.stats.{CertainStats, MergedStats}
 
-import io.deltaupkeep.{UnreadableInput, UpkeepException}
-import io.deltaupkeep.stats.MergedStats
-
-import org.apache.spark.sql.DataFrame
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.read.FilePaths
-import org.apache.spark.sql.delta.upkeep.rewrite.StoredRows
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, PhysicalSchema}
-import org.apache.spark.sql.delta.upkeep.versions.NewFile
-import org.apache.spark.sql.functions.{col, input_file_name, to_json}
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema}
 
-/** Makes the statistics of files as Delta's writer makes them, by reading all of their rows. */
+/**
+ * Makes the statistics of files: from their footers where these are certain. Of the columns of which they are not, the
+ * rows are read.
+ */
 private[analyze] final class FileStatistics(handle: DeltaHandle) {
   import FileStatistics._
 
-  private val snapshot = handle.snapshot
-  private val metadata = snapshot.metadata
-  private val root = snapshot.deltaLog.dataPath.toString
-  private val stored = new StoredRows(snapshot, handle.session, settings = Settings)
-  private var unreadable = 0
-  private val merged = new MergedStats(PhysicalSchema.of(metadata.dataSchema, metadata))
+  private val metadata = handle.snapshot.metadata
+  private val schema = PhysicalSchema.of(metadata.dataSchema, metadata)
+  private val merged = new MergedStats(schema)
+  private val columns = new CollectedColumns(handle).all
+  private val footers = new FooterStatistics(handle, columns)
+  private val rows = new ReadStatistics(handle)
 
   /**
-   * The statistics of each file, as JSON, or why it cannot be read. They count rows that a deletion vector hides. A job
-   * that meets a file that it cannot read is done again in two halves.
+   * The statistics of each file, as JSON, or why it cannot be read.
    *
    * @throws io.deltaupkeep.UpkeepException too many files cannot be read
    */
-  def of(files: Seq[AddFile]): Map[AddFile, Either[UpkeepException, String]] =
-    try readable(files).map { case (file, stats) => file -> Right(stats) }
-    catch {
-      case NonFatal(failure) if files.size > 1 && isOfFile(failure) =>
-        val (first, second) = files.splitAt(files.size / 2)
-        of(first) ++ of(second)
-      case NonFatal(failure) if files.size == 1 =>
-        // Spark 3.5 does not always name the file.
-        val named = new UnreadableInput(absolute(files.head.path), failure, ofSplice = false)
-        val error = errorOf(named).getOrElse(throw failure)
-        unreadable += 1
-        if (unreadable > MostUnreadable) throw error
-        Map(files.head -> Left(error))
-    }
-
-  private def isOfFile(failure: Throwable): Boolean =
-    errorOf(failure).nonEmpty || InputFailures.damageOf(failure).nonEmpty
-
-  private def errorOf(failure: Throwable): Option[UpkeepException] =
-    InputFailures.named(Statement, handle.table, failure)
-
-  private def readable(files: Seq[AddFile]): Map[AddFile, String] = handle.session.withActive {
-    val byName = files.map(file => absolute(file.path) -> file).toMap
-    val rows = ofFiles(files)
-    val schema = StructType(rows.schema.filterNot(_.name == Name))
-    val collector = new RowStatistics(snapshot, schema).statsCollector
-    val found = rows
-      .groupBy(Name)
-      .agg(to_json(collector))
-      .collect()
-      .map(row => byName(absolute(row.getString(0))) -> merged.certain(row.getString(1)))
-      .toMap
-    files.map(file => file -> ofFile(file, found.getOrElse(file, NoRows))).toMap
+  def of(files: Seq[AddFile]): Map[AddFile, Either[UpkeepException, String]] = {
+    val certain = footers.of(files)
+    val read = columnsToRead(files, certain).flatMap { case (names, some) => rows.of(some, names) }
+    val bounds = certain.keys.toSeq.zip(footers.bounds(certain.values.toSeq)).toMap
+    files.map { file =>
+      val stats = read.get(file).fold[Either[UpkeepException, Option[String]]](Right(None))(_.map(Some(_)))
+      file -> stats.map { text =>
+        ofFile(file, merged.certain(certain.get(file).fold(text.get)(_.json(bounds(file), text))))
+      }
+    }.toMap
   }
 
-  /** The data columns by their physical names, and the name of the file. */
-  private def ofFiles(files: Seq[AddFile]): DataFrame = {
-    val rows = stored.of(files.map(NewFile.changed(_)(deletionVector = null)))
-    val isOfData = metadata.dataSchema.fieldNames.toSet
-    val logical = StructType(rows.schema.filter(field => isOfData(field.name)))
-    val physical = PhysicalSchema.of(logical, metadata)
-    val columns = logical.zip(physical).map { case (from, to) =>
-      val column = col(s"`${from.name.replace("`", "``")}`")
-      // A cast of structs goes by position.
-      (if (from.dataType == to.dataType) column else column.cast(to.dataType)).as(to.name)
-    }
-    rows.select(columns :+ input_file_name().as(Name): _*)
+  /** The files by the columns of which rows have to be read. */
+  private def columnsToRead(
+      files: Seq[AddFile],
+      certain: Map[AddFile, CertainStats.OfFile]
+  ): Map[Set[String], Seq[AddFile]] = {
+    val all = columns.map(_.head).toSet
+    val found = files.groupBy { file =>
+      certain.get(file).fold(Option(all))(of => Some(of.uncertain.map(_.head)).filter(_.nonEmpty))
+    }.collect { case (Some(names), some) => names -> some }
+    if (found.size <= MostJobs) found else Map(found.keys.reduce(_ ++ _) -> found.values.flatten.toSeq)
   }
 
   private def ofFile(file: AddFile, stats: String): String =
     if (file.deletionVector == null) stats else MergedStats.withWideBounds(stats).getOrElse(stats)
-
-  private def absolute(path: String): String = FilePaths.absolute(root, path)
 }
 
 private object FileStatistics {
-  private val Statement = "ANALYZE"
 
-  /** More of them have one cause, and each takes several jobs. */
-  private val MostUnreadable = 100
-
-  private val Name = "__delta_upkeep_file"
-
-  /** The session's zone would cut the seconds off the offsets of old times, and its calendar may be the Julian one. */
-  private val Settings = Map(
-    "spark.sql.session.timeZone" -> "UTC",
-    "spark.sql.legacy.timeParserPolicy" -> "CORRECTED",
-    "spark.sql.jsonGenerator.ignoreNullFields" -> "true"
-  )
-
-  /** A file without rows is in no group. */
-  private val NoRows = """{"numRecords":0,"minValues":{},"maxValues":{},"nullCount":{}}"""
+  /** Files of a table mostly lack the same columns. */
+  private val MostJobs = 4
 }
