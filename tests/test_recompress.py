@@ -177,6 +177,8 @@ def test_a_clustered_table_keeps_its_clusters(spark: SparkSession, tmp_path: Pat
     (before,) = t.added()
     row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = 'zstd')").first()
     assert {b.tier for b in row.bins} == {"recompress"}
+    # It was not put in another order.
+    assert row.metrics.clusteringStats.numOutputZCubes == 0
     (after,) = t.added()
     assert after["path"] != before["path"]
     assert (after["tags"], after["clusteringProvider"]) == (before["tags"], "liquid")
@@ -249,6 +251,55 @@ def test_a_missing_file_does_not_stop_the_others(spark: SparkSession, table: Tab
     row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = 'zstd')").first()
     assert sorted(b.status for b in row.bins) == ["committed", "left"]
     assert any("does not exist" in b.reason or "No such file" in b.reason for b in row.bins)
+
+
+@pytest.mark.parametrize("engine", ["auto", "rows"])
+def test_a_damaged_file_does_not_stop_the_others(
+    spark: SparkSession, table: TableFactory, engine: str
+):
+    t = table()
+    write(spark, t, 0, 1000)
+    file = sorted(live_files(t))[0]
+    content = bytearray(file.read_bytes())
+    for i in range(60, 160):
+        content[i] ^= 0xFF
+    file.write_bytes(content)
+    file.with_name(f".{file.name}.crc").unlink()
+    with session_conf(spark, {"spark.deltaUpkeep.optimize.engine": engine}):
+        row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = 'zstd')").first()
+    assert sorted((b.status, b.inputFiles) for b in row.bins) == [("committed", 1), ("left", 1)]
+    assert file.read_bytes() == content
+    assert codecs_of(t) == {"ZSTD", "SNAPPY"}
+
+
+def test_every_run_makes_progress(spark: SparkSession, table: TableFactory):
+    """A file may be larger than all that one run rewrites."""
+    t = table()
+    write(spark, t, 0, 1000)
+    for left in (1, 0):
+        row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = 'zstd', maxBytes = 1)").first()
+        statuses = [b.status for b in row.bins]
+        assert statuses == ["committed"] + left * ["deferred"]
+    assert codecs_of(t) == {"ZSTD"}
+
+
+def test_new_files_follow_the_property_of_the_table(spark: SparkSession, table: TableFactory):
+    t = table()
+    with session_conf(spark, {"spark.databricks.delta.allowArbitraryProperties.enabled": "true"}):
+        spark.sql(
+            f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES "
+            "('delta.parquet.compression.codec' = 'GZIP')"
+        )
+    write(spark, t, 0, 1000)
+    # As files that are large enough.
+    assert spark.sql(f"OPTIMIZE {t.sql_name}").first().version is None
+    assert codecs_of(t) == {"SNAPPY"}
+    write(spark, t, 1000, 2000)
+    assert spark.sql(f"OPTIMIZE {t.sql_name}").first().metrics.numFilesAdded == 2
+    assert codecs_of(t) == {"GZIP"}
+    row = spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = 'zstd', level = 3)").first()
+    assert row.metrics.numFilesAdded == 2 and codecs_of(t) == {"ZSTD"}
+    assert t.ids() == list(range(2000))
 
 
 def test_a_dictionary_without_entries_is_read_by_others(spark: SparkSession, tmp_path: Path):

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.analyze
 
 import io.deltaupkeep.{CountText, UnreadableInput}
-import io.deltaupkeep.parquet.file.FileColumns
+import io.deltaupkeep.parquet.file.FileFooters
 import io.deltaupkeep.stats.CertainStats
 
 import org.apache.spark.sql.delta.IdMapping
@@ -56,7 +56,7 @@ private[analyze] final class FooterStatistics(handle: DeltaHandle, columns: Seq[
     val description = s"ANALYZE ${handle.name}: footers of ${CountText.of(files.size, "file")}"
     val certain = this.certain
     new FileJob(handle).map(files, description, "delta-upkeep-analyze") { () =>
-      val footers = new FileColumns
+      val footers = new FileFooters
       // Reading the rows tells what is wrong with a file.
       (file, conf) =>
         try footers.of(new HadoopInput(file, HadoopInput.RandomAccess, conf)).toOption.map(certain.of)

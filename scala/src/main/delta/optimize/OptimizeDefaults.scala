@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.{UpkeepConf, UpkeepErrors}
+import io.deltaupkeep.parquet.encoding.Compression
 import io.deltaupkeep.plan.compact.OptimizeSettings
 
 import org.apache.spark.network.util.JavaUtils
@@ -13,6 +14,9 @@ object OptimizeDefaults {
 
   private val TargetFileSizeProperty = "delta.targetFileSize"
 
+  /** Of the protocol since 2026. Delta's own writer does not know it yet. */
+  private val CodecProperty = "delta.parquet.compression.codec"
+
   /** Delta has had it since 3.3. */
   private val BatchSize = "spark.databricks.delta.optimize.batchSize"
 
@@ -22,9 +26,20 @@ object OptimizeDefaults {
     settings.copy(
       targetFileSize = properties
         .get(TargetFileSizeProperty)
-        .fold(settings.targetFileSize)(targetOf(TargetFileSizeProperty, _))
+        .fold(settings.targetFileSize)(targetOf(TargetFileSizeProperty, _)),
+      compression = properties.get(CodecProperty).map(codecOf)
     )
   }
+
+  private def codecOf(text: String): Compression = Compression(
+    OptimizeSettings.codecOf(text)
+      .getOrElse(throw UpkeepErrors.invalidOption(
+        "OPTIMIZE",
+        CodecProperty,
+        text,
+        OptimizeSettings.Codec.expected
+      ))
+  )
 
   private def targetOf(source: String, text: String): Long = {
     val as = OptimizeSettings.TargetFileSize

@@ -51,7 +51,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   /** The codec for which the footers of the other files are read. */
   private val otherCodecThan: Option[Compression] =
-    settings.compression.filter(_ => layout.recompresses)
+    settings.compression.filter(_ => settings.rewritesCodecs && layout.recompresses)
 
   /** The plan with the files that have another codec than was asked for. */
   lazy val plan: OptimizePlan = otherCodecThan.fold(planByLog) { asked =>

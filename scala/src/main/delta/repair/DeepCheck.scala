@@ -5,7 +5,7 @@ import java.io.{FileNotFoundException, IOException}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, UnreadableInput}
-import io.deltaupkeep.parquet.file.{FileRows, Refusal}
+import io.deltaupkeep.parquet.file.FileRows
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.plan.repair.{FileKind, Problem}
 import io.deltaupkeep.stats.MergedStats
@@ -64,7 +64,7 @@ private object DeepCheck {
   private def problem(target: Target, footers: FileRows, conf: Configuration): Option[Problem] = {
     def counted = footers.of(new HadoopInput(target.file, HadoopInput.RandomAccess, conf)) match {
       case Right(found) => target.rows.filter(_ != found).map(Problem.WrongRows(found, _))
-      case Left(Refusal(why, true)) => Some(Problem.Damaged(FileKind.Data, why))
+      case Left(refusal) if refusal.isMalformed => Some(Problem.Damaged(FileKind.Data, refusal.reason))
       // It is encrypted.
       case Left(_) => None
     }

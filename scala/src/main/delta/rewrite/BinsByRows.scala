@@ -57,6 +57,8 @@ private[rewrite] final class BinsByRows(
   private def outcome(bin: Bin, result: Try[WrittenBin]): Try[() => BinOutcome.Final] = result match {
     case Failure(InputFailures.Unreadable(why)) if layout.mayStay =>
       Success(() => BinOutcome.Left(bin.copy(tier = Tier.Rows(why, RowsCause.File))))
+    case Failure(InputFailures.Damaged(why)) if bin.mayStay =>
+      Success(() => BinOutcome.Left(bin.copy(tier = Tier.Rows(why, RowsCause.Malformed))))
     case other => other.map(written => () => checked(written))
   }
 

@@ -35,7 +35,7 @@ private[upkeep] final class BinSplicer(
   val (needRows, bins) = plan.bins.partition(_.tier.isInstanceOf[Tier.Rows])
 
   val tasks: Seq[SpliceTask] = bins.zipWithIndex.map { case (bin, index) =>
-    val split = BinSplit(bin.files.map(RewriteNeed.of(_, bin, plan)).toIndexedSeq)
+    val split = BinSplit(bin.files.map(RewriteNeed.of(_, bin, plan)).toIndexedSeq, bin.mayStay)
     rewriter.task(index, bin.files.map(actionOf), split)
   }
 

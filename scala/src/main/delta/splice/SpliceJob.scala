@@ -22,6 +22,7 @@ import org.apache.parquet.schema.MessageType
 
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.delta.upkeep.spark.{JobProgress, TaskAttempts}
+import org.apache.spark.sql.delta.upkeep.table.InputFailures
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -237,7 +238,13 @@ private final case class SpliceWork(
     val rest = task.inputs.indices.filterNot(refused.contains)
     if (refused.nonEmpty && !task.split.isWorthIt(rest)) SpliceTaskResult(task.index, refused, None, None)
     else {
-      val result = writeFile(task, rest)
+      val result =
+        try writeFile(task, rest)
+        catch {
+          case InputFailures.Damaged(why) if task.split.mayStay =>
+            val refusal = Refusal(why, isDamaged = true)
+            SpliceTaskResult(task.index, rest.map(_ -> refusal).toMap, None, None)
+        }
       val all = refused ++ result.refused
       if (result.done.nonEmpty) result.copy(refused = all)
       else if (starts < SpliceWork.MostStarts) splice(task, all, starts + 1)

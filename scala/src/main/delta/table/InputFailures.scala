@@ -161,6 +161,11 @@ object InputFailures {
   private[upkeep] def damageOf(failure: Throwable): Option[String] =
     if (isMissing(failure)) None else damage(failure)
 
+  /** Matches a failure that shows that a data file is damaged. */
+  private[upkeep] object Damaged {
+    def unapply(failure: Throwable): Option[String] = damageOf(failure)
+  }
+
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 
   private val LogDirectory = "/_delta_log/"

@@ -7,8 +7,9 @@ import io.deltaupkeep.parquet.bytes.{MalformedPage, NotSpliceable}
  * Why an input cannot be spliced.
  *
  * @param isMalformed whether it violates the format, so that only a row reader can tell what it holds
+ * @param isDamaged   whether no reader can tell what it holds
  */
-final case class Refusal(reason: String, isMalformed: Boolean = false)
+final case class Refusal(reason: String, isMalformed: Boolean = false, isDamaged: Boolean = false)
 
 object Refusal {
 

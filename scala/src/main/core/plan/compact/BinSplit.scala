@@ -30,9 +30,10 @@ object RewriteNeed {
  * Example: of a, b, c and d, the last has dates of the legacy calendar. The first three become one file, and d
  * stays. If c is like d, c and d become a file of their own.
  *
- * @param needs of the files of the bin, in its order
+ * @param needs   of the files of the bin, in its order
+ * @param mayStay whether damaged files stay as they are
  */
-final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
+final case class BinSplit(needs: IndexedSeq[RewriteNeed], mayStay: Boolean = false) {
   import BinSplit._
 
   /** Whether these files of the bin, by their positions, are worth rewriting without the others. */
@@ -47,6 +48,7 @@ final case class BinSplit(needs: IndexedSeq[RewriteNeed]) {
   def parts(refused: Map[Int, Refusal]): Parts = {
     val (unable, able) = needs.indices.partition(refused.contains)
     if (unable.isEmpty) Parts(able, Nil, Nil)
+    else if (unable.forall(refused(_).isDamaged)) Parts(Nil, Nil, unable)
     else {
       val spliced = if (isWorthIt(able)) able else Nil
       // One that is left over goes with the others: the next run would splice it with their new file.

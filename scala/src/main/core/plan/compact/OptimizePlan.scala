@@ -81,8 +81,17 @@ object NewFileTags {
   case object OfLargeInput extends NewFileTags
 }
 
-/** Files of one partition that are rewritten together. */
-final case class Bin(files: Seq[DataFile], tier: Tier, tags: NewFileTags = NewFileTags.TargetSize) {
+/**
+ * Files of one partition that are rewritten together.
+ *
+ * @param mayStay whether it is rewritten only for its codec, so that a damaged file stays as it is
+ */
+final case class Bin(
+    files: Seq[DataFile],
+    tier: Tier,
+    tags: NewFileTags = NewFileTags.TargetSize,
+    mayStay: Boolean = false
+) {
   require(files.forall(_.partition == partition), s"A bin mixes partitions: ${partition.text}")
 
   def partition: Partition = files.head.partition

@@ -131,7 +131,7 @@ object OptimizeResult {
       filesRemoved = FileSizes.of(removed.map(_.sizeInBytes)),
       partitionsOptimized = partitions,
       zOrderStats = Option.when(scope.isZOrder)(zOrderStats(removed, partitions)),
-      clusteringStats = scope.inputCubes.map(clusteringStats(_, removed, bins.size)),
+      clusteringStats = scope.inputCubes.map(clusteringStats(_, bins.filterNot(_.bin.mayStay))),
       numBins = bins.size,
       numBatches = batches,
       totalConsideredFiles = plan.considered,
@@ -162,9 +162,11 @@ object OptimizeResult {
     ZOrderStats("all", ZOrderFileStats(0, 0), all, 0, all, partitions, None)
   }
 
-  private def clusteringStats(input: InputCubes, removed: Seq[DataFile], bins: Int): ClusteringStats = {
+  /** @param bins those that were put in another order */
+  private def clusteringStats(input: InputCubes, bins: Seq[RewrittenBin]): ClusteringStats = {
+    val removed = bins.flatMap(_.bin.files)
     val merged = ClusteringFileStats(removed.size, removed.map(_.sizeInBytes).sum)
-    ClusteringStats(input.inCubes, input.others, input.cubes, merged, bins)
+    ClusteringStats(input.inCubes, input.others, input.cubes, merged, bins.size)
   }
 
   private def tierMetrics(bins: Seq[RewrittenBin]): Seq[TierMetrics] =

@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.compact
 
+import java.util.Locale
+
 import io.deltaupkeep.{OptionEntry, Options}
 import io.deltaupkeep.parquet.encoding.Compression
 
@@ -34,8 +36,8 @@ object BinOrder {
  * @param order               in which bins are taken until a limit is reached
  * @param maxBytesPerCommit   bytes rewritten per commit
  * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
- * @param compression         of new files; OPTIMIZE also rewrites files with another codec. None to follow the session,
- *                            and to leave other codecs as they are
+ * @param compression         of new files; None to follow the session
+ * @param rewritesCodecs      whether files are also rewritten because they have another codec
  */
 final case class OptimizeSettings(
     targetFileSize: Long,
@@ -47,7 +49,8 @@ final case class OptimizeSettings(
     order: BinOrder = BinOrder.Gain,
     maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit,
     verify: Boolean = false,
-    compression: Option[Compression] = None
+    compression: Option[Compression] = None,
+    rewritesCodecs: Boolean = false
 )
 
 object OptimizeSettings {
@@ -78,7 +81,10 @@ object OptimizeSettings {
   val MaxFiles: OptionEntry[Long] =
     OptionEntry.positive("maxFiles", "Largest number of files that one run rewrites. Default: all.")
   val MaxBytes: OptionEntry[Long] =
-    OptionEntry.bytes("maxBytes", "Largest number of bytes that one run rewrites. Default: all.")
+    OptionEntry.bytes(
+      "maxBytes",
+      "Largest number of bytes that one run rewrites, or one file that is larger. Default: all."
+    )
   val Order: OptionEntry[BinOrder] = OptionEntry.oneOf[BinOrder](
     "order",
     "Which bins come first if maxFiles or maxBytes limits a run. 'gain' prefers bins that remove the most " +
@@ -104,7 +110,8 @@ object OptimizeSettings {
   val Codec: OptionEntry[CompressionCodecName] = OptionEntry.oneOf[CompressionCodecName](
     "codec",
     "Compression codec of new files. Files with another codec are rewritten too, page by page, whatever their " +
-      "size. Default: spark.sql.parquet.compression.codec for new pages, and files are not rewritten for their codec."
+      "size. Default: for new pages the table property delta.parquet.compression.codec, then " +
+      "spark.sql.parquet.compression.codec; files are not rewritten for their codec."
   )(
     "zstd" -> CompressionCodecName.ZSTD,
     "snappy" -> CompressionCodecName.SNAPPY,
@@ -112,6 +119,14 @@ object OptimizeSettings {
     "lz4_raw" -> CompressionCodecName.LZ4_RAW,
     "uncompressed" -> CompressionCodecName.UNCOMPRESSED
   )
+
+  /** The codec of a table's property (protocol, 'Table Properties'); None if it is not one that Spark writes. */
+  def codecOf(property: String): Option[CompressionCodecName] = property.trim.toLowerCase(Locale.ROOT) match {
+    case "none" => Some(CompressionCodecName.UNCOMPRESSED)
+    case "lz4" => Some(CompressionCodecName.LZ4)
+    case other => Codec.read(other)
+  }
+
   val Level: OptionEntry[Int] = OptionEntry[Int](
     "level",
     "Compression level of new pages. Files do not record it, so a file is not rewritten for its level. Default: the " +
@@ -146,12 +161,13 @@ object OptimizeSettings {
       options.get(Order).getOrElse(defaults.order),
       options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit),
       options.get(Verify).getOrElse(defaults.verify),
-      compressionOf(options)
+      compressionOf(options, defaults),
+      rewritesCodecs = options.get(Codec).nonEmpty
     )
   }
 
-  private def compressionOf(options: Options): Option[Compression] = {
-    val codec = options.get(Codec).map(Compression(_))
+  private def compressionOf(options: Options, defaults: OptimizeSettings): Option[Compression] = {
+    val codec = options.get(Codec).map(Compression(_)).orElse(defaults.compression)
     options.get(Level) match {
       case None => codec
       case Some(level) =>

@@ -354,9 +354,25 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     }
   }
 
+  test("the codec of a table's property") {
+    val cases = Table(
+      ("property", "codec"),
+      ("none", Some(UNCOMPRESSED)),
+      ("Uncompressed", Some(UNCOMPRESSED)),
+      ("SNAPPY", Some(SNAPPY)),
+      (" lz4", Some(LZ4)),
+      ("lz4_raw", Some(LZ4_RAW)),
+      ("brotli", None)
+    )
+    forAll(cases)((property, codec) => assert(OptimizeSettings.codecOf(property) == codec))
+  }
+
   test("codec and level are checked together") {
-    def compression(pairs: (String, String)*) =
-      OptimizeSettings(new Options("OPTIMIZE", pairs, OptimizeSettings.entries), settings).compression
+    def compressionOf(defaults: OptimizeSettings, pairs: (String, String)*) =
+      OptimizeSettings(new Options("OPTIMIZE", pairs, OptimizeSettings.entries), defaults).compression
+    def compression(pairs: (String, String)*) = compressionOf(settings, pairs: _*)
+    assert(compressionOf(zstd, "level" -> "22").contains(Compression(ZSTD, Some(22))))
+    assert(compressionOf(zstd, "codec" -> "gzip").contains(Compression(GZIP)))
     assert(compression().isEmpty)
     assert(compression("codec" -> "ZSTD", "level" -> "22").contains(Compression(ZSTD, Some(22))))
     assert(compression("codec" -> "uncompressed").contains(Compression(UNCOMPRESSED)))

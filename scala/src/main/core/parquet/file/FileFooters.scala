@@ -6,7 +6,7 @@ import io.deltaupkeep.parquet.footer.{FileOpener, FooterColumns, InputRows}
 import org.apache.parquet.io.InputFile
 
 /** Reads what the footers of files say of their columns. */
-final class FileColumns {
+final class FileFooters {
 
   // Files of a table share their schemas.
   private val opener = new FileOpener(heldFileBytes = 0)
