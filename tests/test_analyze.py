@@ -139,6 +139,7 @@ def test_the_statistics_are_those_of_deltas_writer(
     assert entry.operation == "COMPUTE STATS"
 
 
+@pytest.mark.one_platform
 def test_the_statistics_of_other_writers_files(spark: SparkSession, tmp_path: Path):
     """Delta's writer tells what is in the same rows, one file for each file."""
     files = [file for case in CASES for file in case.files if not case.needs_row_reader]
