@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
+from delta_upkeep.errors import DamagedError, condition_of
 from support.logs import edit_adds, edit_commit, forget_derived
 
 METHODS = {
@@ -20,7 +21,7 @@ METHODS = {
 }
 
 
-def error_of(t: Table, statement: str) -> AnalysisException:
+def error_of(t: Table, statement: str) -> Exception:
     """The error of a method on the table as it is now; all files stay as they are."""
     t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     before = files_of(t)
@@ -28,7 +29,7 @@ def error_of(t: Table, statement: str) -> AnalysisException:
         METHODS[statement](UpkeepTable.forPath(t.spark, str(t.path)))
     assert files_of(t) == before
     error = caught.value
-    assert error.getSqlState() == "58030"
+    assert isinstance(error, DamagedError)
     assert "Py4J" not in str(error) and "An error occurred while calling" not in str(error)
     return error
 
@@ -56,7 +57,7 @@ def test_data_file(table: TableFactory, statement: str, damage: str):
         file.write_bytes(content[:4] + bytes(40) + content[44:])
     error = error_of(t, statement)
     condition = "DATA_FILE_MISSING" if damage == "missing" else "DATA_FILE_DAMAGED"
-    assert error.getCondition() == f"DELTA_UPKEEP.{condition}"
+    assert condition_of(error) == f"DELTA_UPKEEP.{condition}"
     assert file.name in str(error)
     assert f"ersion {t.version} of" in str(error)
     assert "RESTORE TABLE" in str(error)
@@ -67,7 +68,7 @@ def test_commit(table: TableFactory, statement: str):
     t = table(1, 2, 3)
     (t.log / f"{1:020}.json").unlink()
     error = error_of(t, statement)
-    assert error.getCondition() == "DELTA_UPKEEP.LOG_DAMAGED"
+    assert condition_of(error) == "DELTA_UPKEEP.LOG_DAMAGED"
     assert "Restore the file" in str(error)
 
 
@@ -82,7 +83,7 @@ def test_log_without_metadata(table: TableFactory, statement: str):
     assert len(kept) < len(actions)
     first.write_text("".join(json.dumps(action) + "\n" for action in kept))
     error = error_of(t, statement)
-    assert error.getCondition() == "DELTA_UPKEEP.LOG_DAMAGED"
+    assert condition_of(error) == "DELTA_UPKEEP.LOG_DAMAGED"
 
 
 def test_a_path_that_the_log_names_twice(spark: SparkSession, tmp_path: Path):

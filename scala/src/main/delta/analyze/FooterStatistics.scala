@@ -8,7 +8,6 @@ import org.apache.spark.sql.delta.IdMapping
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.splice.{FileJob, HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema, SessionCopy}
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -34,7 +33,9 @@ private[analyze] final class FooterStatistics(handle: DeltaHandle, columns: Seq[
   def of(files: Seq[AddFile]): Map[AddFile, CertainStats.OfFile] =
     // Files may have other names for columns.
     if (metadata.columnMappingMode == IdMapping) Map.empty
-    else files.zip(run(files.map(inputOf))).collect { case (file, Some(found)) => file -> found }.toMap
+    else files.zip(run(files.map(add =>
+      SpliceInput.of(handle.path, add.path, add.size, add.modificationTime)
+    ))).collect { case (file, Some(found)) => file -> found }.toMap
 
   /** The bounds of files as JSON, each with the number of rows and nulls of two rows. */
   def bounds(files: Seq[CertainStats.OfFile]): Seq[String] =
@@ -63,10 +64,4 @@ private[analyze] final class FooterStatistics(handle: DeltaHandle, columns: Seq[
         catch { case _: UnreadableInput => None }
     }
   }
-
-  private def inputOf(add: AddFile): SpliceInput = SpliceInput(
-    DeltaFileOperations.absolutePath(handle.path, add.path).toUri.toString,
-    add.size,
-    add.modificationTime
-  )
 }

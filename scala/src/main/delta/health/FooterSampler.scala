@@ -9,7 +9,6 @@ import io.deltaupkeep.plan.compact.DataFile
 
 import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /** Reads the footers of a few files, spread evenly over time. */
 final class FooterSampler(handle: DeltaHandle) {
@@ -42,11 +41,7 @@ final class FooterSampler(handle: DeltaHandle) {
   }
 
   private def inputOf(file: DataFile): HadoopInput = new HadoopInput(
-    SpliceInput(
-      DeltaFileOperations.absolutePath(handle.path, file.path).toUri.toString,
-      file.sizeInBytes,
-      file.modificationTime
-    ),
+    SpliceInput.of(handle.path, file.path, file.sizeInBytes, file.modificationTime),
     HadoopInput.RandomAccess,
     conf
   )

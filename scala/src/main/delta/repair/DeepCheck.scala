@@ -15,7 +15,6 @@ import org.apache.hadoop.conf.Configuration
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.splice.{DeletionVector, FileJob, HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /**
  * Reads the footers and the deletion vectors of files that exist, in one Spark job. Delta's reader checks the size, the
@@ -34,11 +33,7 @@ private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles) 
         .toMap
 
   private def targetOf(add: AddFile): Target = Target(
-    SpliceInput(
-      DeltaFileOperations.absolutePath(root.toString, add.path).toUri.toString,
-      add.size,
-      add.modificationTime
-    ),
+    SpliceInput.of(root.toString, add.path, add.size, add.modificationTime),
     MergedStats.numRecords(add.stats),
     DeletionVector.of(add, root)
   )

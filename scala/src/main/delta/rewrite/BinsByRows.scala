@@ -4,12 +4,14 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.{CountText, SideBySide}
+import io.deltaupkeep.{CountText, SideBySide, UnreadableInput}
+import io.deltaupkeep.parquet.file.FileRows
 import io.deltaupkeep.plan.compact.{Bin, DataFile, OptimizePlan, RewrittenBin, RowsCause, Tier, TierWork}
 import io.deltaupkeep.stats.{MergedStats, RowsCheck}
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
 /**
@@ -55,11 +57,26 @@ private[rewrite] final class BinsByRows(
 
   /** The outcome of a bin, which is checked when it is asked for. */
   private def outcome(bin: Bin, result: Try[WrittenBin]): Try[() => BinOutcome.Final] = result match {
+    case Failure(failure) if InputFailures.isUnnamed(failure) =>
+      outcome(bin, Failure(new UnreadableInput(damagedIn(bin), failure, ofSplice = false)))
     case Failure(InputFailures.Unreadable(why)) if layout.mayStay =>
       Success(() => BinOutcome.Left(bin.copy(tier = Tier.Rows(why, RowsCause.File))))
     case Failure(InputFailures.Damaged(why)) if bin.mayStay =>
       Success(() => BinOutcome.Left(bin.copy(tier = Tier.Rows(why, RowsCause.Malformed))))
     case other => other.map(written => () => checked(written))
+  }
+
+  /** The first file of a bin whose footer cannot be read. */
+  private def damagedIn(bin: Bin): String = {
+    val footers = new FileRows
+    val inputs =
+      bin.files.map(file => SpliceInput.of(handle.path, file.path, file.sizeInBytes, file.modificationTime))
+    def isDamaged(input: SpliceInput) =
+      Try(footers.of(new HadoopInput(input, HadoopInput.RandomAccess, handle.hadoopConf))).fold(
+        _ => true,
+        _.isLeft
+      )
+    inputs.find(isDamaged).getOrElse(inputs.head).uri
   }
 
   private def checked(written: WrittenBin): BinOutcome.Final = {

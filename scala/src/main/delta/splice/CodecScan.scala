@@ -7,7 +7,6 @@ import io.deltaupkeep.plan.compact.{CodecFindings, DataFile}
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.util.DeltaFileOperations
 
 /**
  * Finds files with another codec than one, by their footers. One Spark job reads them. The driver gets a number for each
@@ -34,8 +33,9 @@ private[upkeep] final class CodecScan(handle: DeltaHandle) {
     new FileJob(handle).map(files, description, "delta-upkeep-codecs") { () =>
       val codecs = new FileCodecs
       (file, conf) =>
+        val input = SpliceInput.of(root, file.path, file.sizeInBytes, file.modificationTime)
         // Without the codec nobody would have opened it, so it does not stop the others.
-        try Found.of(codecs.of(new HadoopInput(inputOf(root, file), HadoopInput.RandomAccess, conf)))
+        try Found.of(codecs.of(new HadoopInput(input, HadoopInput.RandomAccess, conf)))
         catch { case unread: UnreadableInput => Found.Unknown(unread.getMessage) }
     }
   }
@@ -61,10 +61,4 @@ private object CodecScan {
 
   def ofBits(bits: Int): Set[CompressionCodecName] =
     CompressionCodecName.values.filter(codec => (bits & bitOf(codec)) != 0).toSet
-
-  def inputOf(root: String, file: DataFile): SpliceInput = SpliceInput(
-    DeltaFileOperations.absolutePath(root, file.path).toUri.toString,
-    file.sizeInBytes,
-    file.modificationTime
-  )
 }

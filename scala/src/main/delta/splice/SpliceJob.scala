@@ -23,6 +23,7 @@ import org.apache.parquet.schema.MessageType
 import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.sql.delta.upkeep.spark.{JobProgress, TaskAttempts}
 import org.apache.spark.sql.delta.upkeep.table.InputFailures
+import org.apache.spark.sql.delta.util.DeltaFileOperations
 import org.apache.spark.util.SerializableConfiguration
 
 /**
@@ -54,6 +55,13 @@ final case class SpliceInput(
     deletedRows: Option[DeletedRows] = None,
     fills: Map[String, Fill] = Map.empty
 )
+
+object SpliceInput {
+
+  /** @param path as the log of the table at `root` spells it */
+  def of(root: String, path: String, size: Long, modificationTime: Long): SpliceInput =
+    SpliceInput(DeltaFileOperations.absolutePath(root, path).toUri.toString, size, modificationTime)
+}
 
 /** Which rows of a file are deleted; a task reads it. */
 trait DeletedRows extends Serializable {

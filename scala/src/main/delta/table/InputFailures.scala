@@ -166,6 +166,10 @@ object InputFailures {
     def unapply(failure: Throwable): Option[String] = damageOf(failure)
   }
 
+  /** Whether a data file is damaged, and the failure does not say which: Spark 3.5 names no file with a damaged footer. */
+  private[upkeep] def isUnnamed(failure: Throwable): Boolean =
+    damageOf(failure).nonEmpty && causesOf(failure).collectFirst(fault).isEmpty
+
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 
   private val LogDirectory = "/_delta_log/"
