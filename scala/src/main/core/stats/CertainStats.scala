@@ -82,6 +82,10 @@ object CertainStats {
   /** @param uncertain columns of which the footer does not tell enough */
   final case class OfFile(rows: Long, columns: Map[Seq[String], Facts], uncertain: Set[Seq[String]]) {
 
+    def withoutBounds: OfFile = copy(columns = columns.map { case (path, facts) =>
+      path -> facts.copy(bounds = None)
+    })
+
     /**
      * The statistics as JSON.
      *
@@ -143,7 +147,10 @@ object CertainStats {
         Some(n => Option.when(n >= RebaseDateTime.lastSwitchJulianTs)(n.toLong))
       case (asked: DecimalType, _, stored: DecimalLogicalTypeAnnotation)
           if asked.precision == stored.getPrecision && asked.scale == stored.getScale =>
-        Some(n => Option(Decimal(n, asked.precision, asked.scale)))
+        Some { n =>
+          // Some writers do not check it.
+          Option.when(n.bigDecimal.precision <= asked.precision)(Decimal(n, asked.precision, asked.scale))
+        }
       case _ => None
     }
 

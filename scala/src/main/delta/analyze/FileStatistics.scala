@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.analyze
 
 import io.deltaupkeep.UpkeepException
-import io.deltaupkeep.stats.{CertainStats, MergedStats}
+import io.deltaupkeep.stats.MergedStats
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema}
@@ -28,11 +28,10 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
   def of(files: Seq[AddFile]): Map[AddFile, Either[UpkeepException, String]] = {
     val certain = footers.of(files)
     val read = columnsToRead(files, certain).flatMap { case (names, some) => rows.of(some, names) }
-    val bounds = certain.keys.toSeq.zip(footers.bounds(certain.values.toSeq)).toMap
     files.map { file =>
       val stats = read.get(file).fold[Either[UpkeepException, Option[String]]](Right(None))(_.map(Some(_)))
       file -> stats.map { text =>
-        ofFile(file, merged.certain(certain.get(file).fold(text.get)(_.json(bounds(file), text))))
+        ofFile(file, merged.certain(certain.get(file).fold(text.get)(_.json(text))))
       }
     }.toMap
   }
@@ -40,11 +39,11 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
   /** The files by the columns of which rows have to be read. */
   private def columnsToRead(
       files: Seq[AddFile],
-      certain: Map[AddFile, CertainStats.OfFile]
+      certain: Map[AddFile, FooterStatistics.FromFooter]
   ): Map[Set[String], Seq[AddFile]] = {
     val all = columns.map(_.head).toSet
     val found = files.groupBy { file =>
-      certain.get(file).fold(Option(all))(of => Some(of.uncertain.map(_.head)).filter(_.nonEmpty))
+      certain.get(file).fold(Option(all))(of => Some(of.certain.uncertain.map(_.head)).filter(_.nonEmpty))
     }.collect { case (Some(names), some) => names -> some }
     if (found.size <= MostJobs) found else Map(found.keys.reduce(_ ++ _) -> found.values.flatten.toSeq)
   }

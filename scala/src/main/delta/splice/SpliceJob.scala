@@ -205,11 +205,17 @@ private final case class SpliceWork(
 ) {
 
   def run(task: SpliceTask): SpliceTaskResult =
-    if (write) {
-      // Inputs on which the others depend are checked first. Otherwise each run would write a file for nothing.
-      val known = task.split.pivots.flatMap(input => preview(task, Seq(input)).refused)
-      splice(task, known.toMap)
-    } else preview(task, task.inputs.indices)
+    try {
+      if (write) {
+        // Inputs on which the others depend are checked first. Otherwise each run would write a file for nothing.
+        val known = task.split.pivots.flatMap(input => preview(task, Seq(input)).refused)
+        splice(task, known.toMap)
+      } else preview(task, task.inputs.indices)
+    } catch {
+      case InputFailures.Damaged(why) if task.split.mayStay =>
+        val refused = task.inputs.indices.map(_ -> Refusal(why, isDamaged = true)).toMap
+        SpliceTaskResult(task.index, refused, None, None)
+    }
 
   private def preview(task: SpliceTask, inputs: Seq[Int]): SpliceTaskResult =
     resultOf(task, inputs, splicerOf(task, inputs).preview())
@@ -246,13 +252,7 @@ private final case class SpliceWork(
     val rest = task.inputs.indices.filterNot(refused.contains)
     if (refused.nonEmpty && !task.split.isWorthIt(rest)) SpliceTaskResult(task.index, refused, None, None)
     else {
-      val result =
-        try writeFile(task, rest)
-        catch {
-          case InputFailures.Damaged(why) if task.split.mayStay =>
-            val refusal = Refusal(why, isDamaged = true)
-            SpliceTaskResult(task.index, rest.map(_ -> refusal).toMap, None, None)
-        }
+      val result = writeFile(task, rest)
       val all = refused ++ result.refused
       if (result.done.nonEmpty) result.copy(refused = all)
       else if (starts < SpliceWork.MostStarts) splice(task, all, starts + 1)

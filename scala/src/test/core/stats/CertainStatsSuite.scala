@@ -104,6 +104,7 @@ class CertainStatsSuite extends AnyFunSuite {
       (TimestampType, leaf(micros, numbers(BigDecimal("-2208988800000001"), 2))),
       (TimestampNTZType, leaf(micros, numbers(1, 2))),
       (DecimalType(14, 2), leaf(money, numbers(cents, cents))),
+      (DecimalType(12, 2), leaf(money, numbers(cents, BigDecimal("12345678901.50")))),
       (DecimalType(12, 3), leaf(money, numbers(cents, cents))),
       (StringType, leaf(primitive(BINARY), None)),
       (StringType, leaf(int, numbers(1, 2))),

@@ -35,7 +35,7 @@ private[parquet] object FooterColumns {
       val primitive = column.getPrimitiveType
       val path = column.getPath.toSeq
       // Other writers may not count nulls of a struct around the column.
-      val isCounted = path.size == 1 || file.writtenBy.isParquetJava
+      val isCounted = path.size == 1 || file.writtenBy.countsNullParents
       FooterLeaf(
         path,
         primitive,

@@ -94,7 +94,7 @@ private[parquet] final class FooterCount {
       val paths = FormatPaths.of(file.schema)
       last = sums.getOrElseUpdate(paths, new Sums(paths.size))
     }
-    byParquetMr &&= file.writtenBy.isParquetJava
+    byParquetMr &&= file.writtenBy.countsNullParents
     file.storedRowGroups.foreach { group =>
       last.rows += group.storedRows
       dropped += group.storedRows - group.rows

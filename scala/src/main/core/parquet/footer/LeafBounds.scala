@@ -21,8 +21,8 @@ object LeafBounds {
   final case class Texts(min: Array[Byte], max: Array[Byte]) extends LeafBounds
 
   /**
-   * The bounds over row groups, each with its number of values. None if a row group with values has no
-   * bounds.
+   * The bounds over row groups, each with its number of values. None if a row group with values has none, or a minimum
+   * above its maximum.
    */
   private[parquet] def of(
       primitive: PrimitiveType,
@@ -40,8 +40,14 @@ object LeafBounds {
           max <- read.get(found.genericGetMax)
         } yield (min, max)
       }
-      Option.when(each.size == valued.size)(each).flatMap(together)
+      Option.when(each.size == valued.size && each.forall(isOrdered))(each).flatMap(together)
     }
+  }
+
+  private def isOrdered(bounds: (Any, Any)): Boolean = bounds match {
+    case (min: BigDecimal, max: BigDecimal) => min <= max
+    case (min: Array[Byte], max: Array[Byte]) => unsigned.lteq(min, max)
+    case _ => false
   }
 
   private def together(each: Seq[(Any, Any)]): Option[LeafBounds] = each.head match {

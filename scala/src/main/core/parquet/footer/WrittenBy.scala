@@ -35,13 +35,19 @@ private[parquet] final class WrittenBy(createdBy: String) {
 
   /**
    * Whether the minimum and maximum of a column bound all of its values. Many writers leave NaN out, some compared
-   * the bytes of decimals as unsigned, and one took a shorter string for the lesser one.
+   * the bytes of decimals as unsigned, two took a shorter string for the lesser one or for the same, and one orders
+   * categories as they were declared. Only writers that were looked at are relied on for strings.
    */
   def boundsAll(column: PrimitiveType): Boolean =
-    if (isFloating(column)) is(ParquetJava, TypedBounds) && isBefore(ParquetJava, CountedNans)
+    if (name.exists(_.startsWith(FastParquet))) false
+    else if (isFloating(column)) is(ParquetJava, TypedBounds) && isBefore(ParquetJava, CountedNans)
     else if (isDecimalInBytes(column)) is(ParquetJava, TypedBounds) || is(ArrowCpp, DecimalOrder)
-    else if (isInBytes(column)) !name.contains(ArrowRust) || is(ArrowRust, StringOrder)
+    else if (isInBytes(column)) ordersStrings
     else true
+
+  private def ordersStrings: Boolean =
+    name.exists(known => known.startsWith(ParquetJava) || known.startsWith(ParquetCpp) || known == DuckDB) ||
+      is(ArrowRust, StringOrder) || Polars.exists(is(_, PrefixOrder))
 
   /** Whether pages of version 2 may be compressed although their headers say otherwise (ARROW-10353). */
   def hidesCompression: Boolean = name.contains(ParquetCpp) || isBefore(ArrowCpp, TrueCompression)
@@ -53,6 +59,9 @@ private[parquet] final class WrittenBy(createdBy: String) {
     else if (chunk.encodings.exists(_.usesDictionary) && isParquetJavaBefore(SizeWithDictionary))
       Some(s"sizes of chunks by $described may leave out their dictionaries (PARQUET-816)")
     else None
+
+  /** Whether a null struct counts as a null of each of its fields. Others, such as Photon, only resemble it. */
+  def countsNullParents: Boolean = name.contains(ParquetJava)
 
   /** Whether Spark and Hive read its INT96 timestamps like those of parquet-java, which are in UTC. */
   def isParquetJava: Boolean = createdBy.startsWith(ParquetJava)
@@ -69,6 +78,9 @@ private object WrittenBy {
   /** Arrow C++ since 3.0 (January 2021). */
   private val ArrowCpp = "parquet-cpp-arrow"
   private val ArrowRust = "parquet-rs"
+  private val DuckDB = "DuckDB"
+  private val FastParquet = "fastparquet"
+  private val Polars = Seq("Polars", "Polars (python)")
 
   /**
    * Since parquet-java 1.10.0 (April 2018) values are compared by type (PARQUET-1025): decimals are signed, and NaN is
@@ -90,6 +102,9 @@ private object WrittenBy {
 
   /** arrow-rs issue 641: fixed in 5.2.0 (August 2021). */
   private val StringOrder = new SemanticVersion(5, 2, 0)
+
+  /** Polars 1.x took `abc` and `abc0` for the same when it put the bounds of pages together. */
+  private val PrefixOrder = new SemanticVersion(2, 1, 0)
 
   private def isFloating(column: PrimitiveType): Boolean =
     column.getPrimitiveTypeName == PrimitiveTypeName.FLOAT ||
