@@ -13,10 +13,13 @@ from urllib.parse import unquote
 import pytest
 from deltalake import DeltaTable as DeltaRsTable
 from pyspark.sql import Row, SparkSession
+from pyspark.sql.types import StringType, StructField
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.errors import condition_of
+from foreign.cases import CASES, SCHEMA
+from foreign.forged import forge
 from support.logs import actions_of, edit_adds, live
 from support.processes import DELTA
 from support.sessions import meanwhile, session_conf
@@ -183,6 +186,23 @@ def test_what_is_damaged_is_only_reported(spark: SparkSession, tmp_path: Path):
     overwrite(vector, lambda data: data[:-3])
     assert ("deletion vector", "wrong size") in [(row.kind, row.problem) for row in fsck(t)[0]]
     assert set(t.all_files()) == set(before)
+
+
+def test_pages_are_read_where_asked(spark: SparkSession, table: TableFactory):
+    t = table(1, 2, 3)
+    overwrite(file_of(t, 2), lambda data: data[:30] + bytes([data[30] ^ 1]) + data[31:])
+    assert fsck(t, "OPTIONS (deep = true)")[0] == []
+    (row,), _ = fsck(t, "OPTIONS (pages = true)")
+    assert (row.kind, row.problem, row.action) == ("data file", "damaged", "none")
+    assert "checksum" in row.reason
+
+
+@pytest.mark.one_platform
+def test_the_pages_of_other_writers_are_whole(spark: SparkSession, tmp_path: Path):
+    files = [file for case in CASES for file in case.files]
+    t = forge(spark, tmp_path, SCHEMA, files, StructField("case", StringType()))
+    *found, totals = spark.sql(f"FSCK REPAIR TABLE {t.sql_name} OPTIONS (pages = true)").collect()
+    assert [row.reason for row in found] == [] and totals.filesChecked == len(files)
 
 
 @pytest.mark.parametrize("features", FEATURES.values(), ids=list(FEATURES))

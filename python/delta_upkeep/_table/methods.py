@@ -241,7 +241,7 @@ class TableMethods:
                 or damaged, and removes nothing else.
             deep: Also read the footer of every data file, and every deletion vector.
             dryRun: Return what would be done, and do nothing.
-            options: ``mode`` and ``deep``, as in ``OPTIONS`` of the statement.
+            options: ``mode``, ``deep`` and ``pages``, as in ``OPTIONS`` of the statement.
 
         Returns:
             A row for each file with a problem, and one row of totals, in which ``kind`` is null.

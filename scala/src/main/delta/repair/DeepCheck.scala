@@ -5,7 +5,7 @@ import java.io.{FileNotFoundException, IOException}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, UnreadableInput}
-import io.deltaupkeep.parquet.file.FileRows
+import io.deltaupkeep.parquet.file.{FilePages, FileRows, Refusal}
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.plan.repair.{FileKind, Problem}
 import io.deltaupkeep.stats.MergedStats
@@ -18,9 +18,11 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
 /**
  * Reads the footers and the deletion vectors of files that exist, in one Spark job. Delta's reader checks the size, the
- * checksum, the magic number and the cardinality of a vector. Pages are not read.
+ * checksum, the magic number and the cardinality of a vector.
+ *
+ * @param pages whether the pages of data files are read too
  */
-private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles) {
+private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles, pages: Boolean) {
   import DeepCheck._
 
   private val root = handle.snapshot.deltaLog.dataPath
@@ -40,9 +42,11 @@ private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles) 
 
   private def run(targets: Seq[Target]): Seq[Option[Problem]] = {
     val description = s"FSCK ${handle.name}: ${CountText.of(targets.size, "file")}"
-    new FileJob(handle).map(targets, description, "delta-upkeep-fsck") { () =>
-      val footers = new FileRows
-      problem(_, footers, _)
+    val readsPages = pages
+    new FileJob(handle).map(targets, description, "delta-upkeep-fsck", if (pages) 1 else FileJob.Threads) {
+      () =>
+        val footers = new FileRows
+        (target, conf) => problem(target, footers, if (readsPages) Some(new FilePages(conf)) else None, conf)
     }
   }
 }
@@ -56,8 +60,16 @@ private object DeepCheck {
       vector: Option[DeletionVector]
   )
 
-  private def problem(target: Target, footers: FileRows, conf: Configuration): Option[Problem] = {
-    def counted = footers.of(new HadoopInput(target.file, HadoopInput.RandomAccess, conf)) match {
+  private def problem(
+      target: Target,
+      footers: FileRows,
+      pages: Option[FilePages],
+      conf: Configuration
+  ): Option[Problem] = {
+    val input = new HadoopInput(target.file, HadoopInput.RandomAccess, conf)
+    def counted = footers.of(input).flatMap(rows =>
+      pages.fold[Either[Refusal, Unit]](Right(()))(_.check(input)).map(_ => rows)
+    ) match {
       case Right(found) => target.rows.filter(_ != found).map(Problem.WrongRows(found, _))
       case Left(refusal) if refusal.isMalformed => Some(Problem.Damaged(FileKind.Data, refusal.reason))
       // It is encrypted.

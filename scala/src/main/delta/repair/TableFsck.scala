@@ -131,7 +131,7 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
       val shallow = files.flatMap(file => Problem.of(file, presences).map(file.id -> _)).toMap
       if (!deep) shallow
       else
-        shallow ++ new DeepCheck(table, logged).problems(actions.filterNot(add =>
+        shallow ++ new DeepCheck(table, logged, settings.pages).problems(actions.filterNot(add =>
           shallow.contains(logged.idOf(add))
         ))
     }

@@ -22,9 +22,10 @@ private[upkeep] final class FileJob(handle: DeltaHandle) {
    *
    * @param description of the job, for Spark's UI
    * @param threads     the name of the threads
+   * @param ofTask      how many of them a task has
    * @param lookOfTask  makes what looks at the files of a task
    */
-  def map[F, R: ClassTag](files: Seq[F], description: String, threads: String)(
+  def map[F, R: ClassTag](files: Seq[F], description: String, threads: String, ofTask: Int = Threads)(
       lookOfTask: () => (F, Configuration) => R
   ): Seq[R] = {
     val conf = context.broadcast(new SerializableConfiguration(handle.hadoopConf))
@@ -37,7 +38,7 @@ private[upkeep] final class FileJob(handle: DeltaHandle) {
         .flatMap { group =>
           val look = lookOfTask()
           val task = TaskContext.get()
-          SideBySide.map(group, threads, Threads) { file =>
+          SideBySide.map(group, threads, ofTask) { file =>
             TaskAttempts.stopIfKilled(task)
             look(file, conf.value.value)
           }
@@ -51,10 +52,10 @@ private[upkeep] final class FileJob(handle: DeltaHandle) {
     math.max(1, math.min(MostFiles, files / context.defaultParallelism))
 }
 
-private object FileJob {
+private[upkeep] object FileJob {
 
   /** Reading footers waits for the store most of the time. */
-  private val Threads = 8
+  val Threads = 8
 
   private val MostFiles = 512
   private val Description = "spark.job.description"

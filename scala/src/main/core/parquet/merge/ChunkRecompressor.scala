@@ -27,7 +27,6 @@ private[parquet] final class ChunkRecompressor(
     scratch: ChunkScratch,
     held: HeldPages
 ) {
-  import ChunkRecompressor._
 
   /**
    * @param column    of the output
@@ -62,33 +61,19 @@ private[parquet] final class ChunkRecompressor(
     )
   }
 
-  /** All pages with values, after the dictionary if there is one. Readers skip pages of other types. */
   private def pagesOf(
       bytes: FileBytes,
       chunk: ChunkMeta,
       hidesCompression: Boolean
   ): Seq[RecompressedPage] = {
-    val slice = bytes.read(chunk.start, Math.toIntExact(chunk.size))
-    val recompressor = new PageRecompressor(chunk.path, chunk, to, scratch, hidesCompression)
-    val end = slice.from + chunk.size.toInt
+    val stored = new StoredPages(chunk, scratch, hidesCompression)
+    val recompressor = new PageRecompressor(stored, to, scratch.codec)
     val pages = ArrayBuffer.empty[RecompressedPage]
-    var at = slice.from
-    var values = 0L
-    while (values < chunk.values) {
-      if (at >= end) throw new MalformedPage(s"the chunk ends after $values of ${chunk.values} values")
-      val isFirst = at == slice.from
-      val (page, next) = recompressor.next(slice.array, at, end)
-      at = next
-      if (page.kind == PageType.DICTIONARY_PAGE && !isFirst)
-        throw new MalformedPage("a dictionary page behind other pages")
-      if (DataPages(page.kind)) values += page.values
-      if (DataPages(page.kind) || page.kind == PageType.DICTIONARY_PAGE) {
-        held.add(page.size + SplicedPage.OverheadBytes)
-        pages += page
-      }
+    stored.foreach(bytes) { () =>
+      val page = recompressor.page()
+      held.add(page.size + SplicedPage.OverheadBytes)
+      pages += page
     }
-    if (values > chunk.values)
-      throw new MalformedPage(s"$values values in a chunk of ${chunk.values}")
     pages.toSeq
   }
 
@@ -102,8 +87,4 @@ private[parquet] final class ChunkRecompressor(
     }
     ParquetMetadataConverter.fromParquetOffsetIndex(locations)
   }
-}
-
-private object ChunkRecompressor {
-  private val DataPages = Set(PageType.DATA_PAGE, PageType.DATA_PAGE_V2)
 }

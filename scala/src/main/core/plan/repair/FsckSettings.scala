@@ -20,9 +20,10 @@ object FsckMode {
 /**
  * What an FSCK looks at, and what it does.
  *
- * @param deep whether it also reads footers and deletion vectors
+ * @param deep  whether it also reads footers and deletion vectors
+ * @param pages whether it also reads all pages of data files
  */
-final case class FsckSettings(mode: FsckMode, deep: Boolean)
+final case class FsckSettings(mode: FsckMode, deep: Boolean, pages: Boolean = false)
 
 object FsckSettings {
 
@@ -38,10 +39,20 @@ object FsckSettings {
     "Also read the footer of every data file, and every deletion vector. Default: false."
   )
 
-  val entries: Seq[OptionEntry[_]] = Seq(ModeOption, DeepOption)
-
-  def apply(options: Options): FsckSettings = FsckSettings(
-    options.get(ModeOption).getOrElse(FsckMode.Missing),
-    options.get(DeepOption).getOrElse(false)
+  val PagesOption: OptionEntry[Boolean] = OptionEntry.flag(
+    "pages",
+    "Also read every page of every data file: its header, its checksum if it has one, and whether it can be " +
+      "decompressed. Reads the whole table, and includes deep. Default: false."
   )
+
+  val entries: Seq[OptionEntry[_]] = Seq(ModeOption, DeepOption, PagesOption)
+
+  def apply(options: Options): FsckSettings = {
+    val pages = options.get(PagesOption).getOrElse(false)
+    FsckSettings(
+      options.get(ModeOption).getOrElse(FsckMode.Missing),
+      deep = pages || options.get(DeepOption).getOrElse(false),
+      pages
+    )
+  }
 }
