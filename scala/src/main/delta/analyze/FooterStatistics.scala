@@ -69,7 +69,7 @@ private[analyze] final class FooterStatistics(handle: DeltaHandle, columns: Seq[
       val footers = new FileFooters
       // Reading the rows tells what is wrong with a file.
       (file, conf) =>
-        try footers.of(new HadoopInput(file, HadoopInput.RandomAccess, conf)).toOption.map(certain.of)
+        try footers.columns(new HadoopInput(file, HadoopInput.RandomAccess, conf)).toOption.map(certain.of)
         catch { case _: UnreadableInput => None }
     }
   }

@@ -5,7 +5,7 @@ import java.io.{FileNotFoundException, IOException}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, UnreadableInput}
-import io.deltaupkeep.parquet.file.{FilePages, FileRows, Refusal}
+import io.deltaupkeep.parquet.file.{FileFooters, FilePages, Refusal}
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.plan.repair.{FileKind, Problem}
 import io.deltaupkeep.stats.MergedStats
@@ -45,7 +45,7 @@ private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles, 
     val readsPages = pages
     new FileJob(handle).map(targets, description, "delta-upkeep-fsck", if (pages) 1 else FileJob.Threads) {
       () =>
-        val footers = new FileRows
+        val footers = new FileFooters
         (target, conf) => problem(target, footers, if (readsPages) Some(new FilePages(conf)) else None, conf)
     }
   }
@@ -62,12 +62,12 @@ private object DeepCheck {
 
   private def problem(
       target: Target,
-      footers: FileRows,
+      footers: FileFooters,
       pages: Option[FilePages],
       conf: Configuration
   ): Option[Problem] = {
     val input = new HadoopInput(target.file, HadoopInput.RandomAccess, conf)
-    def counted = footers.of(input).flatMap(rows =>
+    def counted = footers.rows(input).flatMap(rows =>
       pages.fold[Either[Refusal, Unit]](Right(()))(_.check(input)).map(_ => rows)
     ) match {
       case Right(found) => target.rows.filter(_ != found).map(Problem.WrongRows(found, _))

@@ -5,7 +5,7 @@ import java.util.concurrent.ConcurrentHashMap
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.{CountText, SideBySide, UnreadableInput}
-import io.deltaupkeep.parquet.file.FileRows
+import io.deltaupkeep.parquet.file.FileFooters
 import io.deltaupkeep.plan.compact.{Bin, DataFile, OptimizePlan, RewrittenBin, RowsCause, Tier, TierWork}
 import io.deltaupkeep.stats.{MergedStats, RowsCheck}
 
@@ -68,11 +68,11 @@ private[rewrite] final class BinsByRows(
 
   /** The first file of a bin whose footer cannot be read. */
   private def damagedIn(bin: Bin): String = {
-    val footers = new FileRows
+    val footers = new FileFooters
     val inputs =
       bin.files.map(file => SpliceInput.of(handle.path, file.path, file.sizeInBytes, file.modificationTime))
     def isDamaged(input: SpliceInput) =
-      Try(footers.of(new HadoopInput(input, HadoopInput.RandomAccess, handle.hadoopConf))).fold(
+      Try(footers.rows(new HadoopInput(input, HadoopInput.RandomAccess, handle.hadoopConf))).fold(
         _ => true,
         _.isLeft
       )

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.{CountText, UnreadableInput}
-import io.deltaupkeep.parquet.file.{FileCodecs, Refusal}
+import io.deltaupkeep.parquet.file.{FileFooters, Refusal}
 import io.deltaupkeep.plan.compact.{CodecFindings, DataFile}
 
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
@@ -31,11 +31,11 @@ private[upkeep] final class CodecScan(handle: DeltaHandle) {
     val root = handle.path
     val description = s"OPTIMIZE ${handle.name}: codecs of ${CountText.of(files.size, "file")}"
     new FileJob(handle).map(files, description, "delta-upkeep-codecs") { () =>
-      val codecs = new FileCodecs
+      val footers = new FileFooters
       (file, conf) =>
         val input = SpliceInput.of(root, file.path, file.sizeInBytes, file.modificationTime)
         // Without the codec nobody would have opened it, so it does not stop the others.
-        try Found.of(codecs.of(new HadoopInput(input, HadoopInput.RandomAccess, conf)))
+        try Found.of(footers.codecs(new HadoopInput(input, HadoopInput.RandomAccess, conf)))
         catch { case unread: UnreadableInput => Found.Unknown(unread.getMessage) }
     }
   }
