@@ -15,14 +15,14 @@ from delta.tables import DeltaTable
 from deltalake import DeltaTable as DeltaRsTable
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Row, SparkSession, functions
-from pyspark.sql.types import StringType, StructField
+from pyspark.sql.types import DecimalType, StringType, StructField, StructType
 
 from conftest import Table, TableFactory
 from delta_upkeep import UpkeepTable
 from delta_upkeep.errors import condition_of
 from foreign.cases import CASES, SCHEMA
 from foreign.checks.log_statistics import check_log_stats
-from foreign.forged import forge
+from foreign.forged import add_of, forge, write_log
 from foreign.table import ForeignTable
 from support.logs import edit_adds, live
 from support.sessions import meanwhile, session_conf
@@ -379,6 +379,21 @@ def test_one_odd_file_does_not_stop_the_others(spark: SparkSession, table: Table
         any(name in reason for reason in reasons) for name in (first.name, second.name)
     )
     assert result.message.endswith(", but cannot read 2 files")
+
+
+def test_a_value_beyond_its_type_does_not_stop_the_others(spark: SparkSession, tmp_path: Path):
+    path = tmp_path / "t"
+    path.mkdir()
+    for name, unscaled in {"ok": 2, "over": 3 * 10**20}.items():
+        numbers = b"".join(n.to_bytes(16, "little") for n in (1, unscaled))
+        column = pa.Array.from_buffers(pa.decimal128(20, 5), 2, [None, pa.py_buffer(numbers)])
+        pq.write_table(pa.table({"n": column}), path / f"{name}.parquet")
+    adds = [add_of(path, path / f"{name}.parquet", {}, 0, None) for name in ("ok", "over")]
+    write_log(path, StructType([StructField("n", DecimalType(20, 5))]), [], adds)
+    t = Table(spark, path)
+    result = analyze(t)
+    assert (result.filesRead, result.filesUpdated) == (2, 1)
+    assert [r.files for r in result.reasons if "does not fit" in r.reason] == [1]
 
 
 def test_times_do_not_depend_on_the_session(spark: SparkSession, tmp_path: Path):

@@ -46,7 +46,7 @@ private[analyze] final class ReadStatistics(handle: DeltaHandle) {
     }
 
   private def isOfFile(failure: Throwable): Boolean =
-    errorOf(failure).nonEmpty || InputFailures.damageOf(failure).nonEmpty
+    errorOf(failure).nonEmpty || InputFailures.damageOf(failure).nonEmpty || InputFailures.isOfValue(failure)
 
   private def errorOf(failure: Throwable): Option[UpkeepException] =
     InputFailures.named(Statement, handle.table, failure)

@@ -56,7 +56,9 @@ final case class TableAnalyze(
       val (same, others) = made.partition { case (add, stats) => MergedStats.areSame(add.stats, stats) }
       val committed =
         commit(others.map { case (add, stats) => nameOf(add) -> stats }, table, selected, attempt = 1)
-      val unreadable = read.collect { case (add, Left(error)) => nameOf(add) -> error.text.problem }
+      val unreadable = read.collect { case (add, Left(error)) =>
+        nameOf(add) -> s"${add.path}: ${error.text.cause}"
+      }
       committed.copy(same = same.keySet.map(nameOf), unreadable = unreadable)
     }.toVector
     val updated = done.flatMap(_.updated).toSet

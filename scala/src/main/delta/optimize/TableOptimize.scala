@@ -53,11 +53,13 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   private val otherCodecThan: Option[Compression] =
     settings.compression.filter(_ => settings.rewritesCodecs && layout.recompresses)
 
-  /** The plan with the files that have another codec than was asked for. */
-  lazy val plan: OptimizePlan = otherCodecThan.fold(planByLog) { asked =>
-    val findings = new CodecScan(table).findings(planByLog.notPlanned(selected.files), asked.codec)
-    layout.plan(selected, settings, findings)
+  /** The files that have another codec than was asked for. */
+  private lazy val codecs: CodecFindings = otherCodecThan.fold(CodecFindings.none) { asked =>
+    new CodecScan(table).findings(planByLog.notPlanned(selected.files), asked.codec)
   }
+
+  lazy val plan: OptimizePlan =
+    if (otherCodecThan.isEmpty) planByLog else layout.plan(selected, settings, codecs)
 
   /** What it would do, in words. */
   def describe: Seq[String] = planByLog.describe ++ otherCodecThan.map { asked =>
@@ -78,22 +80,38 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   def execute(): OptimizeResult = {
     val startedAt = table.now
-    val outcome =
-      if (plan.isEmpty) CommitOutcome.nothingToDo
+    val (last, outcome) =
+      if (plan.isEmpty) (plan, CommitOutcome.nothingToDo)
       else {
         table.requireWritableLog(statement)
-        run(plan, TableOptimize.MaxReplans)
+        runOn(plan, codecs)
       }
-    metrics.left.inc((plan.left.size + outcome.left.size).toLong)
+    metrics.left.inc((last.left.size + outcome.left.size).toLong)
     OptimizeResult.executed(
       scope,
-      plan,
+      last,
       outcome,
       DeltaApi.current.batchesOf(outcome.committed.size, outcome.versions.size),
       settings.verify,
       startedAt,
       table.now
     )
+  }
+
+  /**
+   * Damaged files that would be rewritten only for their codec do not use up what a run may rewrite: if it has found
+   * nothing else, it goes on to what was deferred.
+   *
+   * @return also the plan that came last
+   */
+  private def runOn(plan: OptimizePlan, codecs: CodecFindings): (OptimizePlan, CommitOutcome) = {
+    val outcome = run(plan, TableOptimize.MaxReplans)
+    val rest = codecs.without(outcome.left.flatMap(_.files).map(_.id))
+    if (plan.deferred.isEmpty || outcome.committed.nonEmpty || rest == codecs) (plan, outcome)
+    else {
+      val (last, later) = runOn(layout.plan(selected, settings, rest), rest)
+      (last, outcome ++ later)
+    }
   }
 
   /**

@@ -136,6 +136,8 @@ object InputFailures {
       case e: SchemaColumnConvertNotSupportedException =>
         val types = s"${e.getLogicalType}: it is stored as ${e.getPhysicalType}"
         Some(s"Spark cannot read column ${e.getColumn} of $file as $types")
+      case e: ArithmeticException =>
+        Some(s"a value in $file does not fit the type of its column: ${e.getMessage}")
       case e: RuntimeException
           if e.isInstanceOf[BadConfigurationException] || isOfSparksReader(e) ||
             Option(e.getMessage).exists(_.startsWith(Duplicates)) =>
@@ -169,6 +171,10 @@ object InputFailures {
   /** Whether a data file is damaged, and the failure does not say which: Spark 3.5 names no file with a damaged footer. */
   private[upkeep] def isUnnamed(failure: Throwable): Boolean =
     damageOf(failure).nonEmpty && causesOf(failure).collectFirst(fault).isEmpty
+
+  /** Whether a value was too large for the type of its column. */
+  private[upkeep] def isOfValue(failure: Throwable): Boolean =
+    causesOf(failure).exists(_.isInstanceOf[ArithmeticException])
 
   private def isOfLog(fault: Fault): Boolean = fault.file.contains(LogDirectory)
 

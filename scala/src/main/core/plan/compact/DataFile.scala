@@ -47,7 +47,9 @@ object DataFile {
 final case class CodecFindings(
     others: Map[DataFile.Id, Set[CompressionCodecName]] = Map.empty,
     unknown: Map[DataFile.Id, String] = Map.empty
-)
+) {
+  def without(files: Iterable[DataFile.Id]): CodecFindings = copy(others = others -- files)
+}
 
 object CodecFindings {
   val none: CodecFindings = CodecFindings()
