@@ -13,7 +13,6 @@ import org.apache.hadoop.conf.Configuration
 /** Reads all pages of files: their headers, their checksums where they have one, and what they decompress to. */
 final class FilePages(conf: Configuration) {
 
-  // Files of a table share their schemas.
   private val opener = new FileOpener(heldFileBytes = 0)
 
   /**
