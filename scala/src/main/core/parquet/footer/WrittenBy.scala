@@ -46,7 +46,7 @@ private[parquet] final class WrittenBy(createdBy: String) {
     else true
 
   private def ordersStrings: Boolean =
-    name.exists(known => known.startsWith(ParquetJava) || known.startsWith(ParquetCpp) || known == DuckDB) ||
+    isParquetJava || name.exists(known => known.startsWith(ParquetCpp) || known == DuckDB) ||
       is(ArrowRust, StringOrder) || Polars.exists(is(_, PrefixOrder))
 
   /** Whether pages of version 2 may be compressed although their headers say otherwise (ARROW-10353). */

@@ -93,9 +93,12 @@ class CopiedBoundsSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (Some("parquet-rs version 5.1.0"), exact - "s"),
       (Some("parquet-rs version 5.2.0"), exact),
       (Some("DuckDB version v1.3.0 (build 1234)"), exact),
-      (Some("???"), exact),
-      (Some(""), exact),
-      (None, exact)
+      (Some("Polars"), exact - "s"),
+      (Some("Polars (python) version 2.1.0 (build 1234)"), exact),
+      (Some("fastparquet-python version 2026.9.0 (build 111)"), Set.empty[String]),
+      (Some("???"), exact - "s"),
+      (Some(""), exact - "s"),
+      (None, exact - "s")
     )
     forAll(cases) { (createdBy, columns) =>
       assert(bounded(createdBy) == (columns -> columns))
