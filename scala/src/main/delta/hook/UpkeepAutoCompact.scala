@@ -68,7 +68,8 @@ private[upkeep] case object UpkeepAutoCompact extends CommitHook with Logging {
     val target = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MAX_FILE_SIZE)
     val settings = OptimizeDefaults.ofSession(table.session).copy(
       targetFileSize = target,
-      minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2)
+      minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2),
+      compression = OptimizeDefaults.compressionOf(table)
     )
     val optimize = TableOptimize(table, OptimizeRequest(Layout.Compact, predicate, isAuto = true), settings)
     InputFailures.explained("OPTIMIZE", table.table)(optimize.execute())

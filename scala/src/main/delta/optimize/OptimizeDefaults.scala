@@ -27,19 +27,15 @@ object OptimizeDefaults {
       targetFileSize = properties
         .get(TargetFileSizeProperty)
         .fold(settings.targetFileSize)(targetOf(TargetFileSizeProperty, _)),
-      compression = properties.get(CodecProperty).map(codecOf)
+      compression = compressionOf(table)
     )
   }
 
-  private def codecOf(text: String): Compression = Compression(
-    OptimizeSettings.codecOf(text)
-      .getOrElse(throw UpkeepErrors.invalidOption(
-        "OPTIMIZE",
-        CodecProperty,
-        text,
-        OptimizeSettings.Codec.expected
-      ))
-  )
+  /** That of the table's property; the session's in place of one that Spark does not write, as the protocol allows. */
+  def compressionOf(table: DeltaHandle): Option[Compression] =
+    table.snapshot.metadata.configuration.get(CodecProperty).flatMap(OptimizeSettings.codecOf).map(
+      Compression(_)
+    )
 
   private def targetOf(source: String, text: String): Long = {
     val as = OptimizeSettings.TargetFileSize

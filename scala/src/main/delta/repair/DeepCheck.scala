@@ -5,7 +5,7 @@ import java.io.{FileNotFoundException, IOException}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{CountText, UnreadableInput}
-import io.deltaupkeep.parquet.file.{FileFooters, FilePages, Refusal}
+import io.deltaupkeep.parquet.file.{FileFooters, FilePages}
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.plan.repair.{FileKind, Problem}
 import io.deltaupkeep.stats.MergedStats
@@ -67,13 +67,15 @@ private object DeepCheck {
       conf: Configuration
   ): Option[Problem] = {
     val input = new HadoopInput(target.file, HadoopInput.RandomAccess, conf)
-    def counted = footers.rows(input).flatMap(rows =>
-      pages.fold[Either[Refusal, Unit]](Right(()))(_.check(input)).map(_ => rows)
-    ) match {
-      case Right(found) => target.rows.filter(_ != found).map(Problem.WrongRows(found, _))
+    def counted = footers.rows(input) match {
+      case Right(found) => target.rows.filter(_ != found).map(Problem.WrongRows(found, _)).orElse(unread)
       case Left(refusal) if refusal.isMalformed => Some(Problem.Damaged(FileKind.Data, refusal.reason))
       // It is encrypted.
       case Left(_) => None
+    }
+    def unread = pages.flatMap(_.check(input).left.toOption).map { refusal =>
+      if (refusal.isMalformed) Problem.Damaged(FileKind.Data, refusal.reason)
+      else Problem.Unknown(FileKind.Data, s"its pages were not checked: ${refusal.reason}")
     }
     found(FileKind.Data)(counted).orElse {
       target.vector.flatMap(vector => found(FileKind.Vector) { vector.read(conf); None })

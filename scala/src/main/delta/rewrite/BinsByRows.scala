@@ -11,7 +11,7 @@ import io.deltaupkeep.stats.{MergedStats, RowsCheck}
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
+import org.apache.spark.sql.delta.upkeep.splice.{FileJob, HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
 /**
@@ -58,7 +58,13 @@ private[rewrite] final class BinsByRows(
   /** The outcome of a bin, which is checked when it is asked for. */
   private def outcome(bin: Bin, result: Try[WrittenBin]): Try[() => BinOutcome.Final] = result match {
     case Failure(failure) if InputFailures.isUnnamed(failure) =>
-      outcome(bin, Failure(new UnreadableInput(damagedIn(bin), failure, ofSplice = false)))
+      damagedIn(bin).fold(outcomeOf(bin, result)) { file =>
+        outcomeOf(bin, Failure(new UnreadableInput(file, failure, ofSplice = false)))
+      }
+    case _ => outcomeOf(bin, result)
+  }
+
+  private def outcomeOf(bin: Bin, result: Try[WrittenBin]): Try[() => BinOutcome.Final] = result match {
     case Failure(InputFailures.Unreadable(why)) if layout.mayStay =>
       Success(() => BinOutcome.Left(bin.copy(tier = Tier.Rows(why, RowsCause.File))))
     case Failure(InputFailures.Damaged(why)) if bin.mayStay =>
@@ -66,17 +72,20 @@ private[rewrite] final class BinsByRows(
     case other => other.map(written => () => checked(written))
   }
 
-  /** The first file of a bin whose footer cannot be read. */
-  private def damagedIn(bin: Bin): String = {
-    val footers = new FileFooters
-    val inputs =
-      bin.files.map(file => SpliceInput.of(handle.path, file.path, file.sizeInBytes, file.modificationTime))
-    def isDamaged(input: SpliceInput) =
-      Try(footers.rows(new HadoopInput(input, HadoopInput.RandomAccess, handle.hadoopConf))).fold(
-        _ => true,
-        _.isLeft
-      )
-    inputs.find(isDamaged).getOrElse(inputs.head).uri
+  /** The first file of a bin whose footer is damaged. */
+  private def damagedIn(bin: Bin): Option[String] = {
+    val inputs = bin.files.map(file =>
+      SpliceInput.of(handle.path, file.path, file.sizeInBytes, file.modificationTime)
+    )
+    val description = s"OPTIMIZE ${handle.name}: footers of ${CountText.of(inputs.size, "file")}"
+    val found = new FileJob(handle).map(inputs, description, "delta-upkeep-footers") { () =>
+      val footers = new FileFooters
+      (input, conf) =>
+        try
+          footers.rows(new HadoopInput(input, HadoopInput.RandomAccess, conf)).fold(_.isMalformed, _ => false)
+        catch { case unread: UnreadableInput => InputFailures.damageOf(unread).nonEmpty }
+    }
+    inputs.zip(found).collectFirst { case (input, true) => input.uri }
   }
 
   private def checked(written: WrittenBin): BinOutcome.Final = {

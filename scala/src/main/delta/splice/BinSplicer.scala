@@ -98,7 +98,7 @@ private[upkeep] object BinSplicer {
 
   private def tierOf(bin: Bin, refusal: Refusal): Tier.Rows = Tier.Rows(
     forItsCodec(bin, refusal.reason),
-    if (refusal.isMalformed) RowsCause.Malformed else RowsCause.File
+    if (refusal.isMalformed || refusal.isDamaged) RowsCause.Malformed else RowsCause.File
   )
 
   private def tierOf(bin: Bin, done: SpliceOutcome.Done): Tier = done.tier match {

@@ -8,7 +8,7 @@ import scala.collection.mutable
 import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
-import io.deltaupkeep.{ClosableIterator, Uninterrupted}
+import io.deltaupkeep.{ClosableIterator, Uninterrupted, UnreadableInput}
 import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, SchemaBytes}
 import io.deltaupkeep.parquet.plan.SpliceSettings
@@ -212,10 +212,13 @@ private final case class SpliceWork(
         splice(task, known.toMap)
       } else preview(task, task.inputs.indices)
     } catch {
-      case InputFailures.Damaged(why) if task.split.mayStay =>
-        val refused = task.inputs.indices.map(_ -> Refusal(why, isDamaged = true)).toMap
+      case unread: UnreadableInput if task.split.mayStay && isDamaged(task, unread) =>
+        val refused = task.inputs.indices.map(_ -> Refusal(unread.getMessage, isDamaged = true)).toMap
         SpliceTaskResult(task.index, refused, None, None)
     }
+
+  private def isDamaged(task: SpliceTask, unread: UnreadableInput): Boolean =
+    task.inputs.exists(inputFile(_).toString == unread.file) && InputFailures.damageOf(unread).nonEmpty
 
   private def preview(task: SpliceTask, inputs: Seq[Int]): SpliceTaskResult =
     resultOf(task, inputs, splicerOf(task, inputs).preview())

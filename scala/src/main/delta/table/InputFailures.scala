@@ -239,11 +239,24 @@ object InputFailures {
     case _ => None
   }
 
-  /** Whether it was a connection to HDFS that ended, not a file. */
+  /** Whether it was a connection to a store that ended, not a file. */
   private def isOfNetwork(end: EOFException): Boolean =
-    end.getStackTrace.map(_.getClassName).find(!isOfJava(_)).exists { name =>
-      name.startsWith("org.apache.hadoop.ipc.") || name.startsWith("org.apache.hadoop.hdfs.protocolPB.")
-    }
+    end.getStackTrace.map(_.getClassName).find(!isOfJava(_)).exists(name =>
+      Clients.exists(name.startsWith(_))
+    )
+
+  private val Clients = Seq(
+    "org.apache.hadoop.ipc.",
+    "org.apache.hadoop.hdfs.protocolPB.",
+    "org.apache.http.",
+    "com.amazonaws.",
+    "software.amazon.awssdk.",
+    "com.google.",
+    "com.azure.",
+    "com.microsoft.azure.",
+    "io.netty.",
+    "okhttp3."
+  )
 
   /**
    * Whether it was thrown by code that only reads the bytes of a file: a format, or a codec. The keys of an
@@ -256,7 +269,10 @@ object InputFailures {
       }
 
   private def isOfJava(name: String): Boolean =
-    (name.startsWith("java.") || name.startsWith("jdk.")) && !name.startsWith("java.util.zip.")
+    Java.exists(name.startsWith(_)) && !name.startsWith("java.util.zip.")
+
+  /** TLS is in the last two. */
+  private val Java = Seq("java.", "jdk.", "javax.", "sun.")
 
   private val Readers = Seq(
     "org.apache.parquet.",

@@ -16,14 +16,14 @@ final class FilePages(conf: Configuration) {
   private val opener = new FileOpener(heldFileBytes = 0)
 
   /**
-   * Nothing, or why a file cannot be read. Holds one column chunk at a time.
+   * Nothing, or why pages cannot be judged. Holds one column chunk at a time.
    *
    * @throws io.deltaupkeep.UnreadableInput if it is damaged
    */
   def check(file: InputFile): Either[Refusal, Unit] = Refusal.orElse {
     UnreadableInput.naming(file.toString) {
-      opener.open(InputRows(file)).map { open =>
-        try check(open)
+      opener.open(InputRows(file)).flatMap { open =>
+        try open.chunks.flatMap(open.writtenBy.defectOf).nextOption().toLeft(check(open))
         finally open.bytes.close()
       }
     }

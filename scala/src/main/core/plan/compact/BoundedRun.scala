@@ -8,8 +8,8 @@ private[deltaupkeep] final case class Budget(files: Long, bytes: Long) {
 
 /**
  * Keeps a plan within `maxFiles` and `maxBytes`: bins are taken in order, and a bin that no longer fits is
- * left to a later run. If a bin exceeds the limits of any run, a part of it is rewritten, or the one file that it is, so
- * that every run makes progress.
+ * left to a later run. If a bin exceeds the limits of any run, a part of it is rewritten. If nothing fits, a bin of one
+ * file is rewritten nevertheless, so that every run makes progress.
  */
 private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
 
@@ -18,13 +18,14 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
     Budget(settings.maxFiles.getOrElse(Long.MaxValue), settings.maxBytes.getOrElse(Long.MaxValue))
 
   def of(plan: OptimizePlan): OptimizePlan = {
-    val (taken, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], budget)) { case ((bins, left), bin) =>
+    val (fitting, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], budget)) { case ((bins, left), bin) =>
       val now =
-        if (left.holds(bin) || bins.isEmpty && bin.files.size == 1) Some(bin)
+        if (left.holds(bin)) Some(bin)
         else if (budget.holds(bin) || !plan.layout.bySize) None
         else partOf(bin, left)
       now.fold((bins, left))(part => (bins :+ part, left.without(part)))
     }
+    val taken = if (fitting.isEmpty) inOrder(plan.bins).find(_.files.size == 1).toVector else fitting
     val done = taken.iterator.flatMap(_.files).map(_.id).toSet
     val rest = plan.bins.map(bin => bin.copy(files = bin.files.filterNot(file => done(file.id))))
     plan.copy(bins = plan.largestFirst(taken), deferred = rest.filter(_.files.nonEmpty))
