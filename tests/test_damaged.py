@@ -1,7 +1,7 @@
 """Missing and damaged files: errors that name the file, the version and the way out."""
 
-import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.errors import AnalysisException
@@ -21,7 +21,7 @@ METHODS = {
 }
 
 
-def error_of(t: Table, statement: str) -> Exception:
+def error_of(t: Table, statement: str) -> AnalysisException:
     """The error of a method on the table as it is now; all files stay as they are."""
     t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     before = files_of(t)
@@ -29,13 +29,25 @@ def error_of(t: Table, statement: str) -> Exception:
         METHODS[statement](UpkeepTable.forPath(t.spark, str(t.path)))
     assert files_of(t) == before
     error = caught.value
-    assert isinstance(error, DamagedError)
+    assert isinstance(error, DamagedError) and error.getSqlState() == "58030"
     assert "Py4J" not in str(error) and "An error occurred while calling" not in str(error)
     return error
 
 
 def files_of(t: Table) -> dict[str, bytes]:
     return {str(f): f.read_bytes() for f in t.path.rglob("*") if f.is_file()}
+
+
+def drop(t: Table, version: int, kind: str) -> None:
+    """Take the actions of a kind out of a commit."""
+
+    def kept(actions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        others = [action for action in actions if kind not in action]
+        assert len(others) < len(actions)
+        return others
+
+    edit_commit(t.log / f"{version:020}.json", kept)
+    forget_derived(t.spark, t.log)
 
 
 @pytest.mark.parametrize("damage", ["missing", "cut off", "footer", "page"])
@@ -75,13 +87,7 @@ def test_commit(table: TableFactory, statement: str):
 @pytest.mark.parametrize("statement", METHODS)
 def test_log_without_metadata(table: TableFactory, statement: str):
     t = table(1)
-    for checksum in t.log.glob("*.crc"):
-        checksum.unlink()
-    first = t.log / f"{0:020}.json"
-    actions = [json.loads(line) for line in first.read_text().splitlines()]
-    kept = [action for action in actions if "metaData" not in action]
-    assert len(kept) < len(actions)
-    first.write_text("".join(json.dumps(action) + "\n" for action in kept))
+    drop(t, 0, "metaData")
     error = error_of(t, statement)
     assert condition_of(error) == "DELTA_UPKEEP.LOG_DAMAGED"
 
@@ -92,9 +98,7 @@ def test_a_path_that_the_log_names_twice(spark: SparkSession, tmp_path: Path):
     spark.sql(f"INSERT INTO {t.sql_name} SELECT id, 0, 't' FROM range(0, 10, 1, 1)")
     spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 9")
     (file,) = t.path.rglob("part-*.parquet")
-    deletion = t.log / f"{t.version:020}.json"
-    edit_commit(deletion, lambda actions: [a for a in actions if "remove" not in a])
-    forget_derived(spark, t.log)
+    drop(t, t.version, "remove")
     for i in (20, 22):
         t.append(i)
     ids = sorted([*range(10), *range(9), 20, 22])
