@@ -14,8 +14,7 @@ private[analyze] final class FileStatistics(handle: DeltaHandle) {
   import FileStatistics._
 
   private val metadata = handle.snapshot.metadata
-  private val schema = PhysicalSchema.of(metadata.dataSchema, metadata)
-  private val merged = new MergedStats(schema)
+  private val merged = new MergedStats(PhysicalSchema.of(metadata.dataSchema, metadata))
   private val columns = new CollectedColumns(handle).all
   private val footers = new FooterStatistics(handle, columns)
   private val rows = new ReadStatistics(handle)

@@ -22,7 +22,7 @@ import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.spark.ParquetReading
 import org.apache.spark.sql.delta.upkeep.table.{Partitions, PhysicalSchema}
 import org.apache.spark.sql.delta.upkeep.versions.{DeltaApi, NewFile}
-import org.apache.spark.sql.delta.util.{DeltaFileOperations, JsonUtils, Utils}
+import org.apache.spark.sql.delta.util.{JsonUtils, Utils}
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetOptions, ParquetReadSupport}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DateType, StructField, StructType, TimestampType}
@@ -178,13 +178,9 @@ private[upkeep] final class TableSplice(
       (footer: ParquetMetadata) => JsonUtils.toJson(collector.collect(footer)._1)
     }
 
-  private def inputOf(add: AddFile): SpliceInput = SpliceInput(
-    DeltaFileOperations.absolutePath(root.toString, add.path).toUri.toString,
-    add.size,
-    add.modificationTime,
-    DeletionVector.of(add, root),
-    tracked.fills(add)
-  )
+  private def inputOf(add: AddFile): SpliceInput =
+    SpliceInput.of(root.toString, add.path, add.size, add.modificationTime)
+      .copy(deletedRows = DeletionVector.of(add, root), fills = tracked.fills(add))
 
   /** Where Delta's writer would put a file of the same partition. */
   private def directoryOf(add: AddFile): String = {
