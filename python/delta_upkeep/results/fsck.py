@@ -11,31 +11,36 @@ from delta_upkeep.results.rows import known, values_of
 
 @dataclass(frozen=True)
 class FsckFinding:
-    """A data file with a problem, or whose deletion vector has one.
+    """A file with a problem.
 
     Attributes:
-        kind: ``data file`` or ``deletion vector``: which of them has the problem.
-        dataFilePath: The path of the data file.
+        kind: What has the problem: ``data file``, ``deletion vector``, ``checkpoint``, ``last
+            checkpoint`` or ``checksum``.
+        dataFilePath: The path of the data file; None, as all columns up to
+            ``deletionVectorFileMissing``, for a file of the log.
         dataFileMissing: Whether the data file does not exist.
         deletionVectorPath: The file of its deletion vector; None if it has none, or if the vector
             is in the log.
         deletionVectorFileMissing: Whether that file does not exist.
+        logFilePath: The path of the file of the log; of a checkpoint in parts, the first one. None
+            for a data file.
         problem: ``missing``, ``unknown``, ``wrong size``, ``wrong row count`` or ``damaged``.
-        action: ``remove``, ``restore`` or ``none``; in a dry run, what would be done.
+        action: ``remove``, ``restore``, ``rewrite`` or ``none``; in a dry run, what would be done.
         reason: What was found, why the action, and what to do next.
-        sizeInBytes: The size of the data file, as the log says.
+        sizeInBytes: The size of the data file, as the log says; None for a file of the log.
         rows: Its rows, without deleted ones; None if the log does not say.
     """
 
     kind: str
-    dataFilePath: str
-    dataFileMissing: bool
+    dataFilePath: str | None
+    dataFileMissing: bool | None
     deletionVectorPath: str | None
-    deletionVectorFileMissing: bool
+    deletionVectorFileMissing: bool | None
+    logFilePath: str | None
     problem: str
     action: str
     reason: str
-    sizeInBytes: int
+    sizeInBytes: int | None
     rows: int | None
 
 
@@ -48,7 +53,7 @@ class FsckResult:
         dryRun: Whether it is only a plan.
         filesChecked: The data files of the newest version.
         bytesChecked: Their size, as the log says.
-        findings: Each file with a problem.
+        findings: Each file with a problem, those of the log last.
         rowsGone: The rows of missing files that are not restored; None if the log does not say.
         version: The version that was committed; None if none was.
         message: What was found.

@@ -423,7 +423,7 @@ object UpkeepErrors {
   def checkpointDamaged(table: String, version: Long, damage: String): UpkeepException = error(
     "CHECKPOINT_DAMAGED",
     SqlState.ObjectState,
-    s"CHECKPOINT cannot read $table: $damage.",
+    s"The log of $table cannot be read: $damage.",
     s"There is no older complete checkpoint, and commits before version $version have been deleted.",
     "Restore the missing or damaged file of the checkpoint, for example from a copy of the table. Without it " +
       "this version of the table cannot be read.",
@@ -645,8 +645,9 @@ object UpkeepErrors {
       SqlState.Io,
       s"$statement cannot read the log of $table.",
       s"A file of the log is missing or damaged: ${problem.stripSuffix(".")}.",
-      "Restore the file, for example from a copy of the table. If a checkpoint is damaged and all commits " +
-        "exist, remove all files of that checkpoint, so that Delta reads the commits.",
+      "Restore the file, for example from a copy of the table. If it is a checkpoint and the commits before it exist, " +
+        "FSCK REPAIR TABLE writes it anew. If Delta cannot open the table at all, remove the files of that checkpoint " +
+        "first, so that Delta reads the commits.",
       Retry.Once("the file is restored"),
       Map("statement" -> statement, "table" -> table),
       Some(thrown)

@@ -1,12 +1,12 @@
 package io.deltaupkeep.log
 
 /** The files that together make one checkpoint. */
-private[deltaupkeep] final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
+final case class CheckpointSet(version: Long, files: Seq[LogFile], isComplete: Boolean)
 
 /** A checkpoint that readers would use: its top-level files, and the sidecars that they name. */
 final case class FoundCheckpoint(version: Long, topLevel: Seq[LogFile], sidecars: Seq[LogFile])
 
-private[deltaupkeep] object CheckpointSet {
+object CheckpointSet {
 
   /**
    * All checkpoints of a log. A checkpoint is complete if a reader can use it: it is readable, and no part or

@@ -1,6 +1,6 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.plan.repair.{FsckResult, FsckSettings}
+import io.deltaupkeep.plan.repair.{FsckAction, FsckResult, FsckSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.metrics.Outcome
@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.upkeep.repair.TableFsck
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
 /**
- * `FSCK REPAIR TABLE t [DRY RUN] [OPTIONS (mode, deep)]`. A row for each file with a problem, and one of totals.
+ * `FSCK REPAIR TABLE t [DRY RUN] [OPTIONS (mode, deep, pages)]`. A row for each file with a problem, and one of totals.
  */
 private[deltaupkeep] object FsckStatement
     extends StatementKind("FSCK", Intent.Reorganize, ResultSchema.fsck) {
@@ -24,7 +24,9 @@ private[deltaupkeep] object FsckStatement
       override def planned(): Seq[FsckResult] = fsck.planned()
       override def execute(): Seq[FsckResult] = fsck.execute()
       override def outcomeOf(results: Seq[FsckResult]): Outcome =
-        Outcome.doneIf(results.exists(_.version.nonEmpty))
+        Outcome.doneIf(results.exists(row =>
+          row.version.nonEmpty || row.action.contains(FsckAction.Rewrite.name)
+        ))
     }
   }
 }

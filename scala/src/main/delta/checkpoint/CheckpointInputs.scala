@@ -12,7 +12,7 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.internal.SQLConf.ParquetOutputTimestampType
 
 /** The inputs of a checkpoint, shared by its plan and its execution. Each is read once. */
-private[checkpoint] final class CheckpointInputs(val handle: DeltaHandle) {
+private[checkpoint] final class CheckpointInputs(val handle: DeltaHandle, pages: Boolean) {
 
   lazy val session: ClassicSession = SessionCopy.of(handle.session) { conf =>
     // The number of partitions is the number of files.
@@ -29,7 +29,7 @@ private[checkpoint] final class CheckpointInputs(val handle: DeltaHandle) {
 
   lazy val schema: CheckpointSchema = new CheckpointSchema(session, handle.snapshot)
   lazy val log: ReadableLog = new ReadableLog(handle)
-  lazy val damaged: DamagedCheckpoints = new DamagedCheckpoints(handle)
+  lazy val damaged: DamagedCheckpoints = new DamagedCheckpoints(handle, pages)
   val pointer: CheckpointPointer = new CheckpointPointer(handle)
 
   private val bases = mutable.Map.empty[Policy, Either[String, CheckpointBase]]

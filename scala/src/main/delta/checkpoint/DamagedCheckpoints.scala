@@ -13,17 +13,20 @@ import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, DeltaLogReader, 
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** Checkpoints of the table's version that readers cannot use, although all their files exist. */
-private[checkpoint] final class DamagedCheckpoints(handle: DeltaHandle) extends Logging {
+private[checkpoint] final class DamagedCheckpoints(handle: DeltaHandle, pages: Boolean) extends Logging {
 
   private val fs = handle.logPath.getFileSystem(handle.hadoopConf)
 
   private val whole = new WholeCheckpoint(handle)
 
-  /** Whether the checkpoint of these files is whole. Reads its footers, and the top-level file of a v2 one. */
+  /**
+   * Whether the checkpoint of these files is whole. Reads its footers, and the top-level file of a v2 one, and its
+   * pages if asked to.
+   */
   def check(files: Seq[LogFile]): Wholeness = checkFiles(files.map(DeltaLogReader.statusOf(handle, _)))
 
   private def checkFiles(files: Seq[FileStatus]): Wholeness =
-    whole.check(handle.snapshot.version, CheckpointFiles.checkpoint(handle, files))
+    whole.check(handle.snapshot.version, CheckpointFiles.checkpoint(handle, files), pages)
 
   /**
    * Deletes a damaged checkpoint once there is a new one, unless that or another driver's has its name. Its

@@ -94,11 +94,11 @@ private[checkpoint] object LastCheckpoint {
       case _ => None
     }
 
-  /** What `_last_checkpoint` should say of the existing checkpoint of the table's version. Reads its footers. */
-  def info(handle: DeltaHandle): Option[LastCheckpointInfo] =
+  /** What `_last_checkpoint` should say of the existing checkpoint of a version. Reads its footers. */
+  def info(handle: DeltaHandle, version: Long): Option[LastCheckpointInfo] =
     for {
-      instance <- handle.snapshot.deltaLog.findLastCompleteCheckpointBefore(handle.snapshot.version + 1)
-      if instance.version == handle.snapshot.version
+      instance <- handle.snapshot.deltaLog.findLastCompleteCheckpointBefore(version + 1)
+      if instance.version == version
       provider = CheckpointFiles.checkpoint(handle, filesOf(handle, instance))
       checkpoint <- of(handle, provider)
       files = (provider.topLevelFiles ++ checkpoint.files).distinctBy(_.getPath)

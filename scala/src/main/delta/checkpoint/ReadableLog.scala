@@ -2,13 +2,17 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 
 import io.deltaupkeep.UpkeepErrors
 
-import org.apache.spark.sql.delta.{CheckpointProvider, LogSegment, Snapshot}
-import org.apache.spark.sql.delta.upkeep.read.{ListedLog, WholeCheckpoint, Wholeness}
+import org.apache.spark.sql.delta.{CheckpointProvider, LogSegment, Snapshot, VersionChecksum}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, ListedLog, WholeCheckpoint, Wholeness}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
 
-/** The readable log of a version: Delta itself opens the files of a checkpoint only when it has to. */
-private[upkeep] final class ReadableLog(handle: DeltaHandle) {
+/**
+ * The readable log of a version: Delta itself opens the files of a checkpoint only when it has to.
+ *
+ * @param pages whether the pages of checkpoints are read too, to find out whether they are whole
+ */
+private[upkeep] final class ReadableLog(handle: DeltaHandle, pages: Boolean = false) {
   import Wholeness._
 
   private val deltaLog = handle.snapshot.deltaLog
@@ -35,31 +39,43 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) {
    *
    * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_DAMAGED`: the commits before a damaged one are gone
    */
-  lazy val snapshot: Snapshot = readable(handle.snapshot, last).getOrElse {
-    throw UpkeepErrors.checkpointDamaged(
-      handle.name,
-      handle.snapshot.checkpointProvider.version,
-      flaw.getOrElse("")
-    )
-  }
+  lazy val snapshot: Snapshot =
+    best(last, Some(handle.snapshot), before(handle.snapshot.checkpointProvider.version, onlyWhole = false))
+      .getOrElse {
+        throw UpkeepErrors.checkpointDamaged(
+          handle.name,
+          handle.snapshot.checkpointProvider.version,
+          flaw.getOrElse("")
+        )
+      }
 
-  private def readable(from: Snapshot, wholeness: Wholeness): Option[Snapshot] = {
-    def older = before(from.checkpointProvider.version)
-      .flatMap(older => readable(older, check(older.checkpointProvider)))
-    wholeness match {
-      case Whole => Some(from)
-      case Damaged(_, false) => older
-      // Delta reads it, so without anything better we do too.
-      case Damaged(_, true) | Unproved(_) => older.orElse(Some(from))
-    }
-  }
+  /** A version, read from an older checkpoint that is whole, or from the commits alone, and without its checksum. */
+  def without(version: Long): Option[Snapshot] = before(version, onlyWhole = true, version, checksum = None)
 
   private def check(checkpoint: CheckpointProvider): Wholeness =
-    if (checkpoint.isEmpty) Whole else whole.check(checkpoint.version, checkpoint)
+    if (checkpoint.isEmpty) Whole else whole.check(checkpoint.version, checkpoint, pages)
 
-  /** This version, read from a checkpoint older than the given one, if all commits since then exist. */
-  private def before(checkpoint: Long): Option[Snapshot] = {
-    val version = handle.snapshot.version
+  /** What is read from a checkpoint, or from older files. */
+  private def best(
+      checkpoint: Wholeness,
+      fromIt: => Option[Snapshot],
+      fromOlder: => Option[Snapshot],
+      onlyWhole: Boolean = false
+  ): Option[Snapshot] = checkpoint match {
+    case Whole => fromIt
+    case Damaged(_, isReadable) if onlyWhole || !isReadable => fromOlder
+    case Unproved(_) if onlyWhole => fromOlder
+    // Delta reads it, so without anything better we do too.
+    case Damaged(_, _) | Unproved(_) => fromOlder.orElse(fromIt)
+  }
+
+  /** A version, read from a checkpoint older than the given one, if all commits since then exist. */
+  private def before(
+      checkpoint: Long,
+      onlyWhole: Boolean,
+      version: Long = handle.snapshot.version,
+      checksum: Option[VersionChecksum] = handle.snapshot.checksumOpt
+  ): Option[Snapshot] = {
     val older = if (checkpoint > 0) deltaLog.findLastCompleteCheckpointBefore(checkpoint) else None
     val first = older.fold(0L)(_.version)
     val files = ListedLog.between(deltaLog.store, handle.logPath, conf, first, version).toSeq
@@ -67,18 +83,24 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle) {
     val commits = (files ++ handle.snapshot.logSegment.deltas).collect {
       case DeltaFile(file, number) if number > older.fold(-1L)(_.version) => number -> file
     }.filter(_._1 <= version).distinctBy(_._1)
-    val provider = older.map { instance =>
-      instance.getCheckpointProvider(deltaLog, files.collect { case CheckpointFile(file, _) => file })
+    // A snapshot is not made before its checkpoint was checked, because it may read the protocol from it.
+    def snapshot = {
+      val provider = older.map { instance =>
+        instance.getCheckpointProvider(deltaLog, files.collect { case CheckpointFile(file, _) => file })
+      }
+      val time = commits.last._2.getModificationTime
+      val segment = LogSegment(handle.logPath, version, commits.map(_._2), provider, time)
+      new Snapshot(handle.logPath, version, segment, deltaLog, checksum)
     }
-    Option.when(commits.map(_._1) == (older.fold(0L)(_.version + 1) to version)) {
-      val segment = LogSegment(
-        handle.logPath,
-        version,
-        commits.map(_._2),
-        provider,
-        handle.snapshot.logSegment.lastCommitFileModificationTimestamp
-      )
-      new Snapshot(handle.logPath, version, segment, deltaLog, handle.snapshot.checksumOpt)
+    def ifAllExist =
+      Option.when(commits.map(_._1) == (older.fold(0L)(_.version + 1) to version))(snapshot)
+    older match {
+      case None => ifAllExist
+      case Some(instance) =>
+        val topLevel = CheckpointFiles.topLevel(instance, files)
+        val wholeness =
+          whole.check(instance.version, CheckpointFiles.checkpoint(handle, topLevel), pages)
+        best(wholeness, ifAllExist, before(instance.version, onlyWhole, version, checksum), onlyWhole)
     }
   }
 }

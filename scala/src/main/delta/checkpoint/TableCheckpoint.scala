@@ -10,15 +10,17 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * One CHECKPOINT: its plan, and its execution.
  *
  * @param commits since the last checkpoint, if they are known better than from the version of the table
+ * @param pages   whether the pages of an existing checkpoint are read too, to find out whether it is whole
  */
 final case class TableCheckpoint(
     table: DeltaHandle,
     request: CheckpointRequest,
-    commits: Option[Long] = None
+    commits: Option[Long] = None,
+    pages: Boolean = false
 ) {
 
   private val facts = table.facts
-  private val inputs = new CheckpointInputs(table)
+  private val inputs = new CheckpointInputs(table, pages)
 
   lazy val plan: CheckpointPlan = new CheckpointPlanning(inputs).plan(request)
 
@@ -36,7 +38,7 @@ final case class TableCheckpoint(
     if (plan.isEmpty) {
       if (plan.mendsPointer) {
         table.requireWritableLog("CHECKPOINT")
-        inputs.session.withActive(LastCheckpoint.info(table).foreach(inputs.pointer.write))
+        point(table.snapshot.version)
       }
       CheckpointResult.exists(facts.path, plan)
     } else {
@@ -45,6 +47,10 @@ final case class TableCheckpoint(
       val written = write()
       CheckpointResult.written(facts.path, plan, written, (System.nanoTime() - startedAt) / 1000000)
     }
+
+  /** Has `_last_checkpoint` name the existing checkpoint of a version, unless it names a newer one. */
+  private[upkeep] def point(version: Long): Unit =
+    inputs.session.withActive(LastCheckpoint.info(table, version).foreach(inputs.pointer.write))
 
   private[upkeep] def write(): WrittenCheckpoint = new CheckpointWriter(inputs).write(plan)
 }

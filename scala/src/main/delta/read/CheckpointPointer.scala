@@ -1,11 +1,20 @@
 package org.apache.spark.sql.delta.upkeep.read
 
+import java.io.FileNotFoundException
+
 import scala.util.Try
 import scala.util.control.NonFatal
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.LastCheckpointInfo
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
+
+/**
+ * Why readers find no checkpoint by `_last_checkpoint`.
+ *
+ * @param named the version that it names, if it can be read
+ */
+private[upkeep] final case class PointerFlaw(what: String, isMissing: Boolean, named: Option[Long])
 
 /**
  * `_last_checkpoint`, which tells readers from which checkpoint to start (protocol, 'Last Checkpoint File').
@@ -21,12 +30,28 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) extends Loggi
    * Its contents; None if it is missing or damaged, which readers treat alike. Throws if the store fails to
    * return it: then it may name any version.
    */
-  def info: Option[LastCheckpointInfo] = {
-    val lines =
-      try deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf)
-      catch { case NonFatal(e) if InputFailures.damageOfLog(e).isDefined => Nil }
-    lines.headOption.flatMap { json =>
-      Try(LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum)).toOption
+  def info: Option[LastCheckpointInfo] =
+    try text.headOption.flatMap(infoIn)
+    catch { case NonFatal(e) if InputFailures.damageOfLog(e).isDefined => None }
+
+  private def text: Seq[String] = deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf)
+
+  private def infoIn(json: String): Option[LastCheckpointInfo] =
+    Try(LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum)).toOption
+
+  /** Why readers find no checkpoint by it, or None. Throws if the store fails to return it. */
+  def flaw: Option[PointerFlaw] = {
+    def damaged(why: String, named: Option[Long] = None) =
+      Some(PointerFlaw(why, isMissing = false, named))
+    try text.headOption.flatMap(infoIn).map(_.version) match {
+        case Some(named) if isCheckpointed(named) => None
+        case Some(named) =>
+          damaged(s"names the checkpoint of version $named, which does not exist", Some(named))
+        case None => damaged("cannot be parsed")
+      }
+    catch {
+      case _: FileNotFoundException => Some(PointerFlaw("does not exist", isMissing = true, None))
+      case NonFatal(e) if InputFailures.damageOfLog(e).isDefined => damaged("cannot be read")
     }
   }
 

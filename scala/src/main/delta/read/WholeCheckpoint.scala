@@ -47,11 +47,18 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
   private lazy val pointer = new CheckpointPointer(handle).info
   private lazy val logBelow = new LogBelow(handle)
 
-  /** Reads the footers of a checkpoint, and its top-level file. Throws if the store is at fault. */
-  def check(version: Long, checkpoint: => CheckpointProvider): Wholeness = judged(version) {
-    val found = checkpoint
-    judge(version, found.topLevelFiles, CheckpointFiles.sidecars(found))
-  }
+  /**
+   * Reads the footers of a checkpoint, and its top-level file. Throws if the store is at fault.
+   *
+   * @param pages whether the page checksums of its Parquet files are verified too
+   */
+  def check(version: Long, checkpoint: => CheckpointProvider, pages: Boolean = false): Wholeness =
+    judged(version) {
+      val found = checkpoint
+      def sidecars = CheckpointFiles.sidecars(found)
+      if (pages) checkPages(version, found.topLevelFiles, sidecars)
+      else judge(version, found.topLevelFiles, sidecars)
+    }
 
   /** The same for the files of a checkpoint. */
   def check(version: Long, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): Wholeness =

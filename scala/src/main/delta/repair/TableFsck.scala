@@ -1,30 +1,53 @@
 package org.apache.spark.sql.delta.upkeep.repair
 
+import scala.util.control.NonFatal
+
 import io.deltaupkeep.{UpkeepErrors, UpkeepException}
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.plan.repair._
 
+import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.logcheck.{LogCheck, LogProblem}
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
 
 /** One FSCK: its plan, and its execution. The driver holds an action for each file of the table. */
-final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
+final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
   import TableFsck._
 
-  private val selected = new SelectedFiles(table, Nil)
-  private val logged = new LoggedFiles(table)
-  private val presence = new FilePresence(table)
+  private lazy val (log, selected) =
+    try read(pages = settings.deep)
+    catch {
+      case NonFatal(e) if !settings.deep && InputFailures.damageOfLog(e).isDefined => read(pages = true)
+    }
+  private lazy val table = log.readable
+  private lazy val logged = new LoggedFiles(table)
+  private lazy val presence = new FilePresence(table)
   private lazy val adds: Map[DataFile.Id, AddFile] =
     selected.adds.iterator.map(add => logged.idOf(add) -> add).toMap
 
   private lazy val checked = new Checked(adds.values.toSeq, settings.deep)
 
-  private val commits = new LogCommits(table)
+  private lazy val commits = new LogCommits(table)
   private lazy val openVacuum = new OpenVacuum(table, commits.oldest)
   private lazy val brokenFiles = new BrokenFiles(table, logged, commits, new Checked(_, deep = true).problems)
 
-  /** @throws io.deltaupkeep.UpkeepException `FSCK_STORE_UNREACHABLE`, `FSCK_ALL_FILES_GONE`, `FSCK_APPEND_ONLY` */
+  /** A damaged page of a checkpoint shows when it is read. */
+  private def read(pages: Boolean): (LogCheck, SelectedFiles) = {
+    val log = new LogCheck(opened, settings, pages)
+    val selected = new SelectedFiles(log.readable, Nil)
+    selected.adds
+    (log, selected)
+  }
+
+  private lazy val ofLog: Seq[LogProblem] =
+    log.problems((selected.adds.size.toLong, selected.adds.iterator.map(_.size).sum))
+
+  /**
+   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_DAMAGED`, `FSCK_STORE_UNREACHABLE`, `FSCK_ALL_FILES_GONE`,
+   *                                        `FSCK_APPEND_ONLY`
+   */
   lazy val plan: FsckPlan = {
     val broken = checked.problems.collect { case (id, problem) if problem.isCertain => id }.toSet
     val restore = if (broken.isEmpty) RestorePlan.Nothing else brokenFiles.plan(adds.keySet, broken)
@@ -35,7 +58,7 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
       file => checked.problems.get(file.id),
       restore,
       restoreTo(restore)
-    )
+    ).copy(log = ofLog.map(_.finding))
     if (plan.removesAll) throw UpkeepErrors.fsckAllGone(table.name, plan.files, table.path)
     if (plan.removals.nonEmpty) RepairCommit.requireRemovable(table, settings.mode)
     val vacuum = if (plan.restorations.isEmpty) None else openVacuum.version
@@ -46,6 +69,8 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
 
   /** @throws io.deltaupkeep.UpkeepException `FSCK_CONFLICT` if every attempt of a commit met a conflict */
   def execute(): Seq[FsckResult] = {
+    plan
+    repairLog()
     val removals = plan.removals.map(finding => Change(Set(finding.file.id), Nil) -> finding).toMap
     val restorations = plan.restorations.map { restoration =>
       Change(restoration.removed, restoration.added.toSeq.map(brokenFiles.input)) -> restoration
@@ -65,6 +90,16 @@ final case class TableFsck(table: DeltaHandle, settings: FsckSettings) {
       else vacuumed.get(id).orElse(Option.unless(changed(id))(Overtaken)).fold(finding)(finding.without)
     })
     FsckResult.of(table.path, outcome, dryRun = false, done.version)
+  }
+
+  /** Before the commit, which Delta makes on top of the log. */
+  private def repairLog(): Unit = {
+    if (ofLog.exists(_.finding.action != FsckAction.Nothing)) {
+      table.requireWritableLog(RepairCommit.Statement)
+      ofLog.foreach(_.mend())
+      // Delta holds the sizes of files that have been replaced.
+      DeltaLog.invalidateCache(table.session, table.snapshot.deltaLog.dataPath)
+    }
   }
 
   private def stillGone(changes: Seq[Change], removals: Map[Change, Finding]): Set[Change] = {

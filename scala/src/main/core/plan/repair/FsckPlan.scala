@@ -8,6 +8,9 @@ sealed abstract class FsckAction(val name: String) extends Serializable
 object FsckAction {
   case object Remove extends FsckAction("remove")
   case object Restore extends FsckAction("restore")
+
+  /** Write a file of the log anew. */
+  case object Rewrite extends FsckAction("rewrite")
   case object Nothing extends FsckAction("none")
 }
 
@@ -36,12 +39,14 @@ final case class Finding(
  * @param bytes    their size in the log
  * @param findings in the order of their paths
  * @param restorations to carry out
+ * @param log      problems of files of the log
  */
 final case class FsckPlan(
     files: Long,
     bytes: Long,
     findings: IndexedSeq[Finding],
-    restorations: Seq[Restoration]
+    restorations: Seq[Restoration],
+    log: Seq[LogFinding] = Nil
 ) {
 
   def removals: IndexedSeq[Finding] = findings.filter(_.action == FsckAction.Remove)
@@ -64,11 +69,15 @@ final case class FsckPlan(
 
   def message: String = {
     val checked = s"${CountText.of(files, "file")}, ${ByteText.of(bytes)}"
-    val done = Seq[(FsckAction, String)](FsckAction.Remove -> "to remove", FsckAction.Restore -> "to restore")
-      .map { case (action, what) => findings.count(_.action == action) -> what }
+    val actions = findings.map(_.action) ++ log.map(_.action)
+    val done = Seq[(FsckAction, String)](
+      FsckAction.Remove -> "to remove",
+      FsckAction.Restore -> "to restore",
+      FsckAction.Rewrite -> "to write anew"
+    ).map { case (action, what) => actions.count(_ == action) -> what }
       .collect { case (count, what) if count > 0 => s", $count $what" }
-    if (findings.isEmpty) s"$checked: all are as the log says"
-    else s"$checked: ${CountText.of(findings.size, "problem")}${done.mkString}"
+    if (actions.isEmpty) s"$checked: all are as the log says"
+    else s"$checked: ${CountText.of(actions.size, "problem")}${done.mkString}"
   }
 }
 

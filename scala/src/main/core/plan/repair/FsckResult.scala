@@ -1,20 +1,22 @@
 package io.deltaupkeep.plan.repair
 
 /**
- * A result row of FSCK: one for each file with a problem, and at last one with the totals, whose `kind` is null.
+ * A result row of FSCK: one for each data file with a problem, then one for each file of the log with a problem, and at
+ * last one with the totals, whose `kind` is null.
  * Columns with the names of Databricks' FSCK REPAIR TABLE mean the same.
  *
  * @param path         root of the table
- * @param kind         `data file` or `deletion vector`: which of them has the problem
+ * @param kind         `data file`, `deletion vector`, `checkpoint`, `last checkpoint` or `checksum`: what has the problem
  * @param deletionVectorPath null if the vector is in the log
  * @param problem      `missing`, `unknown`, `wrong size`, `wrong row count` or `damaged`
- * @param action       `remove`, `restore` or `none`; in a dry run, what would be done
+ * @param logFilePath  of a checkpoint in parts, the first one
+ * @param action       `remove`, `restore`, `rewrite` or `none`; in a dry run, what would be done
  * @param reason       what was found, why the action, and what to do next
  * @param sizeInBytes  of the data file, as the log says
  * @param rows         of the file, without deleted ones; null if the log does not say
  * @param filesChecked data files of the newest version
  * @param bytesChecked their size, as the log says
- * @param findings     files with a problem
+ * @param findings     files with a problem, those of the log included
  * @param rowsGone     rows of missing files that are not restored; null if the log does not say
  * @param version      that was committed; null if none was
  */
@@ -26,6 +28,7 @@ final case class FsckResult(
     dataFileMissing: Option[Boolean],
     deletionVectorPath: Option[String],
     deletionVectorFileMissing: Option[Boolean],
+    logFilePath: Option[String],
     problem: Option[String],
     action: Option[String],
     reason: Option[String],
@@ -47,10 +50,13 @@ object FsckResult {
    * @param root of the table
    */
   def of(root: String, plan: FsckPlan, dryRun: Boolean, version: Option[Long]): Seq[FsckResult] =
-    plan.findings.map(found(root, dryRun, _)) :+ empty(root, dryRun).copy(
+    plan.findings.map(found(root, dryRun, _)) ++ plan.log.map(foundInLog(root, dryRun, _)) :+ empty(
+      root,
+      dryRun
+    ).copy(
       filesChecked = Some(plan.files),
       bytesChecked = Some(plan.bytes),
-      findings = Some(plan.findings.size.toLong),
+      findings = Some(plan.findings.size.toLong + plan.log.size),
       rowsGone = plan.rowsGone,
       version = version,
       message = Some(plan.message)
@@ -70,6 +76,15 @@ object FsckResult {
       rows = finding.file.rows
     )
 
+  private def foundInLog(root: String, dryRun: Boolean, finding: LogFinding): FsckResult =
+    empty(root, dryRun).copy(
+      kind = Some(finding.kind.name),
+      logFilePath = Some(finding.path),
+      problem = Some(finding.problem),
+      action = Some(finding.action.name),
+      reason = Some(finding.reason)
+    )
+
   private def empty(path: String, dryRun: Boolean): FsckResult = FsckResult(
     path,
     dryRun,
@@ -78,6 +93,7 @@ object FsckResult {
     dataFileMissing = None,
     deletionVectorPath = None,
     deletionVectorFileMissing = None,
+    logFilePath = None,
     problem = None,
     action = None,
     reason = None,

@@ -1,11 +1,16 @@
 package io.deltaupkeep.plan.repair
 
-/** Which of its files an entry of the log has a problem with. */
+/** Which file has a problem: one that an entry of the log names, or one of the log itself. */
 sealed abstract class FileKind(val name: String) extends Serializable
 
 object FileKind {
   case object Data extends FileKind("data file")
   case object Vector extends FileKind("deletion vector")
+  case object Checkpoint extends FileKind("checkpoint")
+
+  /** `_last_checkpoint` */
+  case object Pointer extends FileKind("last checkpoint")
+  case object Checksum extends FileKind("checksum")
 }
 
 /**

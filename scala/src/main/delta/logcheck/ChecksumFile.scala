@@ -1,0 +1,65 @@
+package org.apache.spark.sql.delta.upkeep.logcheck
+
+import java.io.{FileNotFoundException, IOException}
+
+import scala.util.Try
+import scala.util.control.NonFatal
+
+import io.deltaupkeep.{ByteText, CountText}
+
+import org.apache.spark.sql.delta.{Snapshot, VersionChecksum}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
+import org.apache.spark.sql.delta.util.{FileNames, JsonUtils}
+
+/** Checksums of versions (protocol, 'Version Checksum File'). */
+private[logcheck] final class ChecksumFile(table: DeltaHandle) {
+  private val store = table.snapshot.deltaLog.store
+  private val conf = table.hadoopConf
+
+  /** None if a version has none. */
+  def read(version: Long): Option[Either[Flaw, VersionChecksum]] =
+    try {
+      val text = store.read(FileNames.checksumFile(table.logPath, version), conf).headOption
+      Some(text.flatMap(parsed).toRight(Flaw("it cannot be parsed", isCertain = true)))
+    } catch {
+      case _: FileNotFoundException => None
+      case NonFatal(e) if InputFailures.damageOfLog(e).isDefined =>
+        Some(Left(Flaw(InputFailures.damageOfLog(e).mkString, isCertain = true)))
+      case e: IOException => Some(Left(Flaw(e.toString, isCertain = false)))
+    }
+
+  private def parsed(json: String): Option[VersionChecksum] =
+    Try(JsonUtils.fromJson[VersionChecksum](json)).toOption
+
+  def write(version: Long, checksum: VersionChecksum): Unit = store.write(
+    FileNames.checksumFile(table.logPath, version),
+    Iterator(JsonUtils.toJson(checksum)),
+    overwrite = true,
+    conf
+  )
+}
+
+private[logcheck] object ChecksumFile {
+
+  /** What a checksum would say of a version that is read without one. */
+  def of(snapshot: Snapshot): VersionChecksum = withChecksum(snapshot, None).computeChecksum
+
+  def withChecksum(snapshot: Snapshot, checksum: Option[VersionChecksum]): Snapshot =
+    new Snapshot(snapshot.path, snapshot.version, snapshot.logSegment, snapshot.deltaLog, checksum)
+
+  /** The number and the size of the files. */
+  def countsOf(checksum: VersionChecksum): (Long, Long) = (checksum.numFiles, checksum.tableSizeBytes)
+
+  def text(counts: (Long, Long)): String = s"${CountText.of(counts._1, "file")} of ${ByteText.of(counts._2)}"
+
+  /** In what a checksum differs from its version, apart from the files. */
+  def difference(found: VersionChecksum, computed: VersionChecksum): Option[String] = {
+    def differ[T](of: VersionChecksum => Option[T]) =
+      of(found).exists(one => of(computed).exists(_ != one))
+    if (differ(checksum => Option(checksum.protocol))) Some("protocol")
+    else if (differ(checksum => Option(checksum.metadata))) Some("metadata")
+    else if (differ(_.inCommitTimestampOpt)) Some("commit timestamp")
+    else if (differ(_.domainMetadata.map(_.filterNot(_.removed).toSet))) Some("domains")
+    else None
+  }
+}

@@ -1,0 +1,84 @@
+package org.apache.spark.sql.delta.upkeep.logcheck
+
+import java.io.IOException
+
+import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, Mode}
+import io.deltaupkeep.plan.repair.{FileKind, FsckAction, FsckSettings}
+
+import org.apache.spark.sql.delta.upkeep.checkpoint.{ReadableLog, TableCheckpoint}
+import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, PointerFlaw}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+
+/**
+ * Finds files of the log that are damaged: the checkpoint that the newest version is read from and newer ones,
+ * `_last_checkpoint`, and the checksum of the newest version. A deep check takes all checkpoints.
+ *
+ * @param pages whether the pages of checkpoints are read too
+ */
+private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings, pages: Boolean) {
+  import LogProblems._
+
+  private val log = new ReadableLog(table, pages)
+  private val texts = new LogProblems(table.logPath, settings.mode)
+
+  /**
+   * The same version, read from files that are whole.
+   *
+   * @throws io.deltaupkeep.UpkeepException `CHECKPOINT_DAMAGED`
+   */
+  lazy val readable: DeltaHandle =
+    if (log.snapshot eq table.snapshot) table
+    else DeltaHandle.of(table.session, log.snapshot, table.table.catalogTable)
+
+  /**
+   * In the order in which they are to be repaired.
+   *
+   * @param counts the number and the size of the files of the newest version
+   */
+  def problems(counts: (Long, Long)): Seq[LogProblem] = {
+    val checkpoints = new CheckpointCheck(table, settings, pages, log)
+    val found = checkpoints.problems
+    val ofChecksum =
+      if (found.exists(_.version.contains(table.snapshot.version))) None
+      else new ChecksumCheck(table, settings).problem(readable, counts)
+    found ++ ofChecksum ++ ofPointer(checkpoints.usable)
+  }
+
+  /** @param usable the versions of checkpoints that it may name */
+  private def ofPointer(usable: Set[Long]): Option[LogProblem] =
+    try new CheckpointPointer(table).flaw.filterNot(_.named.exists(usable)).flatMap(ofPointer(
+        _,
+        usable.maxOption
+      ))
+    catch {
+      case e: IOException =>
+        Some(pointer(Unknown, s"the store did not return _last_checkpoint: $e", Left(AskAgain)))
+    }
+
+  /** @param newest the version that it should name */
+  private def ofPointer(flaw: PointerFlaw, newest: Option[Long]): Option[LogProblem] = {
+    val name = if (flaw.isMissing) Missing else Damaged
+    val found = s"_last_checkpoint ${flaw.what}"
+    newest match {
+      case Some(version) =>
+        val request = CheckpointRequest(None, None, None, Mode.Auto)
+        Some(pointer(name, found, Right(() => TableCheckpoint(table, request).point(version))))
+      case None if flaw.isMissing => None
+      case None => Some(pointer(name, found, Right(() => delete()), FsckAction.Remove))
+    }
+  }
+
+  private def pointer(
+      name: String,
+      found: String,
+      repair: Either[String, () => Unit],
+      action: FsckAction = FsckAction.Rewrite
+  ): LogProblem =
+    texts.problem(None, FileKind.Pointer, "_last_checkpoint", name, found, repair, action)
+
+  private def delete(): Unit = {
+    val path = table.snapshot.deltaLog.LAST_CHECKPOINT
+    path.getFileSystem(table.hadoopConf).delete(path, false)
+    ()
+  }
+}

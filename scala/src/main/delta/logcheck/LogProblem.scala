@@ -1,0 +1,51 @@
+package org.apache.spark.sql.delta.upkeep.logcheck
+
+import io.deltaupkeep.plan.repair.{FileKind, FsckAction, FsckMode, LogFinding}
+
+import org.apache.hadoop.fs.Path
+
+/** @param isCertain whether the file is damaged; otherwise the store did not return it */
+private[logcheck] final case class Flaw(why: String, isCertain: Boolean)
+
+/**
+ * A file of the log with a problem.
+ *
+ * @param version of the checkpoint or the checksum; None for `_last_checkpoint`
+ * @param repair  None if nothing can be done
+ */
+private[upkeep] final case class LogProblem(
+    version: Option[Long],
+    finding: LogFinding,
+    repair: Option[() => Unit]
+) {
+
+  /** Repairs it, unless only a report was asked for. */
+  def mend(): Unit = if (finding.action != FsckAction.Nothing) repair.foreach(_())
+}
+
+/** Puts problems of the files of one log into words. */
+private[logcheck] final class LogProblems(log: Path, mode: FsckMode) {
+
+  /** @param repair what is done, or why nothing is */
+  def problem(
+      version: Option[Long],
+      kind: FileKind,
+      file: String,
+      name: String,
+      found: String,
+      repair: Either[String, () => Unit],
+      action: FsckAction = FsckAction.Rewrite
+  ): LogProblem = {
+    val (done, advice) = LogFinding.actionOf(mode, repair.map(_ => action))
+    val finding = LogFinding(kind, new Path(log, file).toString, name, found, done, advice)
+    LogProblem(version, finding, repair.toOption)
+  }
+}
+
+private[logcheck] object LogProblems {
+  val Missing = "missing"
+  val Damaged = "damaged"
+  val Unknown = "unknown"
+
+  val AskAgain = "run the statement again once the store answers"
+}

@@ -1,0 +1,281 @@
+"""FSCK finds damaged checkpoints, checksums and `_last_checkpoint`, and writes them anew."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from conftest import Table, TableFactory
+from delta_upkeep.errors import condition_of
+from foreign.delta_rs import ids_by_delta_rs
+
+MANUAL = {"checkpointInterval": "1000"}
+LAYOUTS = {
+    "classic": ({}, ""),
+    "in parts": ({}, "OPTIONS (partSize = 2)"),
+    "v2": ({"checkpointPolicy": "v2"}, ""),
+    "v2 in Parquet": ({"checkpointPolicy": "v2"}, "OPTIONS (format = 'parquet')"),
+}
+
+
+def fsck(t: Table, options: str = "", dry_run: bool = False) -> list[Row]:
+    """The findings, in a session that has not seen the table."""
+    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    text = f"{'DRY RUN ' if dry_run else ''}{f'OPTIONS ({options})' if options else ''}"
+    *found, totals = t.spark.sql(f"FSCK REPAIR TABLE {t.sql_name} {text}").collect()
+    assert totals.findings == len(found) and totals.version is None
+    return found
+
+
+def told(found: list[Row]) -> list[tuple[str, str, str]]:
+    return [(row.kind, row.problem, row.action) for row in found]
+
+
+def damage(file: Path, change: Callable[[bytes], bytes]) -> None:
+    overwrite(file, change(file.read_bytes()))
+
+
+def overwrite(file: Path, content: bytes) -> None:
+    file.write_bytes(content)
+    # Hadoop's own checksum would find it out before anyone else.
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def delete(file: Path) -> None:
+    file.unlink()
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+
+
+def cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def pages(content: bytes) -> bytes:
+    """All of them, and not the footer."""
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    return content[:4] + bytes(footer - 4) + content[footer:]
+
+
+def checkpoint_files(t: Table, version: int) -> list[Path]:
+    return sorted(t.log.glob(f"{version:020}.checkpoint*"))
+
+
+def ids_from_checkpoint(t: Table, version: int) -> list[int]:
+    """The ids of a version once the commits before it, and all checksums, are gone."""
+    for file in t.log.glob("[0-9]*.json"):
+        if file.stem.isdigit() and int(file.stem) < version:
+            delete(file)
+    for file in t.log.glob("[0-9]*.crc"):
+        delete(file)
+    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    return t.ids(version)
+
+
+def with_checkpoints(table: TableFactory, layout: str) -> Table:
+    """Checkpoints of versions 2 and 4, the second built on nothing of the first, and a commit."""
+    properties, options = LAYOUTS[layout]
+    t = table(1, 2, **properties, **MANUAL)
+    checkpoint = f"CHECKPOINT {t.sql_name} {options}"
+    t.spark.sql(checkpoint)
+    t.append(3, 4)
+    t.spark.sql(
+        f"{checkpoint[:-1]}, mode = 'full')" if options else f"{checkpoint} OPTIONS (mode = 'full')"
+    )
+    return t.append(5)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_log_that_is_whole(table: TableFactory, layout: str):
+    t = with_checkpoints(table, layout)
+    before = t.all_files()
+    for options in ("", "deep = true", "mode = 'restore'"):
+        assert fsck(t, options) == []
+    assert t.all_files() == before
+
+
+@pytest.mark.parametrize(
+    ("layout", "what", "change"),
+    [
+        ("classic", "*.parquet", cut),
+        ("classic", "*.parquet", lambda content: b""),
+        ("in parts", "*.0000000001.*.parquet", cut),
+        ("v2", "*.json", cut),
+        ("v2", "*.json", lambda content: content[: content.index(b"\n", 900) + 1]),
+        ("v2", "_sidecars/*.parquet", cut),
+        ("v2", "_sidecars/*.parquet", None),
+        ("v2 in Parquet", "*.parquet", cut),
+    ],
+)
+def test_a_damaged_checkpoint_is_written_anew(
+    table: TableFactory, layout: str, what: str, change: Callable[[bytes], bytes] | None
+):
+    t = with_checkpoints(table, layout)
+    directory, _, pattern = what.rpartition("/")
+    file = max(
+        (t.log / directory).glob(f"{4:020}.checkpoint{pattern}" if not directory else f"{4:020}*")
+    )
+    if change is None:
+        delete(file)
+    else:
+        damage(file, change)
+    before = t.all_files()
+    assert told(fsck(t, dry_run=True)) == [("checkpoint", "damaged", "rewrite")]
+    (row,) = fsck(t, "mode = 'check'")
+    assert row.action == "none" and f"{4:020}.checkpoint" in row.logFilePath
+    assert t.all_files() == before
+    assert told(fsck(t)) == [("checkpoint", "damaged", "rewrite")]
+    assert t.ids() == [1, 2, 3, 4, 5]
+    assert fsck(t, "deep = true") == []
+    assert ids_from_checkpoint(t, 4) == [1, 2, 3, 4]
+    assert t.ids() == [1, 2, 3, 4, 5]
+    assert ids_by_delta_rs(t.path) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_pages_and_older_checkpoints_are_looked_at_in_depth(table: TableFactory, layout: str):
+    t = with_checkpoints(table, layout)
+    for version in (2, 4):
+        parquet = [*checkpoint_files(t, version), *(t.log / "_sidecars").glob(f"{version:020}*")]
+        for file in parquet:
+            if file.suffix == ".parquet":
+                damage(file, pages)
+    (newer,) = fsck(t, dry_run=True)
+    assert newer.logFilePath.endswith(checkpoint_files(t, 4)[0].name)
+    assert told(fsck(t, "deep = true")) == [("checkpoint", "damaged", "rewrite")] * 2
+    assert fsck(t, "deep = true") == []
+    assert ids_from_checkpoint(t, 2) == [1, 2]
+    assert t.ids() == [1, 2, 3, 4, 5]
+
+
+def test_a_checkpoint_whose_commits_are_gone_stays(table: TableFactory):
+    t = with_checkpoints(table, "classic")
+    (older,) = checkpoint_files(t, 2)
+    damage(older, cut)
+    for version in (0, 1):
+        delete(t.log / f"{version:020}.json")
+    assert fsck(t) == []
+    (row,) = fsck(t, "deep = true")
+    assert row.action == "none" and "commits before it are gone" in row.reason
+    (newer,) = checkpoint_files(t, 4)
+    damage(newer, cut)
+    with pytest.raises(Exception) as refused:
+        fsck(t)
+    assert condition_of(refused.value) in (
+        "DELTA_UPKEEP.CHECKPOINT_DAMAGED",
+        "DELTA_UPKEEP.LOG_DAMAGED",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("{", "damaged"), ("", "damaged"), ('{"version":900,"size":7}', "damaged"), (None, "missing")],
+)
+def test_last_checkpoint_is_written_anew(table: TableFactory, text: str | None, problem: str):
+    t = with_checkpoints(table, "classic")
+    pointer = t.log / "_last_checkpoint"
+    if text is None:
+        delete(pointer)
+    else:
+        damage(pointer, lambda content: text.encode())
+    assert told(fsck(t)) == [("last checkpoint", problem, "rewrite")]
+    assert json.loads(pointer.read_text())["version"] == 4
+    assert fsck(t) == []
+    assert t.ids() == [1, 2, 3, 4, 5]
+
+
+def test_last_checkpoint_without_a_checkpoint_is_deleted(table: TableFactory):
+    t = table(1, 2, **MANUAL)
+    (t.log / "_last_checkpoint").write_text('{"version":900,"size":7}')
+    assert told(fsck(t)) == [("last checkpoint", "damaged", "remove")]
+    assert not (t.log / "_last_checkpoint").exists()
+    assert fsck(t) == []
+
+
+def test_a_damaged_checksum_is_written_anew(table: TableFactory):
+    t = with_checkpoints(table, "classic")
+    checksum = t.log / f"{t.version:020}.crc"
+    written = json.loads(checksum.read_text())
+    damage(checksum, cut)
+    assert told(fsck(t)) == [("checksum", "damaged", "rewrite")]
+    anew = json.loads(checksum.read_text())
+    for key in ("numFiles", "tableSizeBytes", "metadata", "protocol"):
+        assert anew[key] == written[key]
+    assert fsck(t, "deep = true") == []
+
+
+def change_checksum(t: Table, version: int, **values: object) -> None:
+    file = t.log / f"{version:020}.crc"
+    damage(file, lambda content: json.dumps({**json.loads(content), **values}).encode())
+
+
+def test_a_checksum_that_contradicts_the_log_is_reported(table: TableFactory):
+    """A commit may have lost a line as well."""
+    t = with_checkpoints(table, "classic")
+    change_checksum(t, t.version, numFiles=6)
+    before = t.all_files()
+    (row,) = fsck(t)
+    assert told([row]) == [("checksum", "damaged", "none")]
+    assert "the checksum says 6 files" in row.reason and "5 files" in row.reason
+    assert t.all_files() == before
+
+
+def test_between_checksum_and_checkpoint_the_commits_decide(table: TableFactory):
+    t = with_checkpoints(table, "classic")
+    change_checksum(t, 4, numFiles=7)
+    assert told(fsck(t)) == [("checksum", "damaged", "rewrite")]
+    assert json.loads((t.log / f"{4:020}.crc").read_text())["numFiles"] == 4
+    assert fsck(t, "deep = true") == []
+    assert ids_from_checkpoint(t, 4) == [1, 2, 3, 4]
+
+
+def test_if_checksum_checkpoint_and_commits_differ_nothing_is_done(table: TableFactory):
+    t = with_checkpoints(table, "classic")
+    change_checksum(t, 4, numFiles=7)
+    (file,) = checkpoint_files(t, 4)
+    damage(file, cut)
+    before = t.all_files()
+    (row,) = fsck(t)
+    assert told([row]) == [("checkpoint", "damaged", "none")] and "7 files" in row.reason
+    assert t.all_files() == before
+
+
+def test_lost_files_and_a_damaged_checkpoint_at_once(spark: SparkSession, table: TableFactory):
+    t = with_checkpoints(table, "classic")
+    lost = spark.sql(f"SELECT input_file_name() FROM {t.sql_name} WHERE id = 2").first()[0]
+    Path(lost.removeprefix("file:").removeprefix("//")).unlink()
+    (file,) = checkpoint_files(t, 4)
+    damage(file, cut)
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    *found, totals = spark.sql(f"FSCK REPAIR TABLE {t.sql_name}").collect()
+    assert told(found) == [("data file", "missing", "remove"), ("checkpoint", "damaged", "rewrite")]
+    assert totals.version == t.version
+    assert t.ids() == [1, 3, 4, 5]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_damages(table: TableFactory, seed: int):
+    """What FSCK says that it repaired is whole, and the rows are the same."""
+    chance = random.Random(seed)
+    t = with_checkpoints(table, chance.choice(list(LAYOUTS)))
+    spark = t.spark
+    derived = [
+        file
+        for file in sorted(t.log.rglob("*"))
+        if file.is_file() and not file.name.startswith(".") and not file.stem.isdigit()
+    ] + [t.log / f"{t.version:020}.crc"]
+    for file in chance.sample(derived, chance.randint(1, 3)):
+        content = file.read_bytes()
+        at = chance.randrange(max(1, len(content)))
+        zeros = content[:at] + bytes(20) + content[at + 20 :]
+        overwrite(file, chance.choice([content[:at], zeros, b""]))
+    repaired = fsck(t, "deep = true")
+    assert all(row.action == "rewrite" for row in repaired), repaired
+    assert fsck(t, "deep = true") == []
+    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    assert t.ids() == [1, 2, 3, 4, 5]
+    assert ids_from_checkpoint(t, 4) == [1, 2, 3, 4]
