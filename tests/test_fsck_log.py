@@ -171,9 +171,73 @@ def test_a_checkpoint_whose_commits_are_gone_stays(table: TableFactory):
     )
 
 
+def test_a_checkpoint_that_the_store_does_not_return_is_not_damaged(
+    spark: SparkSession, table: TableFactory
+):
+    t = with_checkpoints(table, "classic")
+    (older,) = checkpoint_files(t, 2)
+    before = t.all_files()
+    t.sql_name = f"delta.`fault:{t.path}`"
+    faults = spark._jvm.io.deltaupkeep.store.FaultFileSystem
+    try:
+        faults.refuse(older.name)
+        (row,) = fsck(t, "deep = true")
+        assert told([row]) == [("checkpoint", "unknown", "none")]
+        assert "The store fails here" in row.reason
+    finally:
+        faults.refuse(None)
+    assert t.all_files() == before
+
+
+def test_what_a_changed_retention_may_have_kept_is_not_left_out(
+    spark: SparkSession, table: TableFactory
+):
+    t = with_checkpoints(table, "classic")
+    spark.sql(
+        f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES "
+        "('delta.deletedFileRetentionDuration' = 'interval 30 days')"
+    )
+    (file,) = checkpoint_files(t, 4)
+    damage(file, cut)
+    (row,) = fsck(t)
+    assert row.action == "none" and "has been changed since" in row.reason
+
+
+def test_a_checkpoint_in_parts_that_is_not_finished_is_passed_over(table: TableFactory):
+    t = with_checkpoints(table, "in parts")
+    for version in (2, 4):
+        delete(checkpoint_files(t, version)[0])
+    assert told(fsck(t)) == [("checkpoint", "damaged", "rewrite")]
+    assert fsck(t, "deep = true") == []
+    assert ids_from_checkpoint(t, 4) == [1, 2, 3, 4]
+
+
+def test_transactions_stay(spark: SparkSession, table: TableFactory):
+    t = table(1, **MANUAL)
+    spark.range(1).selectExpr("id", "0 AS p", "'t' AS text").write.format("delta").option(
+        "txnAppId", "app"
+    ).option("txnVersion", 7).mode("append").save(str(t.path))
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    t.append(3)
+    (file,) = checkpoint_files(t, 2)
+    damage(file, cut)
+    assert told(fsck(t)) == [("checkpoint", "damaged", "rewrite")]
+    ids_from_checkpoint(t, 2)
+    transactions = (
+        spark.read.parquet(str(checkpoint_files(t, 2)[0])).where("txn IS NOT NULL").collect()
+    )
+    assert [(row.txn.appId, row.txn.version) for row in transactions] == [("app", 7)]
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [("{", "damaged"), ("", "damaged"), ('{"version":900,"size":7}', "damaged"), (None, "missing")],
+    [
+        ("{", "damaged"),
+        ("null", "damaged"),
+        ("", "damaged"),
+        ('{"version":900,"size":7}', "damaged"),
+        (None, "missing"),
+    ],
 )
 def test_last_checkpoint_is_written_anew(table: TableFactory, text: str | None, problem: str):
     t = with_checkpoints(table, "classic")

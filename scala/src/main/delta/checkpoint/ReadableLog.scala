@@ -92,15 +92,15 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle, pages: Boolean = fa
       val segment = LogSegment(handle.logPath, version, commits.map(_._2), provider, time)
       new Snapshot(handle.logPath, version, segment, deltaLog, checksum)
     }
-    def ifAllExist =
-      Option.when(commits.map(_._1) == (older.fold(0L)(_.version + 1) to version))(snapshot)
+    val areAll = commits.map(_._1) == (older.fold(0L)(_.version + 1) to version)
     older match {
-      case None => ifAllExist
+      case _ if !areAll => None
+      case None => Some(snapshot)
       case Some(instance) =>
         val topLevel = CheckpointFiles.topLevel(instance, files)
         val wholeness =
           whole.check(instance.version, CheckpointFiles.checkpoint(handle, topLevel), pages)
-        best(wholeness, ifAllExist, before(instance.version, onlyWhole, version, checksum), onlyWhole)
+        best(wholeness, Some(snapshot), before(instance.version, onlyWhole, version, checksum), onlyWhole)
     }
   }
 }

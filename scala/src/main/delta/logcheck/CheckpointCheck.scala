@@ -1,16 +1,18 @@
 package org.apache.spark.sql.delta.upkeep.logcheck
 
-import java.io.IOException
+import scala.util.control.NonFatal
 
 import io.deltaupkeep.CountText
-import io.deltaupkeep.log.{CheckpointSet, LogDirectory, LogFile}
+import io.deltaupkeep.log.{CheckpointSet, LogDirectory, LogFile, LogFileKind}
 import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, Mode}
 import io.deltaupkeep.plan.repair.{FileKind, FsckSettings}
+
+import org.apache.hadoop.fs.Path
 
 import org.apache.spark.sql.delta.Snapshot
 import org.apache.spark.sql.delta.upkeep.checkpoint.{ReadableLog, TableCheckpoint}
 import org.apache.spark.sql.delta.upkeep.read._
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
 
 /**
  * Finds checkpoints that are damaged.
@@ -41,12 +43,16 @@ private[logcheck] final class CheckpointCheck(
       .map { case (version, sets) => version -> relevant(sets) }.filter(_._2.nonEmpty)
   }
 
-  /** Readers pass over incomplete ones. One in parts may still be written, if `_last_checkpoint` does not name it yet. */
+  /** Readers pass over incomplete ones. Those in parts may be unfinished, unless `_last_checkpoint` names them. */
   private def relevant(sets: Seq[CheckpointSet]): Seq[CheckpointSet] = {
-    lazy val named = new CheckpointPointer(table).version
+    def isInParts(set: CheckpointSet) = set.files.exists(_.kind.isInstanceOf[LogFileKind.CheckpointPart])
     if (sets.exists(_.isComplete)) sets.filter(_.isComplete)
-    else sets.filter(set => set.files.size == 1 || named.exists(set.version <= _))
+    else sets.filter(set => !isInParts(set) || named.contains(set.version))
   }
+
+  private lazy val named: Option[Long] =
+    try new CheckpointPointer(table).version
+    catch { case OfStore(_) => None }
 
   /** Of checkpoints, and of the checksums that contradict them; the oldest first. */
   val problems: Seq[LogProblem] = checkpoints.toSeq.sortBy(_._1).flatMap { case (version, sets) =>
@@ -74,32 +80,58 @@ private[logcheck] final class CheckpointCheck(
           // Readers can use it.
           case Wholeness.Whole | Wholeness.Unproved(_) => None
         }
-      catch { case e: IOException => Some(Flaw(e.toString, isCertain = false)) }
+      catch { case OfStore(why) => Some(Flaw(why, isCertain = false)) }
+  }
+
+  /** A cleanup may have deleted it since it was listed. */
+  private def isThere(set: CheckpointSet): Boolean = {
+    val fs = table.logPath.getFileSystem(table.hadoopConf)
+    set.files.forall(file => fs.exists(new Path(table.logPath, file.name)))
   }
 
   /** What is wrong at a version with checkpoints that do not seem to be whole. */
-  private def judged(version: Long, flawed: Seq[Flawed]): Seq[LogProblem] = {
+  private def judged(version: Long, all: Seq[Flawed]): Seq[LogProblem] = {
+    val flawed = all.filter(of => isThere(of.set))
     def none(why: String) = flawed.map(problem(_, Left(why)))
-    if (!flawed.forall(_.flaw.isCertain)) none(AskAgain)
-    else if (table.facts.checkpointProtectionVersion.exists(version < _)) none(Protected)
-    else log.without(version).fold(none(NoCommits))(judged(version, flawed, _))
+    if (flawed.isEmpty) Nil
+    else if (!flawed.forall(_.flaw.isCertain)) none(AskAgain)
+    else
+      try log.without(version).fold(none(NoCommits)) { commits =>
+          obstacle(commits).fold(judged(version, flawed, commits))(none)
+        }
+      catch {
+        case NonFatal(e) if InputFailures.damageOfLog(e).nonEmpty =>
+          none(s"$NoCommits (${InputFailures.damageOfLog(e).mkString})")
+        case OfStore(_) => none(AskAgain)
+      }
   }
+
+  /** Why no checkpoint of an older version can be written, or None. */
+  private def obstacle(commits: Snapshot): Option[String] = {
+    def retentions(of: Snapshot) = Retentions.map(of.metadata.configuration.get)
+    if (table.facts.checkpointProtectionVersion.exists(commits.version < _)) Some(Protected)
+    else if (retentions(commits) != retentions(snapshot)) Some(OtherRetention)
+    else handleOf(commits).refusal("FSCK", Intent.Checkpoint).map(_.getMessage)
+  }
+
+  private def handleOf(version: Snapshot): DeltaHandle =
+    DeltaHandle.of(table.session, version, table.table.catalogTable)
 
   /** @param commits the version, read without any of the files that may be wrong */
   private def judged(version: Long, flawed: Seq[Flawed], commits: Snapshot): Seq[LogProblem] = {
-    val truth = commits.computeChecksum
-    val handle = DeltaHandle.of(
-      table.session,
-      ChecksumFile.withChecksum(commits, Some(truth)),
-      table.table.catalogTable
-    )
+    val truth = ChecksumFile.of(commits)
+    val handle = handleOf(ChecksumFile.withChecksum(commits, Some(truth)))
     val anew = TableCheckpoint(handle, AsUsual, pages = pages)
     val replaced = anew.plan.damaged.flatMap(_.files).toSet
     val (damaged, asTheCommits) =
       flawed.partition(of => !of.set.isComplete || of.set.files.exists(file => replaced(file.name)))
-    val accused = asTheCommits.headOption.map(_.flaw.why)
-    val contradiction = if (accused.isEmpty) checksums.contradiction(version, truth) else None
-    damaged.map(problem(_, contradiction.toLeft(() => { anew.write(); () }))) ++
+    val contradiction = checksums.contradiction(version, truth)
+    val accused = contradiction.flatMap(_ => asTheCommits.headOption).map(_.flaw.why)
+    val doubt = if (accused.isEmpty) contradiction else None
+    def write(): Unit =
+      try { anew.write(); () }
+      finally handle.snapshot.uncache()
+    damaged.map(problem(_, doubt.toLeft(() => write()))) ++
       checksums.problem(version, truth, accused)
   }
 
@@ -128,6 +160,13 @@ private object CheckpointCheck {
   private val Protected = "the feature checkpointProtection forbids new checkpoints of versions that old"
 
   private val NoCommits =
-    "it cannot be written anew: there is no whole checkpoint of an older version, and commits before it are gone. " +
-      "Restore its files from a copy of the table"
+    "it cannot be written anew: there is no whole checkpoint of an older version, and commits before it are gone or " +
+      "damaged. Restore its files from a copy of the table"
+
+  /** Old transactions and tombstones are left out by them (protocol, 'Checkpoints'). */
+  private val Retentions = Seq("delta.deletedFileRetentionDuration", "delta.setTransactionRetentionDuration")
+
+  private val OtherRetention =
+    s"it cannot be written anew: ${Retentions.mkString(" or ")} has been changed since, so it is not known which " +
+      "transactions and tombstones it had"
 }

@@ -8,6 +8,7 @@ import scala.util.control.NonFatal
 import io.deltaupkeep.{ByteText, CountText}
 
 import org.apache.spark.sql.delta.{Snapshot, VersionChecksum}
+import org.apache.spark.sql.delta.upkeep.checkpoint.CommitBelow
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 import org.apache.spark.sql.delta.util.{FileNames, JsonUtils}
 
@@ -29,20 +30,30 @@ private[logcheck] final class ChecksumFile(table: DeltaHandle) {
     }
 
   private def parsed(json: String): Option[VersionChecksum] =
-    Try(JsonUtils.fromJson[VersionChecksum](json)).toOption
+    Try(Option(JsonUtils.fromJson[VersionChecksum](json))).toOption.flatten
 
-  def write(version: Long, checksum: VersionChecksum): Unit = store.write(
-    FileNames.checksumFile(table.logPath, version),
-    Iterator(JsonUtils.toJson(checksum)),
-    overwrite = true,
-    conf
-  )
+  /** Writes nothing if the table was dropped or replaced. */
+  def write(version: Long, checksum: VersionChecksum): Unit = if (new CommitBelow(table).isThere)
+    store.write(
+      FileNames.checksumFile(table.logPath, version),
+      Iterator(JsonUtils.toJson(checksum)),
+      overwrite = true,
+      conf
+    )
 }
 
 private[logcheck] object ChecksumFile {
 
-  /** What a checksum would say of a version that is read without one. */
-  def of(snapshot: Snapshot): VersionChecksum = withChecksum(snapshot, None).computeChecksum
+  /** What a checksum would say of a version that is read without one. Some versions of Delta leave out the last two. */
+  def of(snapshot: Snapshot): VersionChecksum = {
+    val uncounted = withChecksum(snapshot, None)
+    try
+      uncounted.computeChecksum.copy(
+        setTransactions = Some(uncounted.setTransactions),
+        domainMetadata = Some(uncounted.domainMetadata)
+      )
+    finally uncounted.uncache()
+  }
 
   def withChecksum(snapshot: Snapshot, checksum: Option[VersionChecksum]): Snapshot =
     new Snapshot(snapshot.path, snapshot.version, snapshot.logSegment, snapshot.deltaLog, checksum)

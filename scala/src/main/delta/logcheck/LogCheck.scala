@@ -76,7 +76,8 @@ private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings,
   ): LogProblem =
     texts.problem(None, FileKind.Pointer, "_last_checkpoint", name, found, repair, action)
 
-  private def delete(): Unit = {
+  /** Unless another writer has written it anew. */
+  private def delete(): Unit = if (new CheckpointPointer(table).flaw.exists(!_.isMissing)) {
     val path = table.snapshot.deltaLog.LAST_CHECKPOINT
     path.getFileSystem(table.hadoopConf).delete(path, false)
     ()

@@ -1,5 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.logcheck
 
+import java.io.IOException
+
+import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.plan.repair.{FileKind, FsckAction, FsckMode, LogFinding}
 
 import org.apache.hadoop.fs.Path
@@ -43,6 +46,16 @@ private[logcheck] final class LogProblems(log: Path, mode: FsckMode) {
 }
 
 private[logcheck] object LogProblems {
+
+  /** Matches a failure of the store, which says nothing about the file. */
+  object OfStore {
+    def unapply(failure: Throwable): Option[String] = failure match {
+      case e: IOException => Some(e.toString)
+      case unread: UnreadableInput => unapply(unread.getCause)
+      case _ => None
+    }
+  }
+
   val Missing = "missing"
   val Damaged = "damaged"
   val Unknown = "unknown"

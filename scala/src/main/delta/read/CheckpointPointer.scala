@@ -37,7 +37,7 @@ private[upkeep] final class CheckpointPointer(handle: DeltaHandle) extends Loggi
   private def text: Seq[String] = deltaLog.store.read(deltaLog.LAST_CHECKPOINT, conf)
 
   private def infoIn(json: String): Option[LastCheckpointInfo] =
-    Try(LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum)).toOption
+    Try(Option(LastCheckpointInfo.deserializeFromJson(json, validate = hasChecksum))).toOption.flatten
 
   /** Why readers find no checkpoint by it, or None. Throws if the store fails to return it. */
   def flaw: Option[PointerFlaw] = {

@@ -96,9 +96,9 @@ final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
   private def repairLog(): Unit = {
     if (ofLog.exists(_.finding.action != FsckAction.Nothing)) {
       table.requireWritableLog(RepairCommit.Statement)
-      ofLog.foreach(_.mend())
+      try ofLog.foreach(_.mend())
       // Delta holds the sizes of files that have been replaced.
-      DeltaLog.invalidateCache(table.session, table.snapshot.deltaLog.dataPath)
+      finally DeltaLog.invalidateCache(table.session, table.snapshot.deltaLog.dataPath)
     }
   }
 

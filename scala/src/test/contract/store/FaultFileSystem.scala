@@ -128,9 +128,9 @@ object FaultFileSystem {
   @volatile private var at = ""
 
   @volatile private var refused = Option.empty[String]
-  private val looks = Set("status", "list")
+  private val looks = Set("status", "list", "open")
 
-  /** Has every look at a path fail that has a text in it, until it is called with null. */
+  /** Has every look at a path, and every read of it, fail that has a text in it, until it is called with null. */
   def refuse(text: String): Unit = refused = Option(text)
 
   @volatile private var vanished = ("", 0)
