@@ -191,6 +191,7 @@ def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
         "files",
         "smallFiles",
         "rowGroups",
+        "compression",
         "deletedRows",
         "statistics",
         "orphans",

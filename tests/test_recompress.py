@@ -8,7 +8,7 @@ import pyarrow
 import pyarrow.parquet as pq
 import pytest
 from pyspark.errors import AnalysisException
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 from conftest import Table, TableFactory
 from foreign.delta_rs import by_delta_rs, ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
@@ -349,3 +349,44 @@ def test_levels_are_followed_and_read_by_duckdb(spark: SparkSession, table: Tabl
         assert found.fetchone() == (sum(range(20000)), 20000)
     assert sizes["zstd", 19] < sizes["zstd", 1]
     assert sizes["gzip", 9] < sizes["gzip", 1]
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_health_tells_what_the_table_would_take(
+    spark: SparkSession, table: TableFactory, version: str
+):
+    t = table()
+    pages = {
+        "spark.sql.parquet.compression.codec": "uncompressed",
+        "parquet.writer.version": version,
+        "parquet.page.size": "65536",
+    }
+    with session_conf(spark, {key: pages[key] for key in list(pages)[:1]}):
+        writer = (
+            spark.range(0, 200_000, 1, 1)
+            .selectExpr(
+                "id",
+                "CAST(id % 2 AS INT) AS p",
+                "concat(id % 977, ' text ', sha1(CAST(id % 30011 AS STRING))) AS text",
+            )
+            .write.format("delta")
+        )
+        for key, value in pages.items():
+            writer = writer.option(key, value)
+        writer.mode("append").save(str(t.path))
+
+    def checked() -> Row:
+        return spark.sql(f"DESCRIBE HEALTH {t.sql_name}").where("`check` = 'compression'").first()
+
+    first = checked()
+    assert first.severity == "info" and "(uncompressed)" in first.message
+    assert "codec = 'zstd'" in first.remedy
+    estimates = {detail.label: detail.bytes for detail in first.details}
+    assert set(estimates) == {"gzip", "lz4_raw", "snappy", "zstd"}
+    for codec, estimate in estimates.items():
+        spark.sql(f"OPTIMIZE {t.sql_name} OPTIONS (codec = '{codec}')")
+        actual = sum(file.stat().st_size for file in live_files(t))
+        assert estimate == pytest.approx(actual, rel=0.1), codec
+    assert estimates["zstd"] < estimates["snappy"]
+    last = checked()
+    assert (last.severity, last.remedy) == ("ok", None) and "(zstd)" in last.message

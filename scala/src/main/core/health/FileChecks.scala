@@ -7,7 +7,9 @@ import io.deltaupkeep.plan.compact.OptimizePlan
 private[health] object FileChecks {
 
   def of(facts: HealthFacts): Seq[HealthResult] =
-    Seq(files _, smallFiles _, rowGroups _, deletedRows _, statistics _, orphans _).map(check => check(facts))
+    Seq(files _, smallFiles _, rowGroups _, compression _, deletedRows _, statistics _, orphans _).map(
+      check => check(facts)
+    )
 
   private def files(facts: HealthFacts): HealthResult = {
     val FileTotal(files, bytes) = facts.files.total
@@ -122,6 +124,37 @@ private[health] object FileChecks {
     )
   }
 
+  private def compression(facts: HealthFacts): HealthResult = {
+    val sample = facts.codecs
+    val total = facts.files.total.bytes
+    def ofTable(bytes: Long): Long = (total.toDouble * bytes / sample.stored).toLong
+    val best = sample.asked.filter(sample.codecs.contains).getOrElse(BestCodec)
+    val saved = sample.codecs.get(best).filter(_ => sample.stored > 0).map { bytes =>
+      math.max(0d, 100 * (1 - bytes.toDouble / sample.stored))
+    }
+    val isWorthIt = saved.exists(_ >= 10) && sample.found != Set(best)
+    val message = saved match {
+      case None => "There are no files with pages that could be read."
+      case Some(percent) =>
+        val now =
+          s"By a few pages of ${CountText.of(sample.files, "file")} (${sample.found.toSeq.sorted.mkString(", ")})"
+        s"$now, the table would take ${ByteText.of(ofTable(sample.codecs(best)))} with $best, " +
+          f"$percent%.0f%% less."
+    }
+    new Checks(facts.table).result(
+      "compression",
+      if (isWorthIt) Severity.Info else Severity.Ok,
+      saved,
+      "percent",
+      message,
+      "Smaller pages take less storage, and less time to fetch.",
+      Some(table => s"OPTIMIZE $table OPTIONS (codec = '$best')"),
+      sample.codecs.toSeq.sorted.map { case (codec, bytes) =>
+        HealthDetail("codec", codec, sample.files.toLong, ofTable(bytes))
+      }
+    )
+  }
+
   private def deletedRows(facts: HealthFacts): HealthResult = {
     val deleted = facts.files.deletedRows
     val physical = facts.files.physicalRows
@@ -195,5 +228,8 @@ private[health] object FileChecks {
 
   /** The footer, and at least one range of data. */
   private val RequestsOfFile = 2L
+
+  /** Of those that are read fast, the one with the smallest pages. */
+  private val BestCodec = "zstd"
   private val MostPartitions = 200
 }

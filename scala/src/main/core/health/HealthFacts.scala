@@ -48,6 +48,23 @@ final case class FooterSample(
 )
 
 /**
+ * What some files take, and would take with other codecs, in bytes.
+ *
+ * @param files  files with pages that were compressed again
+ * @param stored what the sampled columns of these files take
+ * @param codecs what they would take, by the name of a codec
+ * @param found  the codecs that they have
+ * @param asked  the codec that the table asks for, if it does
+ */
+final case class CodecSample(
+    files: Int,
+    stored: Long,
+    codecs: Map[String, Long],
+    found: Set[String],
+    asked: Option[String]
+)
+
+/**
  * Files in the table's directory that no version inside the retention names, or why they were not searched
  * for.
  */
@@ -70,6 +87,7 @@ final case class HealthFacts(
     files: FileSummary,
     optimize: OptimizePlan,
     footers: FooterSample,
+    codecs: CodecSample,
     withoutStatistics: FileTotal,
     orphans: Orphans,
     cleanup: CleanupPlan,

@@ -5,7 +5,7 @@ import io.deltaupkeep.maintain.{CheckpointStep, StepInput, StepOptions}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.analyze.TableAnalyze
-import org.apache.spark.sql.delta.upkeep.health.{FooterSampler, LogFacts, OrphanSearch}
+import org.apache.spark.sql.delta.upkeep.health.{FileSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
 import org.apache.spark.sql.delta.upkeep.metrics.Outcome
@@ -21,7 +21,7 @@ private[deltaupkeep] object HealthStatement
       statement: Statement
   ): Work[HealthResult] = new Work[HealthResult] {
     override def described: Seq[String] = Seq(
-      "reads the snapshot, the listings of the log and of the table's directory, and some footers; writes nothing"
+      "reads the snapshot, the listings of the log and of the table's directory, and some footers and pages; writes nothing"
     )
     override def planned(): Seq[HealthResult] = execute()
     override def execute(): Seq[HealthResult] = HealthCheck.of(factsOf(table, statement))
@@ -32,11 +32,13 @@ private[deltaupkeep] object HealthStatement
     val input = new StepInput(table, StepOptions(name), table.now)
     val log = new LogFacts(table)
     val optimize = TableOptimize.ofAll(table, statement.optionsOf(Nil))
+    val sampler = new FileSampler(table, optimize.selected.files)
     HealthFacts(
       table.facts,
       FileSummary.of(optimize.selected.files),
       optimize.plan,
-      new FooterSampler(table).sample(optimize.selected.files),
+      sampler.footers,
+      sampler.codecs,
       FileTotal.of(TableAnalyze.lacking(table, optimize.selected)),
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,

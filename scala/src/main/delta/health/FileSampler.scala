@@ -3,21 +3,24 @@ package org.apache.spark.sql.delta.upkeep.health
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.{SideBySide, UnreadableInput}
-import io.deltaupkeep.health.FooterSample
+import io.deltaupkeep.health.{CodecSample, FooterSample}
+import io.deltaupkeep.parquet.encoding.Compression
+import io.deltaupkeep.parquet.file.PageSampler
 import io.deltaupkeep.parquet.footer.FileShape
 import io.deltaupkeep.plan.compact.DataFile
 
+import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
 import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
-/** Reads the footers of a few files, spread evenly over time. */
-final class FooterSampler(handle: DeltaHandle) {
-  import FooterSampler._
+/** Reads the footers, and a few pages, of a few files, spread evenly over time. */
+final class FileSampler(handle: DeltaHandle, files: Seq[DataFile]) {
+  import FileSampler._
 
   private val conf = handle.hadoopConf
 
-  def sample(files: Seq[DataFile]): FooterSample = {
-    val shapes = SideBySide.map(chosen(files), "delta-upkeep-footers", Threads) { file =>
+  def footers: FooterSample = {
+    val shapes = SideBySide.map(chosen(MostFiles), "delta-upkeep-footers", Threads) { file =>
       Try(FileShape.of(inputOf(file)).map(shape => shape -> file.physicalRows.exists(_ != shape.rows)))
     }
     val (read, areMiscounted) = shapes.collect { case Success(shape) => shape }.flatten.unzip
@@ -34,10 +37,30 @@ final class FooterSampler(handle: DeltaHandle) {
     )
   }
 
-  private def chosen(files: Seq[DataFile]): Seq[DataFile] = {
-    val sorted = files.sortBy(file => (file.modificationTime, file.path)).toIndexedSeq
-    val count = math.min(sorted.size, MostFiles)
-    (0 until count).map(i => sorted((i.toLong * sorted.size / count).toInt))
+  /** Files that cannot be read are left out: the footers tell of them. */
+  def codecs: CodecSample = {
+    val samples = SideBySide.map(chosen(MostFilesWithPages), "delta-upkeep-codecs", Threads) { file =>
+      Try(new PageSampler(conf).sizes(inputOf(file))) match {
+        case Success(sizes) => sizes.toOption
+        case Failure(_: UnreadableInput) => None
+        case Failure(other) => throw other
+      }
+    }.flatten.filter(_.stored > 0)
+    def named(codec: Compression) = codec.codecName
+    CodecSample(
+      samples.size,
+      samples.map(_.stored).sum,
+      samples.flatMap(_.byCodec).groupMapReduce(size => named(Compression(size._1)))(_._2)(_ + _),
+      samples.flatMap(_.found).map(codec => named(Compression(codec))).toSet,
+      OptimizeDefaults.compressionOf(handle).map(named)
+    )
+  }
+
+  private lazy val byTime = files.sortBy(file => (file.modificationTime, file.path)).toIndexedSeq
+
+  private def chosen(most: Int): Seq[DataFile] = {
+    val count = math.min(byTime.size, most)
+    (0 until count).map(i => byTime((i.toLong * byTime.size / count).toInt))
   }
 
   private def inputOf(file: DataFile): HadoopInput = new HadoopInput(
@@ -47,7 +70,10 @@ final class FooterSampler(handle: DeltaHandle) {
   )
 }
 
-private object FooterSampler {
+private object FileSampler {
   private val MostFiles = 16
+
+  /** Compressing pages with each codec takes a hundred milliseconds for a file. */
+  private val MostFilesWithPages = 8
   private val Threads = 8
 }

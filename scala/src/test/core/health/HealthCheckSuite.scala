@@ -49,6 +49,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       catalogManaged: Boolean = false,
       hook: Option[HookOutcome] = None,
       footers: FooterSample = FooterSample(2, Seq(1000, 3000), 500, 0, Nil),
+      codecs: CodecSample = CodecSample(2, 100, Map("zstd" -> 95L, "snappy" -> 100L), Set("snappy"), None),
       withoutStatistics: Long = 0,
       orphans: Orphans = Orphans.Found(FileTotal(0, 0)),
       planOf: Seq[DataFile] => OptimizePlan = OptimizePlanner.compact(_, settings)
@@ -60,6 +61,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       FileSummary.of(data),
       planOf(data),
       footers,
+      codecs,
       FileTotal(withoutStatistics, 10 * withoutStatistics),
       orphans,
       log((version + 1).toInt, age),
@@ -101,6 +103,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       FileSummary.of(Nil),
       OptimizePlanner.compact(Nil, OptimizeSettings(1000, 1000, 0.05)),
       FooterSample(0, Nil, 0, 0, Nil),
+      CodecSample(0, 0, Map.empty, Set.empty, None),
       FileTotal.none,
       Orphans.NotLookedFor("so"),
       plan,
@@ -180,6 +183,9 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("severity and remedy follow the numbers") {
     val analyze = "ANALYZE TABLE t COMPUTE DELTA STATISTICS"
     val vacuum = Some("VACUUM t OPTIONS (mode = 'full')")
+    val zstd = "OPTIMIZE t OPTIONS (codec = 'zstd')"
+    def sizes(found: String, withZstd: Long, asked: Option[String] = None): CodecSample =
+      CodecSample(2, 100, Map("zstd" -> withZstd, "snappy" -> 100L), Set(found), asked)
     val cases = Table(
       ("results", "check", "severity", "remedy"),
       (checks(files(2, 10)), "smallFiles", "warning", Some("OPTIMIZE t")),
@@ -195,6 +201,11 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (checks(age = 40 * day, checkpoint = None), "expiredLog", "info", Some("CHECKPOINT t")),
       (checks(age = 40 * day), "expiredLog", "ok", None),
       (checks(footers = FooterSample(2, Seq(9), 5, 0, Seq("no f1"))), "rowGroups", "critical", None),
+      (checks(files(2, 5000), codecs = sizes("snappy", 89)), "compression", "info", Some(zstd)),
+      (checks(files(2, 5000), codecs = sizes("snappy", 91)), "compression", "ok", None),
+      (checks(files(2, 5000), codecs = sizes("zstd", 80)), "compression", "ok", None),
+      (checks(files(2, 5000), codecs = sizes("snappy", 89, Some("snappy"))), "compression", "ok", None),
+      (checks(codecs = CodecSample(0, 0, Map.empty, Set.empty, None)), "compression", "ok", None),
       (checks(files(30, 5000), withoutStatistics = 2), "statistics", "info", Some(analyze)),
       (checks(files(30, 5000), withoutStatistics = 3), "statistics", "warning", Some(analyze)),
       (

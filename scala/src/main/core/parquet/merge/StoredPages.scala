@@ -39,14 +39,40 @@ private[parquet] final class StoredPages(chunk: ChunkMeta, scratch: ChunkScratch
   def foreach(file: FileBytes)(page: () => Unit): Unit = {
     if (chunk.size > Int.MaxValue)
       throw new TooLarge(s"a column chunk has ${ByteText.of(chunk.size)}", Int.MaxValue)
-    val slice = file.read(chunk.start, chunk.size.toInt)
+    read(file, chunk.size.toInt)(page)
+  }
+
+  /**
+   * Calls `page` for the dictionary, and for a few of the data pages in the first bytes of the chunk, spread evenly.
+   *
+   * @param most bytes to read
+   */
+  def sample(file: FileBytes, most: Int, count: Int)(page: () => Unit): Unit = {
+    val size = math.min(chunk.size, most.toLong).toInt
+    var next = 0
+    read(file, size) { () =>
+      val isDue = isData && headerAt >= next
+      if (isDue) next = headerAt + size / count
+      if (isDue || !isData) page()
+    }
+  }
+
+  /** Reads the pages that lie in the first bytes of the chunk. */
+  private def read(file: FileBytes, size: Int)(page: () => Unit): Unit = {
+    val slice = file.read(chunk.start, size)
     bytes = slice.array
-    val end = slice.from + chunk.size.toInt
+    val end = slice.from + size
+    val isWhole = size == chunk.size
     var at = slice.from
     var values = 0L
-    while (values < chunk.values) {
+    def hasNext: Boolean = values < chunk.values && (isWhole || end - at >= HeadRoom) && {
       if (at >= end) throw new MalformedPage(s"the chunk ends after $values of ${chunk.values} values")
-      readHead(at, end)
+      headerAt = at
+      start = head.read(bytes, at, end)
+      isWhole || head.compressedSize <= end - start
+    }
+    while (hasNext) {
+      check(end)
       if (head.kind == PageType.DICTIONARY_PAGE && at != slice.from)
         throw new MalformedPage("a dictionary page behind other pages")
       at = start + head.compressedSize
@@ -59,9 +85,7 @@ private[parquet] final class StoredPages(chunk: ChunkMeta, scratch: ChunkScratch
 
   private def isData: Boolean = DataPages(head.kind)
 
-  private def readHead(from: Int, end: Int): Unit = {
-    headerAt = from
-    start = head.read(bytes, from, end)
+  private def check(end: Int): Unit = {
     if (head.compressedSize > end - start) throw new MalformedPage("it runs past the end of its chunk")
     if (head.uncompressedSize > math.max(chunk.uncompressedSize, LongPage))
       throw new MalformedPage(s"${head.uncompressedSize} bytes in a chunk of ${chunk.uncompressedSize}")
@@ -102,4 +126,7 @@ private object StoredPages {
 
   /** Up to this size, a page may be longer than its chunk's metadata says. */
   private val LongPage = 64L << 20
+
+  /** More than a page's header takes, in bytes. */
+  private val HeadRoom = 64 << 10
 }
