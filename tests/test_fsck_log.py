@@ -13,8 +13,10 @@ from pyspark.sql import Row, SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep.errors import condition_of
 from foreign.delta_rs import ids_by_delta_rs
+from support.processes import DELTA
 
 MANUAL = {"checkpointInterval": "1000"}
+with_checksums = pytest.mark.skipif(DELTA < (3, 3), reason="Delta writes none until 3.3")
 LAYOUTS = {
     "classic": ({}, ""),
     "in parts": ({}, "OPTIONS (partSize = 2)"),
@@ -233,7 +235,6 @@ def test_transactions_stay(spark: SparkSession, table: TableFactory):
     ("text", "problem"),
     [
         ("{", "damaged"),
-        ("null", "damaged"),
         ("", "damaged"),
         ('{"version":900,"size":7}', "damaged"),
         (None, "missing"),
@@ -260,6 +261,7 @@ def test_last_checkpoint_without_a_checkpoint_is_deleted(table: TableFactory):
     assert fsck(t) == []
 
 
+@with_checksums
 def test_a_damaged_checksum_is_written_anew(table: TableFactory):
     t = with_checkpoints(table, "classic")
     checksum = t.log / f"{t.version:020}.crc"
@@ -277,6 +279,7 @@ def change_checksum(t: Table, version: int, **values: object) -> None:
     damage(file, lambda content: json.dumps({**json.loads(content), **values}).encode())
 
 
+@with_checksums
 def test_a_checksum_that_contradicts_the_log_is_reported(table: TableFactory):
     """A commit may have lost a line as well."""
     t = with_checkpoints(table, "classic")
@@ -288,6 +291,7 @@ def test_a_checksum_that_contradicts_the_log_is_reported(table: TableFactory):
     assert t.all_files() == before
 
 
+@with_checksums
 def test_between_checksum_and_checkpoint_the_commits_decide(table: TableFactory):
     t = with_checkpoints(table, "classic")
     change_checksum(t, 4, numFiles=7)
@@ -297,6 +301,7 @@ def test_between_checksum_and_checkpoint_the_commits_decide(table: TableFactory)
     assert ids_from_checkpoint(t, 4) == [1, 2, 3, 4]
 
 
+@with_checksums
 def test_if_checksum_checkpoint_and_commits_differ_nothing_is_done(table: TableFactory):
     t = with_checkpoints(table, "classic")
     change_checksum(t, 4, numFiles=7)
@@ -331,7 +336,7 @@ def test_random_damages(table: TableFactory, seed: int):
         file
         for file in sorted(t.log.rglob("*"))
         if file.is_file() and not file.name.startswith(".") and not file.stem.isdigit()
-    ] + [t.log / f"{t.version:020}.crc"]
+    ] + list(t.log.glob(f"{t.version:020}.crc"))
     for file in chance.sample(derived, chance.randint(1, 3)):
         content = file.read_bytes()
         at = chance.randrange(max(1, len(content)))

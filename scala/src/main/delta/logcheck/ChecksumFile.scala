@@ -44,14 +44,10 @@ private[logcheck] final class ChecksumFile(table: DeltaHandle) {
 
 private[logcheck] object ChecksumFile {
 
-  /** What a checksum would say of a version that is read without one. Some versions of Delta leave out the last two. */
+  /** What a checksum would say of a version that is read without one. */
   def of(snapshot: Snapshot): VersionChecksum = {
     val uncounted = withChecksum(snapshot, None)
-    try
-      uncounted.computeChecksum.copy(
-        setTransactions = Some(uncounted.setTransactions),
-        domainMetadata = Some(uncounted.domainMetadata)
-      )
+    try uncounted.computeChecksum
     finally uncounted.uncache()
   }
 
