@@ -107,7 +107,7 @@ def test_a_log_that_is_whole(table: TableFactory, layout: str):
         ("classic", "*.parquet", lambda content: b""),
         ("in parts", "*.0000000001.*.parquet", cut),
         ("v2", "*.json", cut),
-        ("v2", "*.json", lambda content: content[: content.index(b"\n", 900) + 1]),
+        ("v2", "*.json", lambda content: b"".join(content.splitlines(keepends=True)[:2])),
         ("v2", "_sidecars/*.parquet", cut),
         ("v2", "_sidecars/*.parquet", None),
         ("v2 in Parquet", "*.parquet", cut),
@@ -146,7 +146,7 @@ def test_pages_and_older_checkpoints_are_looked_at_in_depth(table: TableFactory,
         for file in parquet:
             if file.suffix == ".parquet":
                 damage(file, pages)
-    (newer,) = fsck(t, dry_run=True)
+    newer = fsck(t, dry_run=True)[-1]
     assert newer.logFilePath.endswith(checkpoint_files(t, 4)[0].name)
     assert told(fsck(t, "deep = true")) == [("checkpoint", "damaged", "rewrite")] * 2
     assert fsck(t, "deep = true") == []

@@ -2,7 +2,6 @@ package org.apache.spark.sql.delta.upkeep.logcheck
 
 import java.io.IOException
 
-import io.deltaupkeep.UnreadableInput
 import io.deltaupkeep.plan.repair.{FileKind, FsckAction, FsckMode, LogFinding}
 
 import org.apache.hadoop.fs.Path
@@ -47,13 +46,11 @@ private[logcheck] final class LogProblems(log: Path, mode: FsckMode) {
 
 private[logcheck] object LogProblems {
 
-  /** Matches a failure of the store, which says nothing about the file. */
+  /** Matches a failure of the store, here or in a task, which says nothing about the file. */
   object OfStore {
-    def unapply(failure: Throwable): Option[String] = failure match {
-      case e: IOException => Some(e.toString)
-      case unread: UnreadableInput => unapply(unread.getCause)
-      case _ => None
-    }
+    def unapply(failure: Throwable): Option[String] =
+      Iterator.iterate(failure)(_.getCause).takeWhile(_ != null)
+        .collectFirst { case e: IOException => e.toString }
   }
 
   val Missing = "missing"

@@ -109,7 +109,16 @@ object InputFailures {
       what.map(problem => s"${fault.file}: $problem")
     }
     def ofAction = causesOf(failure).collectFirst { case action: DamagedAction => action.getMessage }
-    named.orElse(ofFile).orElse(ofAction).map(UpkeepErrors.logDamaged(statement, table, _, failure))
+    // Spark 3.5 names a file with a damaged footer in the text alone.
+    def ofText =
+      if (damage(failure).isEmpty) None
+      else causesOf(failure).flatMap(e => Option(e.getMessage)).reverseIterator.find(_.contains(LogDirectory))
+    named.orElse(ofFile).orElse(ofAction).orElse(ofText).map(UpkeepErrors.logDamaged(
+      statement,
+      table,
+      _,
+      failure
+    ))
   }
 
   /** Runs what only reads the log, by Delta's code. */
