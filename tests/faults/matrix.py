@@ -119,7 +119,7 @@ class Matrix:
         return killed_process.DONE not in child.stdout
 
     def _check_survives(self, path: Path, before: dict[str, tuple[int, int]]) -> None:
-        if visible(path) != before:
+        if visible(path) != before and not self.scenario.damage:
             self.check(path)
         self.run(path)
         self._check_done(path)
@@ -131,6 +131,8 @@ class Matrix:
         path = self._root / f"at-{time.monotonic_ns()}"
         # With times: what is expired goes by them.
         shutil.copytree(self._template, path)
+        if self.scenario.damage:
+            self.scenario.damage(path)
         return path
 
     def run(self, path: Path) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+import pyarrow.parquet
 from deltalake import DeltaTable as DeltaRs
 from pyspark.sql import SparkSession
 
+from support.logs import live
 from support.templates import copy_template
 
 DAY_SECONDS = 24 * 3600
@@ -32,6 +35,8 @@ class Scenario:
         has_vectors: Whether its table has deletion vectors, which delta-rs does not read.
         meanwhile: What another writer does before the statement commits, if one does. It changes no
             ids.
+        damage: What happens to the table before the statement, which repairs it. Until then nobody
+            may be able to read it.
     """
 
     name: str
@@ -42,6 +47,7 @@ class Scenario:
     settings: Mapping[str, str] = field(default_factory=dict)
     has_vectors: bool = False
     meanwhile: str = ""
+    damage: Callable[[Path], None] | None = None
 
 
 def small_files(*properties: tuple[str, str]) -> Callable[[SparkSession, Path], None]:
@@ -130,6 +136,45 @@ def is_checkpointed(path: Path) -> bool:
     names = {file.name for file in (path / "_delta_log").iterdir()}
     prefix = f"{newest(path):020}.checkpoint."
     return pointer["version"] == newest(path) and any(name.startswith(prefix) for name in names)
+
+
+def is_vacuumed(path: Path) -> bool:
+    found = {
+        file for file in path.rglob("*.parquet") if not file.is_relative_to(path / "_delta_log")
+    }
+    return found == {Path(uri) for uri in DeltaRs(str(path)).file_uris()}
+
+
+def has_statistics(path: Path) -> bool:
+    adds = live(path / "_delta_log").values()
+    return all("id" in json.loads(add["stats"])["minValues"] for add in adds)
+
+
+def with_orphan(
+    build: Callable[[SparkSession, Path], None],
+) -> Callable[[SparkSession, Path], None]:
+    """Add a file that a writer left without a commit."""
+
+    def both(spark: SparkSession, path: Path) -> None:
+        build(spark, path)
+        to = Path(str(path).removeprefix("fault:"))
+        shutil.copy(next(to.glob("p=1/*.parquet")), to / "p=1" / "orphan.parquet")
+
+    return both
+
+
+def cut_checkpoints(path: Path) -> None:
+    for file in [*path.glob("_delta_log/*.checkpoint.parquet"), *path.glob("_delta_log/_last*")]:
+        file.write_bytes(file.read_bytes()[:40])
+
+
+def has_whole_checkpoints(path: Path) -> bool:
+    log = path / "_delta_log"
+    json.loads((log / "_last_checkpoint").read_text())
+    return all(
+        "add" in pyarrow.parquet.read_schema(file).names
+        for file in log.glob("*.checkpoint.parquet")
+    )
 
 
 def is_cleaned(path: Path) -> bool:
@@ -243,4 +288,35 @@ MAINTAINS = (
         oldest=6,
     ),
 )
-ALL = (*OPTIMIZES, *CHECKPOINTS, *CLEANUPS, *MAINTAINS)
+VACUUMS = tuple(
+    Scenario(
+        f"VACUUM, by {'log' if mode == 'log' else 'listing'}",
+        f"VACUUM {{t}} RETAIN 0 HOURS OPTIONS (mode = '{mode}')",
+        build(then(small_files(NO_DVS), "OPTIMIZE {t}", "INSERT INTO {t} VALUES (12, 0, 'last')")),
+        is_vacuumed,
+        oldest=7,
+        settings={"spark.databricks.delta.retentionDurationCheck.enabled": "false"},
+    )
+    for mode, build in {"log": lambda build: build, "full": with_orphan}.items()
+)
+ANALYZES = (
+    Scenario(
+        "ANALYZE",
+        "ANALYZE TABLE {t} COMPUTE DELTA STATISTICS",
+        then(
+            small_files(NO_DVS, ("delta.dataSkippingNumIndexedCols", "0")),
+            "ALTER TABLE {t} SET TBLPROPERTIES ('delta.dataSkippingNumIndexedCols' = '32')",
+        ),
+        has_statistics,
+    ),
+)
+FSCKS = (
+    Scenario(
+        "FSCK, a damaged log",
+        "FSCK REPAIR TABLE {t} OPTIONS (deep = true)",
+        checkpointed(small_files(NO_DVS)),
+        has_whole_checkpoints,
+        damage=cut_checkpoints,
+    ),
+)
+ALL = (*OPTIMIZES, *CHECKPOINTS, *CLEANUPS, *MAINTAINS, *VACUUMS, *ANALYZES, *FSCKS)
