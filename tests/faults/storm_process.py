@@ -23,6 +23,11 @@ BATCH = 5
 LATE_SECONDS = 60
 # 36 seconds, and up to the minute before them: more than a statement here takes.
 RETAINED_HOURS = 0.01
+OTHERS = {
+    "VACUUM": "VACUUM {t} OPTIONS (mode = 'full')",
+    "ANALYZE": "ANALYZE TABLE {t} COMPUTE DELTA STATISTICS",
+    "FSCK": "FSCK REPAIR TABLE {t}",
+}
 
 
 class Storm:
@@ -133,7 +138,7 @@ def optimize(storm: Storm) -> None:
 
 
 def maintain(storm: Storm) -> None:
-    """Checkpoint and clean up in turns; tell which version is then the oldest to be read."""
+    """Run all other maintenance in turns; tell which version is then the oldest to be read."""
 
     def cleanup() -> dict[str, int]:
         row = storm.spark.sql(f"CLEANUP LOG {storm.name} RETAIN {RETAINED_HOURS} HOURS").first()
@@ -142,6 +147,8 @@ def maintain(storm: Storm) -> None:
     while not storm.is_over():
         storm.attempt("CHECKPOINT", partial(storm.spark.sql, f"CHECKPOINT {storm.name}"))
         storm.attempt("CLEANUP LOG", cleanup)
+        for kind, statement in OTHERS.items():
+            storm.attempt(kind, partial(storm.spark.sql, statement.format(t=storm.name)))
 
 
 ROLES: dict[str, tuple[Callable[[Storm], None], ...]] = {

@@ -65,11 +65,14 @@ class Drawn:
         self.in_commit_times = rng.random() < 0.25
         self.has_feed = rng.random() < 0.4
         self.has_vectors = rng.random() < 0.5
+        # With them Delta opens a version much faster.
+        self.has_checksums = rng.random() < 0.8
         self.clock_is_off = rng.random() < 0.3
         self.longest_transaction = rng.choice([0, 0, 0, 12, 40])
         self.folders = [self._folder() for _ in range(rng.choice([1, 2, 4]))]
         self.of_others: set[str] = set()
         self.live: dict[str, Action] = {}
+        self.of_table: Action = {}
         self.gone: list[Action] = []
         self.version = -1
         self.last_time = 0
@@ -80,6 +83,7 @@ class Drawn:
             "change feed": self.has_feed,
             "vectors": self.has_vectors,
             "clock off": self.clock_is_off,
+            "checksums": self.has_checksums,
             "long transactions": self.longest_transaction > 0,
         }
         self.notes.append(", ".join(name for name, is_on in traits.items() if is_on))
@@ -128,8 +132,25 @@ class Drawn:
         file = self.log / f"{self.version:020}.json"
         lines = [{"commitInfo": info}, *actions]
         file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self._count(actions)
         skew = self.rng.randrange(-3 * HOUR_MS, 3 * HOUR_MS) if self.clock_is_off else 0
         touch(file, self._apart(min(self.last_time + skew, self.now)))
+
+    def _count(self, actions: list[Action]) -> None:
+        """Write the checksum of the version (protocol, 'Version Checksum File')."""
+        for action in actions:
+            self.of_table |= {k: v for k, v in action.items() if k in ("metaData", "protocol")}
+        if self.has_checksums:
+            checksum = {
+                "tableSizeBytes": sum(add["size"] for add in self.live.values()),
+                "numFiles": len(self.live),
+                "numMetadata": 1,
+                "numProtocol": 1,
+                "metadata": self.of_table["metaData"],
+                "protocol": self.of_table["protocol"],
+                **({"inCommitTimestampOpt": self.last_time} if self.in_commit_times else {}),
+            }
+            (self.log / f"{self.version:020}.crc").write_text(json.dumps(checksum))
 
     def _metadata(self) -> Action:
         configuration = {PROPERTY: f"interval {self.hours} hours"}
