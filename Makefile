@@ -57,7 +57,7 @@ ON_PLATFORMS := $(addprefix tests/,test_auto_compaction.py test_bad_input.py tes
 # With the newest Delta of a Spark, these show that the pair works: all run with the oldest one, and Delta 4.4 with Spark 4.2.
 OF_NEWEST := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_platforms.py test_sql.py test_vacuum.py)
 # Delta's own statistics, operations and errors differ most in the oldest Delta; Spark 4.2 has the newest.
-OF_OLDEST := $(addprefix tests/,test_analyze.py test_damaged.py test_fsck.py)
+OF_OLDEST := $(addprefix tests/,test_analyze.py test_damaged.py test_fsck.py test_fsck_log.py)
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # Deleting a file makes its directory newer.

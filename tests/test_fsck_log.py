@@ -110,6 +110,7 @@ def with_checkpoints(spark: SparkSession, tmp_path: Path) -> Checkpointed:
     return make
 
 
+@pytest.mark.one_platform
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_log_that_is_whole(with_checkpoints: Checkpointed, layout: str):
     t = with_checkpoints(layout)
@@ -119,6 +120,7 @@ def test_a_log_that_is_whole(with_checkpoints: Checkpointed, layout: str):
     assert t.all_files() == before
 
 
+@pytest.mark.one_platform
 @pytest.mark.parametrize(
     ("layout", "what", "change"),
     [
@@ -252,6 +254,7 @@ def test_transactions_stay(spark: SparkSession, table: TableFactory):
     assert [(row.txn.appId, row.txn.version) for row in transactions] == [("app", 7)]
 
 
+@pytest.mark.one_platform
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -351,6 +354,7 @@ def test_lost_files_and_a_damaged_checkpoint_at_once(
     assert t.ids() == [1, 3, 4, 5]
 
 
+@pytest.mark.one_platform
 @pytest.mark.parametrize("seed", range(3))
 def test_random_damages(with_checkpoints: Checkpointed, seed: int):
     """What FSCK says that it repaired is whole, and the rows are the same."""
