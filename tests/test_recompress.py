@@ -390,3 +390,22 @@ def test_health_tells_what_the_table_would_take(
     assert estimates["zstd"] < estimates["snappy"]
     last = checked()
     assert (last.severity, last.remedy) == ("ok", None) and "(zstd)" in last.message
+
+
+def test_health_takes_columns_with_longer_pages_as_they_are(
+    spark: SparkSession, table: TableFactory
+):
+    t = table()
+    long_pages = {
+        "parquet.enable.dictionary": "false",
+        "parquet.page.size": str(1 << 30),
+        "parquet.page.row.count.limit": str(1 << 30),
+    }
+    with session_conf(spark, long_pages):
+        spark.range(0, 200_000, 1, 1).selectExpr(
+            "id", "CAST(0 AS INT) AS p", "sha1(CAST(id AS STRING)) AS text"
+        ).write.format("delta").mode("append").save(str(t.path))
+    row = spark.sql(f"DESCRIBE HEALTH {t.sql_name}").where("`check` = 'compression'").first()
+    size = sum(file.stat().st_size for file in live_files(t))
+    assert (row.severity, row.remedy) == ("ok", None)
+    assert all(detail.bytes > 0.8 * size for detail in row.details)

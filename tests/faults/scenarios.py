@@ -170,11 +170,9 @@ def cut_checkpoints(path: Path) -> None:
 
 def has_whole_checkpoints(path: Path) -> bool:
     log = path / "_delta_log"
-    json.loads((log / "_last_checkpoint").read_text())
-    return all(
-        "add" in pyarrow.parquet.read_schema(file).names
-        for file in log.glob("*.checkpoint.parquet")
-    )
+    version = json.loads((log / "_last_checkpoint").read_text())["version"]
+    adds = pyarrow.parquet.read_table(log / f"{version:020}.checkpoint.parquet")["add"]
+    return adds.null_count < len(adds)
 
 
 def is_cleaned(path: Path) -> bool:

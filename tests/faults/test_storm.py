@@ -49,6 +49,7 @@ def test_the_table_is_what_its_writers_made_it(spark: SparkSession, tmp_path: Pa
     assert [line for line in lines if "error" in line and not is_conflict(line)] == []
     assert {line["kind"] for line in done} == {*MAINTENANCE, "write"}
     assert sum(line["removed"] for line in done if line["kind"] == "OPTIMIZE") > 0
+    assert [line for line in done if line["kind"] == "FSCK" and line["found"]] == []
     assert is_cleaned(table)
     oldest = max(line["oldest"] for line in done if line["kind"] == "CLEANUP LOG")
     for version in (oldest, newest(table)):

@@ -106,7 +106,7 @@ CHECKS = (
         "ok",
         4.0,
         "percent",
-        "By a few pages of 8 files (snappy), the table would take 12.7 GiB with zstd, 4% less.",
+        "Judging by a few pages of 8 files (snappy), the table would take 12.7 GiB with zstd.",
         "Smaller pages take less storage, and less time to fetch.",
         None,
         (),

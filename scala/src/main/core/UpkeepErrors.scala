@@ -646,8 +646,8 @@ object UpkeepErrors {
       s"$statement cannot read the log of $table.",
       s"A file of the log is missing or damaged: ${problem.stripSuffix(".")}.",
       "Restore the file, for example from a copy of the table. If it is a checkpoint and the commits before it exist, " +
-        "FSCK REPAIR TABLE writes it anew. If Delta cannot open the table at all, remove the files of that checkpoint " +
-        "first, so that Delta reads the commits.",
+        "FSCK REPAIR TABLE writes it anew. If even that cannot open the table, and all commits exist, remove all files of " +
+        "that checkpoint, so that Delta reads the commits.",
       Retry.Once("the file is restored"),
       Map("statement" -> statement, "table" -> table),
       Some(thrown)

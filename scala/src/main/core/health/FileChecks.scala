@@ -127,29 +127,29 @@ private[health] object FileChecks {
   private def compression(facts: HealthFacts): HealthResult = {
     val sample = facts.codecs
     val total = facts.files.total.bytes
+    val best = sample.asked.getOrElse(BestCodec)
     def ofTable(bytes: Long): Long = (total.toDouble * bytes / sample.stored).toLong
-    val best = sample.asked.filter(sample.codecs.contains).getOrElse(BestCodec)
-    val saved = sample.codecs.get(best).filter(_ => sample.stored > 0).map { bytes =>
-      math.max(0d, 100 * (1 - bytes.toDouble / sample.stored))
-    }
-    val isWorthIt = saved.exists(_ >= 10) && sample.found != Set(best)
-    val message = saved match {
-      case None => "There are no files with pages that could be read."
-      case Some(percent) =>
-        val now =
-          s"By a few pages of ${CountText.of(sample.files, "file")} (${sample.found.toSeq.sorted.mkString(", ")})"
-        s"$now, the table would take ${ByteText.of(ofTable(sample.codecs(best)))} with $best, " +
-          f"$percent%.0f%% less."
+    val estimate = sample.codecs.get(best).filter(_ => sample.stored > 0).map(ofTable)
+    val saved = estimate.map(bytes => math.max(0L, total - bytes))
+    val percent = saved.map(bytes => if (total == 0) 0d else 100d * bytes / total)
+    val isWorthIt = sample.found != Set(best) && percent.exists(_ >= 10) && saved.exists(_ >= LeastSaved)
+    def asFound = s"${CountText.of(sample.files, "file")} (${sample.found.toSeq.sorted.mkString(", ")})"
+    val message = (sample.unreadable.headOption, estimate) match {
+      case (Some(problem), _) => s"Pages of some files cannot be read: $problem."
+      case (_, None) => s"It is not known what the table would take with $best."
+      case (_, Some(bytes)) =>
+        val less = percent.filter(_ >= 1).fold("no less than now")(share => f"$share%.0f%% less than now")
+        s"Judging by a few pages of $asFound, the table would take ${ByteText.of(bytes)} with $best, $less."
     }
     new Checks(facts.table).result(
       "compression",
-      if (isWorthIt) Severity.Info else Severity.Ok,
-      saved,
+      if (sample.unreadable.nonEmpty) Severity.Critical else if (isWorthIt) Severity.Info else Severity.Ok,
+      percent,
       "percent",
       message,
       "Smaller pages take less storage, and less time to fetch.",
-      Some(table => s"OPTIMIZE $table OPTIONS (codec = '$best')"),
-      sample.codecs.toSeq.sorted.map { case (codec, bytes) =>
+      Option.when(isWorthIt)(table => s"OPTIMIZE $table OPTIONS (codec = '$best')"),
+      sample.codecs.filter(_ => sample.stored > 0).toSeq.sorted.map { case (codec, bytes) =>
         HealthDetail("codec", codec, sample.files.toLong, ofTable(bytes))
       }
     )
@@ -231,5 +231,8 @@ private[health] object FileChecks {
 
   /** Of those that are read fast, the one with the smallest pages. */
   private val BestCodec = "zstd"
+
+  /** Bytes for which files are worth rewriting. */
+  private val LeastSaved = 1L << 20
   private val MostPartitions = 200
 }

@@ -55,13 +55,15 @@ final case class FooterSample(
  * @param codecs what they would take, by the name of a codec
  * @param found  the codecs that they have
  * @param asked  the codec that the table asks for, if it does
+ * @param unreadable why pages of some files cannot be read
  */
 final case class CodecSample(
     files: Int,
     stored: Long,
     codecs: Map[String, Long],
     found: Set[String],
-    asked: Option[String]
+    asked: Option[String],
+    unreadable: Seq[String] = Nil
 )
 
 /**

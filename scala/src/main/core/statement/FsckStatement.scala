@@ -24,9 +24,7 @@ private[deltaupkeep] object FsckStatement
       override def planned(): Seq[FsckResult] = fsck.planned()
       override def execute(): Seq[FsckResult] = fsck.execute()
       override def outcomeOf(results: Seq[FsckResult]): Outcome =
-        Outcome.doneIf(results.exists(row =>
-          row.version.nonEmpty || row.action.contains(FsckAction.Rewrite.name)
-        ))
+        Outcome.doneIf(results.exists(_.action.exists(_ != FsckAction.Nothing.name)))
     }
   }
 }

@@ -49,6 +49,9 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle, pages: Boolean = fa
         )
       }
 
+  /** The same version, read from a checkpoint that is whole, or from the commits alone, and without its checksum. */
+  def trusted: Option[Snapshot] = before(handle.snapshot.version + 1, onlyWhole = true, checksum = None)
+
   /** A version, read from an older checkpoint that is whole, or from the commits alone, and without its checksum. */
   def without(version: Long): Option[Snapshot] = before(version, onlyWhole = true, version, checksum = None)
 

@@ -37,22 +37,25 @@ final class FileSampler(handle: DeltaHandle, files: Seq[DataFile]) {
     )
   }
 
-  /** Files that cannot be read are left out: the footers tell of them. */
+  /** Files that only a reader of rows can judge are left out. */
   def codecs: CodecSample = {
-    val samples = SideBySide.map(chosen(MostFilesWithPages), "delta-upkeep-codecs", Threads) { file =>
-      Try(new PageSampler(conf).sizes(inputOf(file))) match {
-        case Success(sizes) => sizes.toOption
-        case Failure(_: UnreadableInput) => None
-        case Failure(other) => throw other
-      }
-    }.flatten.filter(_.stored > 0)
+    val read = SideBySide.map(chosen(MostFilesWithPages), "delta-upkeep-codecs", Threads) { file =>
+      Try(new PageSampler(conf).sizes(inputOf(file)))
+    }
+    val samples = read.collect { case Success(Right(sizes)) if sizes.stored > 0 => sizes }
+    val problems = read.collect {
+      case Success(Left(refusal)) if refusal.isMalformed => refusal.reason
+      case Failure(unreadable: UnreadableInput) => unreadable.getMessage
+      case Failure(other) => throw other
+    }
     def named(codec: Compression) = codec.codecName
     CodecSample(
       samples.size,
       samples.map(_.stored).sum,
       samples.flatMap(_.byCodec).groupMapReduce(size => named(Compression(size._1)))(_._2)(_ + _),
       samples.flatMap(_.found).map(codec => named(Compression(codec))).toSet,
-      OptimizeDefaults.compressionOf(handle).map(named)
+      OptimizeDefaults.compressionOf(handle).map(named),
+      problems
     )
   }
 

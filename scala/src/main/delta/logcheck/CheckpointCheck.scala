@@ -90,20 +90,21 @@ private[logcheck] final class CheckpointCheck(
   }
 
   /** What is wrong at a version with checkpoints that do not seem to be whole. */
-  private def judged(version: Long, all: Seq[Flawed]): Seq[LogProblem] = {
-    val flawed = all.filter(of => isThere(of.set))
+  private def judged(version: Long, flawed: Seq[Flawed]): Seq[LogProblem] = {
     def none(why: String) = flawed.map(problem(_, Left(why)))
-    if (flawed.isEmpty) Nil
-    else if (!flawed.forall(_.flaw.isCertain)) none(AskAgain)
-    else
-      try log.without(version).fold(none(NoCommits)) { commits =>
-          obstacle(commits).fold(judged(version, flawed, commits))(none)
-        }
-      catch {
-        case NonFatal(e) if InputFailures.damageOfLog(e).nonEmpty =>
-          none(s"$NoCommits (${InputFailures.damageOfLog(e).mkString})")
-        case OfStore(_) => none(AskAgain)
+    try
+      if (!flawed.forall(_.flaw.isCertain)) none(AskAgain)
+      else flawed.filter(of => isThere(of.set)) match {
+        case Nil => Nil
+        case found => log.without(version).fold(none(NoCommits)) { commits =>
+            obstacle(commits).fold(judged(version, found, commits))(none)
+          }
       }
+    catch {
+      case NonFatal(e) if InputFailures.damageOfLog(e).nonEmpty =>
+        none(s"$NoCommits (${InputFailures.damageOfLog(e).mkString})")
+      case OfStore(_) => none(AskAgain)
+    }
   }
 
   /** Why no checkpoint of an older version can be written, or None. */
@@ -128,14 +129,14 @@ private[logcheck] final class CheckpointCheck(
     val contradiction = checksums.contradiction(version, truth)
     val accused = contradiction.flatMap(_ => asTheCommits.headOption).map(_.flaw.why)
     val doubt = if (accused.isEmpty) contradiction else None
-    def write(): Unit =
-      try { anew.write(); () }
+    def write(): Option[String] =
+      try { anew.write(); None }
       finally handle.snapshot.uncache()
     damaged.map(problem(_, doubt.toLeft(() => write()))) ++
       checksums.problem(version, truth, accused)
   }
 
-  private def problem(flawed: Flawed, repair: Either[String, () => Unit]): LogProblem = {
+  private def problem(flawed: Flawed, repair: Either[String, () => Option[String]]): LogProblem = {
     import flawed.{flaw, set}
     val parts = if (set.files.size > 1) s", in ${CountText.of(set.files.size, "part")}," else ""
     val what = s"the checkpoint of version ${set.version}$parts"

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.logcheck
 
 import io.deltaupkeep.plan.repair.{FileKind, FsckSettings}
 
-import org.apache.spark.sql.delta.VersionChecksum
+import org.apache.spark.sql.delta.{Snapshot, VersionChecksum}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames
 
@@ -25,7 +25,7 @@ private[logcheck] final class ChecksumCheck(table: DeltaHandle, settings: FsckSe
     file.read(version).flatMap {
       case Left(flaw) => Some(unreadable(version, flaw, truth))
       case Right(_) => accused.map { why =>
-          val found = s"the checkpoint has what the commits say, but by the checksum $why"
+          val found = s"the commits agree with the checkpoint, but by the checksum $why"
           problem(version, found, Right(() => file.write(version, truth)))
         }
     }
@@ -39,19 +39,21 @@ private[logcheck] final class ChecksumCheck(table: DeltaHandle, settings: FsckSe
   /**
    * Of the newest version.
    *
-   * @param readable the version, read from files that are whole
-   * @param counts   the number and the size of its files
+   * @param trusted the version, read from files that are shown to be whole, if there are such
+   * @param counts  the number and the size of its files
    */
-  def problem(readable: DeltaHandle, counts: (Long, Long)): Option[LogProblem] = {
-    val version = readable.snapshot.version
-    lazy val computed = ChecksumFile.of(readable.snapshot)
+  def ofNewest(trusted: => Option[Snapshot], counts: (Long, Long)): Option[LogProblem] = {
+    val version = table.snapshot.version
+    lazy val computed = trusted.map(ChecksumFile.of)
     file.read(version).flatMap {
-      case Left(flaw) => Some(unreadable(version, flaw, computed))
+      case Left(flaw) =>
+        Some(computed.fold(problem(version, flaw.why, Left(NotWhole)))(unreadable(version, flaw, _)))
       case Right(found) =>
         def inFiles = Option.when(countsOf(found) != counts) {
           s"the checksum says ${text(countsOf(found))}, and the rest of the log ${text(counts)}"
         }
-        def inOthers = if (settings.deep) ChecksumFile.difference(found, computed) else None
+        def inOthers =
+          if (settings.deep) computed.flatMap(ChecksumFile.difference(found, _)) else None
         inFiles.orElse(inOthers.map(what => s"it has another $what than the rest of the log"))
           .map(problem(version, _, Left(Uncertain)))
     }
@@ -64,20 +66,23 @@ private[logcheck] final class ChecksumCheck(table: DeltaHandle, settings: FsckSe
   private def problem(
       version: Long,
       what: String,
-      repair: Either[String, () => Unit],
+      repair: Either[String, () => Option[String]],
       name: String = Damaged
   ): LogProblem = texts.problem(
     Some(version),
     FileKind.Checksum,
     FileNames.checksumFile(table.logPath, version).getName,
     name,
-    s"of the checksum of version $version: $what",
+    s"the checksum of version $version: $what",
     repair
   )
 }
 
 private object ChecksumCheck {
-  val Uncertain =
+  private val NotWhole =
+    "it cannot be written anew, because no checkpoint can be shown to be whole. Readers do without it"
+
+  private val Uncertain =
     "either it is wrong, or a commit or a checkpoint is. Compare the table with a copy. If the log is right, delete the " +
       "checksum: readers do without it"
 }

@@ -32,14 +32,14 @@ private[logcheck] final class ChecksumFile(table: DeltaHandle) {
   private def parsed(json: String): Option[VersionChecksum] =
     Try(Option(JsonUtils.fromJson[VersionChecksum](json))).toOption.flatten
 
-  /** Writes nothing if the table was dropped or replaced. */
-  def write(version: Long, checksum: VersionChecksum): Unit = if (new CommitBelow(table).isThere)
-    store.write(
-      FileNames.checksumFile(table.logPath, version),
-      Iterator(JsonUtils.toJson(checksum)),
-      overwrite = true,
-      conf
-    )
+  /** Returns why nothing was written, if the table was dropped or replaced. */
+  def write(version: Long, checksum: VersionChecksum): Option[String] =
+    if (!new CommitBelow(table).isThere) Some(LogProblems.Overtaken)
+    else {
+      val path = FileNames.checksumFile(table.logPath, version)
+      store.write(path, Iterator(JsonUtils.toJson(checksum)), overwrite = true, conf)
+      None
+    }
 }
 
 private[logcheck] object ChecksumFile {

@@ -40,8 +40,10 @@ private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings,
     val found = checkpoints.problems
     val ofChecksum =
       if (found.exists(_.version.contains(table.snapshot.version))) None
-      else new ChecksumCheck(table, settings).problem(readable, counts)
-    found ++ ofChecksum ++ ofPointer(checkpoints.usable)
+      else new ChecksumCheck(table, settings).ofNewest(log.trusted, counts)
+    // Then a commit may have lost a line, and nothing is written from commits.
+    val doubt = ofChecksum.filter(_.repair.isEmpty).map(_.finding.advice)
+    doubt.fold(found)(why => found.map(_.without(why))) ++ ofChecksum ++ ofPointer(checkpoints.usable)
   }
 
   /** @param usable the versions of checkpoints that it may name */
@@ -62,7 +64,11 @@ private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings,
     newest match {
       case Some(version) =>
         val request = CheckpointRequest(None, None, None, Mode.Auto)
-        Some(pointer(name, found, Right(() => TableCheckpoint(table, request).point(version))))
+        def point() = {
+          TableCheckpoint(table, request).point(version)
+          new CheckpointPointer(table).flaw.map(_ => NotWritten)
+        }
+        Some(pointer(name, found, Right(() => point())))
       case None if flaw.isMissing => None
       case None => Some(pointer(name, found, Right(() => delete()), FsckAction.Remove))
     }
@@ -71,15 +77,15 @@ private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings,
   private def pointer(
       name: String,
       found: String,
-      repair: Either[String, () => Unit],
+      repair: Either[String, () => Option[String]],
       action: FsckAction = FsckAction.Rewrite
   ): LogProblem =
     texts.problem(None, FileKind.Pointer, "_last_checkpoint", name, found, repair, action)
 
-  /** Unless another writer has written it anew. */
-  private def delete(): Unit = if (new CheckpointPointer(table).flaw.exists(!_.isMissing)) {
+  private def delete(): Option[String] = {
     val path = table.snapshot.deltaLog.LAST_CHECKPOINT
-    path.getFileSystem(table.hadoopConf).delete(path, false)
-    ()
+    if (new CheckpointPointer(table).flaw.forall(_.isMissing)) Some(Overtaken)
+    else if (path.getFileSystem(table.hadoopConf).delete(path, false)) None
+    else Some(NotWritten)
   }
 }

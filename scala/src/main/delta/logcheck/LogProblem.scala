@@ -13,16 +13,21 @@ private[logcheck] final case class Flaw(why: String, isCertain: Boolean)
  * A file of the log with a problem.
  *
  * @param version of the checkpoint or the checksum; None for `_last_checkpoint`
- * @param repair  None if nothing can be done
+ * @param repair  returns why it did nothing, if so; None if nothing can be done
  */
 private[upkeep] final case class LogProblem(
     version: Option[Long],
     finding: LogFinding,
-    repair: Option[() => Unit]
+    repair: Option[() => Option[String]]
 ) {
 
-  /** Repairs it, unless only a report was asked for. */
-  def mend(): Unit = if (finding.action != FsckAction.Nothing) repair.foreach(_())
+  /** Repairs it, unless only a report was asked for, and tells what became of it. */
+  def repaired(): LogFinding =
+    if (finding.action == FsckAction.Nothing) finding
+    else repair.flatMap(_()).fold(finding)(without(_).finding)
+
+  def without(advice: String): LogProblem =
+    LogProblem(version, finding.copy(action = FsckAction.Nothing, advice = advice), None)
 }
 
 /** Puts problems of the files of one log into words. */
@@ -35,7 +40,7 @@ private[logcheck] final class LogProblems(log: Path, mode: FsckMode) {
       file: String,
       name: String,
       found: String,
-      repair: Either[String, () => Unit],
+      repair: Either[String, () => Option[String]],
       action: FsckAction = FsckAction.Rewrite
   ): LogProblem = {
     val (done, advice) = LogFinding.actionOf(mode, repair.map(_ => action))
@@ -56,6 +61,10 @@ private[logcheck] object LogProblems {
   val Missing = "missing"
   val Damaged = "damaged"
   val Unknown = "unknown"
+
+  val Overtaken = "another writer changed the table or the file meanwhile, so it was left alone"
+
+  val NotWritten = "it could not be written; the log of the driver says why"
 
   val AskAgain = "run the statement again once the store answers"
 }

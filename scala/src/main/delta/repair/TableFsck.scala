@@ -70,7 +70,7 @@ final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
   /** @throws io.deltaupkeep.UpkeepException `FSCK_CONFLICT` if every attempt of a commit met a conflict */
   def execute(): Seq[FsckResult] = {
     plan
-    repairLog()
+    val log = repairedLog()
     val removals = plan.removals.map(finding => Change(Set(finding.file.id), Nil) -> finding).toMap
     val restorations = plan.restorations.map { restoration =>
       Change(restoration.removed, restoration.added.toSeq.map(brokenFiles.input)) -> restoration
@@ -89,18 +89,18 @@ final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
       if (finding.action == FsckAction.Nothing) finding
       else vacuumed.get(id).orElse(Option.unless(changed(id))(Overtaken)).fold(finding)(finding.without)
     })
-    FsckResult.of(table.path, outcome, dryRun = false, done.version)
+    FsckResult.of(table.path, outcome.copy(log = log), dryRun = false, done.version)
   }
 
   /** Before the commit, which Delta makes on top of the log. */
-  private def repairLog(): Unit = {
-    if (ofLog.exists(_.finding.action != FsckAction.Nothing)) {
+  private def repairedLog(): Seq[LogFinding] =
+    if (ofLog.forall(_.finding.action == FsckAction.Nothing)) ofLog.map(_.finding)
+    else {
       table.requireWritableLog(RepairCommit.Statement)
-      try ofLog.foreach(_.mend())
+      try ofLog.map(_.repaired())
       // Delta holds the sizes of files that have been replaced.
       finally DeltaLog.invalidateCache(table.session, table.snapshot.deltaLog.dataPath)
     }
-  }
 
   private def stillGone(changes: Seq[Change], removals: Map[Change, Finding]): Set[Change] = {
     def lost(change: Change) = {

@@ -49,7 +49,7 @@ final class PageSampler(conf: Configuration) {
 
   private def sizes(file: OpenFile): CodecSizes = {
     val codec = new PageCodec(conf)
-    val scratch = new ChunkScratch(codec)
+    val scratch = new ChunkScratch(codec, MostPageBytes)
     val chunks = file.chunks.filter(chunk => chunk.values > 0 && file.writtenBy.defectOf(chunk).isEmpty)
       .toVector.sortBy(-_.size).distinctBy(_.path).take(MostColumns)
     try {
@@ -90,6 +90,9 @@ private object PageSampler {
   /** Of a chunk. Most writers make pages of at most a megabyte, and dictionaries too. */
   private val MostBytes = 4 << 20
 
+  /** Uncompressed; files with longer pages are not sampled. */
+  private val MostPageBytes = 16L << 20
+
   /** Writers may give up a dictionary after the first pages, so one page does not tell of the others. */
   private val DataPages = 4
 
@@ -102,10 +105,14 @@ private object PageSampler {
       byCodec: Map[CompressionCodecName, Int]
   )
 
+  /** The size of the chunk as it is if its first data page is too long to be read. */
   private def estimate(chunk: ChunkMeta, pages: Seq[PageSizes], to: CompressionCodecName): Long = {
     val (dictionaries, data) = pages.partition(_.isDictionary)
-    val rest = chunk.size - dictionaries.map(_.stored.toLong).sum
-    val ratio = data.map(_.byCodec(to).toDouble).sum / math.max(1, data.map(_.stored).sum)
-    dictionaries.map(_.byCodec(to).toLong).sum + (rest * ratio).toLong
+    if (data.isEmpty) chunk.size
+    else {
+      val rest = chunk.size - dictionaries.map(_.stored.toLong).sum
+      val ratio = data.map(_.byCodec(to).toDouble).sum / math.max(1, data.map(_.stored).sum)
+      dictionaries.map(_.byCodec(to).toLong).sum + (rest * ratio).toLong
+    }
   }
 }

@@ -1,8 +1,8 @@
 package io.deltaupkeep.plan.repair
 
 /**
- * A result row of FSCK: one for each data file with a problem, then one for each file of the log with a problem, and at
- * last one with the totals, whose `kind` is null.
+ * A result row of FSCK: one for each data file with a problem, then one for each file of the log with a problem, and
+ * finally one with the totals, whose `kind` is null.
  * Columns with the names of Databricks' FSCK REPAIR TABLE mean the same.
  *
  * @param path         root of the table

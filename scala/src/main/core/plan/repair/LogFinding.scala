@@ -25,7 +25,7 @@ object LogFinding {
   def actionOf(mode: FsckMode, repair: Either[String, FsckAction]): (FsckAction, String) = repair match {
     case Left(why) => (FsckAction.Nothing, why)
     case Right(_) if mode == FsckMode.Check =>
-      (FsckAction.Nothing, "FSCK in another mode than 'check' repairs it")
+      (FsckAction.Nothing, "FSCK repairs it in every mode but 'check'")
     case Right(FsckAction.Remove) =>
       (FsckAction.Remove, "it is deleted, because there is no checkpoint to name")
     case Right(action) => (action, "it is written anew")
