@@ -241,6 +241,7 @@ def test_a_lost_output_of_optimize_is_restored(
     assert content(t) == before
 
 
+@pytest.mark.one_platform
 def test_rewrites_are_undone_as_far_as_needed(spark: SparkSession, table: TableFactory):
     t = table(2, 4)
     spark.sql(f"OPTIMIZE {t.sql_name}")
@@ -254,6 +255,7 @@ def test_rewrites_are_undone_as_far_as_needed(spark: SparkSession, table: TableF
     assert (t.ids(), len(live(t.log))) == ([2, 4, 6], 3)
 
 
+@pytest.mark.one_platform
 def test_what_cannot_be_restored_says_why(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 4)
     lost = file_of(t, 2)
@@ -267,6 +269,7 @@ def test_what_cannot_be_restored_says_why(spark: SparkSession, table: TableFacto
     assert t.ids() == [1]
 
 
+@pytest.mark.one_platform
 def test_the_last_whole_version_is_named(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3)
     spark.sql(
@@ -287,6 +290,7 @@ def test_the_last_whole_version_is_named(spark: SparkSession, table: TableFactor
     assert "RESTORE TABLE" not in row.reason and "mode = 'missing'" in row.reason
 
 
+@pytest.mark.one_platform
 def test_an_output_that_changed_is_not_restored(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 4, enableDeletionVectors="true")
     spark.sql(f"OPTIMIZE {t.sql_name}")
@@ -298,6 +302,7 @@ def test_an_output_that_changed_is_not_restored(spark: SparkSession, table: Tabl
     assert t.ids() == [1]
 
 
+@pytest.mark.one_platform
 def test_nothing_is_restored_while_a_vacuum_runs(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 4)
     spark.sql(f"OPTIMIZE {t.sql_name}")
@@ -322,6 +327,7 @@ def test_nothing_is_restored_while_a_vacuum_runs(spark: SparkSession, table: Tab
     assert t.ids() == [1, 2, 4]
 
 
+@pytest.mark.one_platform
 def test_what_a_vacuum_deleted_meanwhile_is_not_restored(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 4)
     spark.sql(f"OPTIMIZE {t.sql_name}")
@@ -355,6 +361,7 @@ def test_a_damaged_output_is_restored(spark: SparkSession, table: TableFactory):
     assert t.ids() == [1, 2, 4]
 
 
+@pytest.mark.one_platform
 def test_a_commit_that_changed_rows_is_not_undone(spark: SparkSession, table: TableFactory):
     t = table(2, 4, 6)
     frame = spark.read.format("delta").load(str(t.path)).where("id < 5").coalesce(1)
@@ -380,6 +387,7 @@ def test_a_commit_before_the_protocol_changed_is_not_undone(
     assert "protocol, which changed in version 5" in row.reason
 
 
+@pytest.mark.one_platform
 def test_statistics_made_again_are_no_rewrite(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3)
     spark.sql(
@@ -404,6 +412,7 @@ def test_a_lost_file_of_a_shallow_clone(spark: SparkSession, table: TableFactory
     assert clone.ids() == [1, 3]
 
 
+@pytest.mark.one_platform
 def test_files_of_a_directory_that_is_not_mounted_are_not_lost(
     spark: SparkSession, table: TableFactory, tmp_path: Path
 ):
@@ -418,6 +427,7 @@ def test_files_of_a_directory_that_is_not_mounted_are_not_lost(
     assert clone.ids() == [1, 2, 3, 4]
 
 
+@pytest.mark.one_platform
 def test_an_overwrite_that_calls_itself_no_change_is_not_undone(
     spark: SparkSession, table: TableFactory
 ):
@@ -431,6 +441,7 @@ def test_an_overwrite_that_calls_itself_no_change_is_not_undone(
     assert "is no OPTIMIZE and no REORG" in found[0].reason and totals.version is None
 
 
+@pytest.mark.one_platform
 def test_a_colon_in_a_name(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3)
     file = file_of(t, 1)
@@ -478,6 +489,7 @@ def test_streams_learn_of_lost_rows_and_not_of_restored_ones(
         stream()
 
 
+@pytest.mark.one_platform
 def test_entries_that_others_remove_meanwhile_are_left_out(
     spark: SparkSession, table: TableFactory
 ):
@@ -489,6 +501,7 @@ def test_entries_that_others_remove_meanwhile_are_left_out(
     assert (t.version, t.ids()) == (4, [1, 3])
 
 
+@pytest.mark.one_platform
 def test_entries_of_others_stay(spark: SparkSession, table: TableFactory):
     t = table(1, 2, 3, 5)
     lose(file_of(t, 1))
@@ -503,6 +516,7 @@ def test_entries_of_others_stay(spark: SparkSession, table: TableFactory):
     assert t.ids() == [5, 7]
 
 
+@pytest.mark.one_platform
 def test_if_all_files_are_gone_nothing_is_removed(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
     for row_id in (1, 2):
@@ -548,6 +562,7 @@ def test_a_store_that_does_not_answer_has_not_lost_a_file(spark: SparkSession, t
     assert fsck(t)[1].version is not None
 
 
+@pytest.mark.one_platform
 def test_a_file_that_is_back_before_the_commit_stays(spark: SparkSession, table: TableFactory):
     local = table(1, 2, 3)
     file = file_of(local, 2)
@@ -561,6 +576,7 @@ def test_a_file_that_is_back_before_the_commit_stays(spark: SparkSession, table:
     assert fsck(t)[1].version is not None
 
 
+@pytest.mark.one_platform
 def test_a_file_in_a_store_that_cannot_be_reached(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
 
@@ -572,6 +588,7 @@ def test_a_file_in_a_store_that_cannot_be_reached(spark: SparkSession, table: Ta
     assert_refused(t, "FSCK_STORE_UNREACHABLE")
 
 
+@pytest.mark.one_platform
 def test_a_directory_in_place_of_a_file_is_not_a_lost_file(
     spark: SparkSession, table: TableFactory
 ):

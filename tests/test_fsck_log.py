@@ -339,6 +339,23 @@ def test_if_checksum_checkpoint_and_commits_differ_nothing_is_done(with_checkpoi
     assert t.all_files() == before
 
 
+@with_checksums
+def test_nothing_is_written_from_commits_that_the_newest_checksum_contradicts(
+    with_checkpoints: Checkpointed,
+):
+    t = with_checkpoints("classic")
+    (file,) = checkpoint_files(t, 4)
+    damage(file, cut)
+    delete(t.log / f"{4:020}.crc")
+    change_checksum(t, t.version, numFiles=6)
+    before = t.all_files()
+    assert told(fsck(t)) == [("checkpoint", "damaged", "none"), ("checksum", "damaged", "none")]
+    assert t.all_files() == before
+    damage(t.log / "_last_checkpoint", cut)
+    assert told(fsck(t))[2:] == [("last checkpoint", "damaged", "rewrite")]
+    assert json.loads((t.log / "_last_checkpoint").read_text())["version"] == 2
+
+
 def test_lost_files_and_a_damaged_checkpoint_at_once(
     spark: SparkSession, with_checkpoints: Checkpointed
 ):

@@ -34,8 +34,9 @@ private[logcheck] final class CheckpointCheck(
   private val whole = new WholeCheckpoint(table)
   private val texts = new LogProblems(table.logPath, settings.mode)
 
+  private val first = if (settings.deep) 0L else math.max(0L, snapshot.checkpointProvider.version)
+
   private val checkpoints: Map[Long, Seq[CheckpointSet]] = {
-    val first = if (settings.deep) 0L else math.max(0L, snapshot.checkpointProvider.version)
     val files = ListedLog
       .between(snapshot.deltaLog.store, table.logPath, table.hadoopConf, first, snapshot.version)
       .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
@@ -60,14 +61,15 @@ private[logcheck] final class CheckpointCheck(
     if (flawed.isEmpty) Nil else judged(version, flawed)
   }
 
-  /** The versions whose checkpoints are whole, or will be. */
-  def usable: Set[Long] = {
-    val unusable =
-      problems.filter(found => found.finding.kind == FileKind.Checkpoint && found.repair.isEmpty).flatMap(
-        _.version
-      )
-    checkpoints.keySet -- unusable
+  /** The versions whose checkpoints are whole, or will be if these problems are repaired. */
+  def usable(problems: Seq[LogProblem]): Set[Long] = {
+    val left = problems.filter(found => found.finding.kind == FileKind.Checkpoint && found.repair.isEmpty)
+    checkpoints.keySet -- left.flatMap(_.version)
   }
+
+  /** The version of the newest checkpoint that was not looked at. */
+  def unseen: Option[Long] =
+    if (first == 0) None else snapshot.deltaLog.findLastCompleteCheckpointBefore(first).map(_.version)
 
   private def flawOf(set: CheckpointSet): Option[Flaw] = {
     def files = set.files.map(DeltaLogReader.statusOf(table, _))

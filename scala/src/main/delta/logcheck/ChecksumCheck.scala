@@ -54,7 +54,7 @@ private[logcheck] final class ChecksumCheck(table: DeltaHandle, settings: FsckSe
         }
         def inOthers =
           if (settings.deep) computed.flatMap(ChecksumFile.difference(found, _)) else None
-        inFiles.orElse(inOthers.map(what => s"it has another $what than the rest of the log"))
+        inFiles.orElse(inOthers.map(what => s"it does not agree with the rest of the log about the $what"))
           .map(problem(version, _, Left(Uncertain)))
     }
   }

@@ -37,22 +37,24 @@ private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings,
    */
   def problems(counts: (Long, Long)): Seq[LogProblem] = {
     val checkpoints = new CheckpointCheck(table, settings, pages, log)
-    val found = checkpoints.problems
     val ofChecksum =
-      if (found.exists(_.version.contains(table.snapshot.version))) None
+      if (checkpoints.problems.exists(_.version.contains(table.snapshot.version))) None
       else new ChecksumCheck(table, settings).ofNewest(log.trusted, counts)
     // Then a commit may have lost a line, and nothing is written from commits.
     val doubt = ofChecksum.filter(_.repair.isEmpty).map(_.finding.advice)
-    doubt.fold(found)(why => found.map(_.without(why))) ++ ofChecksum ++ ofPointer(checkpoints.usable)
+    val found = doubt.fold(checkpoints.problems)(why => checkpoints.problems.map(_.without(why)))
+    found ++ ofChecksum ++ ofPointer(checkpoints.usable(found), checkpoints.unseen)
   }
 
-  /** @param usable the versions of checkpoints that it may name */
-  private def ofPointer(usable: Set[Long]): Option[LogProblem] =
-    try new CheckpointPointer(table).flaw.filterNot(_.named.exists(usable)).flatMap(ofPointer(
-        _,
-        usable.maxOption
-      ))
-    catch {
+  /**
+   * @param usable the versions of checkpoints that it may name
+   * @param older  the version of another one, if there is none of these
+   */
+  private def ofPointer(usable: Set[Long], older: => Option[Long]): Option[LogProblem] =
+    try {
+      val flaw = new CheckpointPointer(table).flaw.filterNot(_.named.exists(usable))
+      flaw.flatMap(ofPointer(_, usable.maxOption.orElse(older)))
+    } catch {
       case e: IOException =>
         Some(pointer(Unknown, s"the store did not return _last_checkpoint: $e", Left(AskAgain)))
     }
