@@ -118,6 +118,8 @@ def test_a_log_that_is_whole(with_checkpoints: Checkpointed, layout: str):
     for options in ("", "deep = true", "mode = 'restore'"):
         assert fsck(t, options) == []
     assert t.all_files() == before
+    t.spark.sql(f"CHECKPOINT {t.sql_name}")
+    assert fsck(t, "deep = true") == []
 
 
 @pytest.mark.one_platform
@@ -288,11 +290,14 @@ def test_last_checkpoint_without_a_checkpoint_is_deleted(table: TableFactory):
 
 
 @with_checksums
-def test_a_damaged_checksum_is_written_anew(with_checkpoints: Checkpointed):
+@pytest.mark.parametrize("is_checkpointed", [False, True])
+def test_a_damaged_checksum_is_written_anew(with_checkpoints: Checkpointed, is_checkpointed: bool):
     t = with_checkpoints("classic")
     checksum = t.log / f"{t.version:020}.crc"
     written = json.loads(checksum.read_text())
     damage(checksum, cut)
+    if is_checkpointed:
+        t.spark.sql(f"CHECKPOINT {t.sql_name}")
     assert told(fsck(t)) == [("checksum", "damaged", "rewrite")]
     anew = json.loads(checksum.read_text())
     for key in ("numFiles", "tableSizeBytes", "metadata", "protocol"):

@@ -91,7 +91,10 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle, pages: Boolean = fa
       val provider = older.map { instance =>
         instance.getCheckpointProvider(deltaLog, files.collect { case CheckpointFile(file, _) => file })
       }
-      val time = commits.last._2.getModificationTime
+      // The checkpoint may be of the very version.
+      val time = commits.lastOption.fold(handle.snapshot.logSegment.lastCommitFileModificationTimestamp)(
+        _._2.getModificationTime
+      )
       val segment = LogSegment(handle.logPath, version, commits.map(_._2), provider, time)
       new Snapshot(handle.logPath, version, segment, deltaLog, checksum)
     }
