@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -20,6 +19,7 @@ from delta_upkeep import UpkeepTable
 from delta_upkeep.errors import condition_of
 from foreign.cases import CASES, SCHEMA
 from foreign.forged import forge
+from support.files import lose, overwrite
 from support.logs import actions_of, edit_adds, live
 from support.processes import DELTA
 from support.sessions import meanwhile, session_conf
@@ -67,16 +67,6 @@ def file_of(t: Table, row_id: int) -> Path:
         .collect()
     )
     return Path(unquote(name.removeprefix("file:").removeprefix("//")))
-
-
-def lose(file: Path) -> None:
-    file.unlink()
-    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
-
-
-def overwrite(file: Path, change: Callable[[bytes], bytes]) -> None:
-    file.write_bytes(change(file.read_bytes()))
-    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
 def content(t: Table) -> list[str]:

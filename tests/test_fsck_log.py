@@ -13,6 +13,8 @@ from pyspark.sql import Row, SparkSession
 from conftest import Table, TableFactory
 from delta_upkeep.errors import condition_of
 from foreign.delta_rs import ids_by_delta_rs
+from foreign.table import forget
+from support.files import lose, overwrite
 from support.processes import DELTA
 from support.templates import copy_template
 
@@ -28,7 +30,7 @@ LAYOUTS = {
 
 def fsck(t: Table, options: str = "", dry_run: bool = False) -> list[Row]:
     """The findings, in a session that has not seen the table."""
-    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    forget(t.spark)
     text = f"{'DRY RUN ' if dry_run else ''}{f'OPTIONS ({options})' if options else ''}"
     *found, totals = t.spark.sql(f"FSCK REPAIR TABLE {t.sql_name} {text}").collect()
     assert totals.findings == len(found) and totals.version is None
@@ -37,21 +39,6 @@ def fsck(t: Table, options: str = "", dry_run: bool = False) -> list[Row]:
 
 def told(found: list[Row]) -> list[tuple[str, str, str]]:
     return [(row.kind, row.problem, row.action) for row in found]
-
-
-def damage(file: Path, change: Callable[[bytes], bytes]) -> None:
-    overwrite(file, change(file.read_bytes()))
-
-
-def overwrite(file: Path, content: bytes) -> None:
-    file.write_bytes(content)
-    # Hadoop's own checksum would find it out before anyone else.
-    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
-
-
-def delete(file: Path) -> None:
-    file.unlink()
-    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
 
 
 def cut(content: bytes) -> bytes:
@@ -77,10 +64,10 @@ def ids_from_checkpoint(t: Table, version: int) -> list[int]:
     """The ids of a version once the commits before it, and all checksums, are gone."""
     for file in t.log.glob("[0-9]*.json"):
         if file.stem.isdigit() and int(file.stem) < version:
-            delete(file)
+            lose(file)
     for file in t.log.glob("[0-9]*.crc"):
-        delete(file)
-    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        lose(file)
+    forget(t.spark)
     return t.ids(version)
 
 
@@ -145,9 +132,9 @@ def test_a_damaged_checkpoint_is_written_anew(
         (t.log / directory).glob(f"{4:020}.checkpoint{pattern}" if not directory else f"{4:020}*")
     )
     if change is None:
-        delete(file)
+        lose(file)
     else:
-        damage(file, change)
+        overwrite(file, change)
     before = t.all_files()
     assert told(fsck(t, dry_run=True)) == [("checkpoint", "damaged", "rewrite")]
     (row,) = fsck(t, "mode = 'check'")
@@ -170,7 +157,7 @@ def test_pages_and_older_checkpoints_are_looked_at_in_depth(
         parquet = [*checkpoint_files(t, version), *(t.log / "_sidecars").glob(f"{version:020}*")]
         for file in parquet:
             if file.suffix == ".parquet":
-                damage(file, pages)
+                overwrite(file, pages)
     newer = fsck(t, dry_run=True)[-1]
     assert newer.logFilePath.endswith(checkpoint_files(t, 4)[0].name)
     assert told(fsck(t, "deep = true")) == [("checkpoint", "damaged", "rewrite")] * 2
@@ -182,14 +169,14 @@ def test_pages_and_older_checkpoints_are_looked_at_in_depth(
 def test_a_checkpoint_whose_commits_are_gone_stays(with_checkpoints: Checkpointed):
     t = with_checkpoints("classic")
     (older,) = checkpoint_files(t, 2)
-    damage(older, cut)
+    overwrite(older, cut)
     for version in (0, 1):
-        delete(t.log / f"{version:020}.json")
+        lose(t.log / f"{version:020}.json")
     assert fsck(t) == []
     (row,) = fsck(t, "deep = true")
     assert row.action == "none" and "commits before it are gone" in row.reason
     (newer,) = checkpoint_files(t, 4)
-    damage(newer, cut)
+    overwrite(newer, cut)
     with pytest.raises(Exception) as refused:
         fsck(t)
     assert condition_of(refused.value) in (
@@ -225,7 +212,7 @@ def test_what_a_changed_retention_may_have_kept_is_not_left_out(
         "('delta.deletedFileRetentionDuration' = 'interval 30 days')"
     )
     (file,) = checkpoint_files(t, 4)
-    damage(file, cut)
+    overwrite(file, cut)
     (row,) = fsck(t)
     assert row.action == "none" and "has been changed since" in row.reason
 
@@ -233,7 +220,7 @@ def test_what_a_changed_retention_may_have_kept_is_not_left_out(
 def test_a_checkpoint_in_parts_that_is_not_finished_is_passed_over(with_checkpoints: Checkpointed):
     t = with_checkpoints("in parts")
     for version in (2, 4):
-        delete(checkpoint_files(t, version)[0])
+        lose(checkpoint_files(t, version)[0])
     assert told(fsck(t)) == [("checkpoint", "damaged", "rewrite")]
     assert fsck(t, "deep = true") == []
     assert ids_from_checkpoint(t, 4) == [1, 2, 3, 4]
@@ -247,7 +234,7 @@ def test_transactions_stay(spark: SparkSession, table: TableFactory):
     spark.sql(f"CHECKPOINT {t.sql_name}")
     t.append(3)
     (file,) = checkpoint_files(t, 2)
-    damage(file, cut)
+    overwrite(file, cut)
     assert told(fsck(t)) == [("checkpoint", "damaged", "rewrite")]
     ids_from_checkpoint(t, 2)
     transactions = (
@@ -272,9 +259,9 @@ def test_last_checkpoint_is_written_anew(
     t = with_checkpoints("classic")
     pointer = t.log / "_last_checkpoint"
     if text is None:
-        delete(pointer)
+        lose(pointer)
     else:
-        damage(pointer, lambda content: text.encode())
+        overwrite(pointer, lambda content: text.encode())
     assert told(fsck(t)) == [("last checkpoint", problem, "rewrite")]
     assert json.loads(pointer.read_text())["version"] == 4
     assert fsck(t) == []
@@ -295,7 +282,7 @@ def test_a_damaged_checksum_is_written_anew(with_checkpoints: Checkpointed, is_c
     t = with_checkpoints("classic")
     checksum = t.log / f"{t.version:020}.crc"
     written = json.loads(checksum.read_text())
-    damage(checksum, cut)
+    overwrite(checksum, cut)
     if is_checkpointed:
         t.spark.sql(f"CHECKPOINT {t.sql_name}")
     assert told(fsck(t)) == [("checksum", "damaged", "rewrite")]
@@ -307,7 +294,7 @@ def test_a_damaged_checksum_is_written_anew(with_checkpoints: Checkpointed, is_c
 
 def change_checksum(t: Table, version: int, **values: object) -> None:
     file = t.log / f"{version:020}.crc"
-    damage(file, lambda content: json.dumps({**json.loads(content), **values}).encode())
+    overwrite(file, lambda content: json.dumps({**json.loads(content), **values}).encode())
 
 
 @with_checksums
@@ -337,7 +324,7 @@ def test_if_checksum_checkpoint_and_commits_differ_nothing_is_done(with_checkpoi
     t = with_checkpoints("classic")
     change_checksum(t, 4, numFiles=7)
     (file,) = checkpoint_files(t, 4)
-    damage(file, cut)
+    overwrite(file, cut)
     before = t.all_files()
     (row,) = fsck(t)
     assert told([row]) == [("checkpoint", "damaged", "none")] and "7 files" in row.reason
@@ -350,13 +337,13 @@ def test_nothing_is_written_from_commits_that_the_newest_checksum_contradicts(
 ):
     t = with_checkpoints("classic")
     (file,) = checkpoint_files(t, 4)
-    damage(file, cut)
-    delete(t.log / f"{4:020}.crc")
+    overwrite(file, cut)
+    lose(t.log / f"{4:020}.crc")
     change_checksum(t, t.version, numFiles=6)
     before = t.all_files()
     assert told(fsck(t)) == [("checkpoint", "damaged", "none"), ("checksum", "damaged", "none")]
     assert t.all_files() == before
-    damage(t.log / "_last_checkpoint", cut)
+    overwrite(t.log / "_last_checkpoint", cut)
     assert told(fsck(t))[2:] == [("last checkpoint", "damaged", "rewrite")]
     assert json.loads((t.log / "_last_checkpoint").read_text())["version"] == 2
 
@@ -368,8 +355,8 @@ def test_lost_files_and_a_damaged_checkpoint_at_once(
     lost = spark.sql(f"SELECT input_file_name() FROM {t.sql_name} WHERE id = 2").first()[0]
     Path(lost.removeprefix("file:").removeprefix("//")).unlink()
     (file,) = checkpoint_files(t, 4)
-    damage(file, cut)
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    overwrite(file, cut)
+    forget(spark)
     *found, totals = spark.sql(f"FSCK REPAIR TABLE {t.sql_name}").collect()
     assert told(found) == [("data file", "missing", "remove"), ("checkpoint", "damaged", "rewrite")]
     assert totals.version == t.version
@@ -382,7 +369,6 @@ def test_random_damages(with_checkpoints: Checkpointed, seed: int):
     """What FSCK says that it repaired is whole, and the rows are the same."""
     chance = random.Random(seed)
     t = with_checkpoints(chance.choice(list(LAYOUTS)))
-    spark = t.spark
     derived = [
         file
         for file in sorted(t.log.rglob("*"))
@@ -392,10 +378,11 @@ def test_random_damages(with_checkpoints: Checkpointed, seed: int):
         content = file.read_bytes()
         at = chance.randrange(max(1, len(content)))
         zeros = content[:at] + bytes(20) + content[at + 20 :]
-        overwrite(file, chance.choice([content[:at], zeros, b""]))
+        changed = chance.choice([content[:at], zeros, b""])
+        overwrite(file, lambda _, changed=changed: changed)
     repaired = fsck(t, "deep = true")
     assert all(row.action == "rewrite" for row in repaired), repaired
     assert fsck(t, "deep = true") == []
-    spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+    forget(t.spark)
     assert t.ids() == [1, 2, 3, 4, 5]
     assert ids_from_checkpoint(t, 4) == [1, 2, 3, 4]

@@ -144,7 +144,7 @@ def maintain(storm: Storm) -> None:
         row = storm.spark.sql(f"CLEANUP LOG {storm.name} RETAIN {RETAINED_HOURS} HOURS").first()
         return {"oldest": row.oldestReadableVersion}
 
-    def findings(storm: Storm, statement: str) -> dict[str, list[str]]:
+    def findings(statement: str) -> dict[str, list[str]]:
         """Tell what FSCK finds, which is nothing."""
         rows = storm.spark.sql(statement.format(t=storm.name)).collect()
         return {"found": [row.reason for row in rows if getattr(row, "kind", None)]}
@@ -153,7 +153,7 @@ def maintain(storm: Storm) -> None:
         storm.attempt("CHECKPOINT", partial(storm.spark.sql, f"CHECKPOINT {storm.name}"))
         storm.attempt("CLEANUP LOG", cleanup)
         for kind, statement in OTHERS.items():
-            storm.attempt(kind, partial(findings, storm, statement))
+            storm.attempt(kind, partial(findings, statement))
 
 
 ROLES: dict[str, tuple[Callable[[Storm], None], ...]] = {

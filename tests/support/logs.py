@@ -9,6 +9,8 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from support.files import forget_checksum
+
 
 def actions_of(commit: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in commit.read_text().splitlines()]
@@ -33,8 +35,7 @@ def edit_commit(
 ) -> None:
     """Write other actions in their place."""
     commit.write_text("\n".join(map(json.dumps, change(actions_of(commit)))) + "\n")
-    # Hadoop's checksum of the old text.
-    commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    forget_checksum(commit)
 
 
 def forget_derived(spark: SparkSession, log: Path) -> None:

@@ -1,9 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import io.deltaupkeep.log.{LogDirectory, LogFile, LogFileKind, ReplayPlace}
+import io.deltaupkeep.log.{LogFile, LogFileKind, ReplayPlace}
 import io.deltaupkeep.plan.checkpoint._
 
-import org.apache.spark.sql.delta.upkeep.read.{DriverBytes, ListedLog, Wholeness}
+import org.apache.spark.sql.delta.upkeep.read.{DeltaLogReader, DriverBytes, ListedLog, Wholeness}
 import org.apache.spark.sql.delta.util.FileNames
 
 /** Plans a checkpoint. Writes nothing. */
@@ -47,7 +47,7 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
     val files = ListedLog
       .between(snapshot.deltaLog.store, handle.logPath, handle.hadoopConf, version, version)
       .filter(FileNames.isCheckpointFile)
-      .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
+      .map(DeltaLogReader.fileOf)
       .toSeq
     val found = CheckpointPlanner.complete(files, snapshot.version).map(set => set -> damaged.check(set))
     val whole = found.collect { case (set, Wholeness.Whole) => set }

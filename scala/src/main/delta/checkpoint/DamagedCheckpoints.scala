@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.{FileStatus, Path}
 
 import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.{CheckpointInstance, LastCheckpointInfo}
-import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, DeltaLogReader, WholeCheckpoint, Wholeness}
+import org.apache.spark.sql.delta.upkeep.read.{DeltaLogReader, WholeCheckpoint, Wholeness}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** Checkpoints of the table's version that readers cannot use, although all their files exist. */
@@ -26,7 +26,7 @@ private[checkpoint] final class DamagedCheckpoints(handle: DeltaHandle, pages: B
   def check(files: Seq[LogFile]): Wholeness = checkFiles(files.map(DeltaLogReader.statusOf(handle, _)))
 
   private def checkFiles(files: Seq[FileStatus]): Wholeness =
-    whole.check(handle.snapshot.version, CheckpointFiles.checkpoint(handle, files), pages)
+    whole.checkFiles(handle.snapshot.version, files, pages)
 
   /**
    * Deletes a damaged checkpoint once there is a new one, unless that or another driver's has its name. Its

@@ -2,7 +2,9 @@ package org.apache.spark.sql.delta.upkeep.checkpoint
 
 import io.deltaupkeep.UpkeepErrors
 
-import org.apache.spark.sql.delta.{CheckpointProvider, LogSegment, Snapshot, VersionChecksum}
+import org.apache.hadoop.fs.FileStatus
+
+import org.apache.spark.sql.delta.{LogSegment, Snapshot, VersionChecksum}
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, ListedLog, WholeCheckpoint, Wholeness}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.FileNames.{CheckpointFile, DeltaFile}
@@ -19,7 +21,10 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle, pages: Boolean = fa
   private val conf = handle.hadoopConf
 
   private val whole = new WholeCheckpoint(handle)
-  private lazy val last = check(handle.snapshot.checkpointProvider)
+  private lazy val last = {
+    val checkpoint = handle.snapshot.checkpointProvider
+    if (checkpoint.isEmpty) Whole else whole.check(checkpoint.version, checkpoint, pages)
+  }
 
   /**
    * Why nothing can be built on the last checkpoint, for example because a file is missing or is not a Parquet
@@ -55,8 +60,12 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle, pages: Boolean = fa
   /** A version, read from an older checkpoint that is whole, or from the commits alone, and without its checksum. */
   def without(version: Long): Option[Snapshot] = before(version, onlyWhole = true, version, checksum = None)
 
-  private def check(checkpoint: CheckpointProvider): Wholeness =
-    if (checkpoint.isEmpty) Whole else whole.check(checkpoint.version, checkpoint, pages)
+  /** Whether the checkpoint that some files of the log make is whole. The last one is looked at once. */
+  def wholeness(version: Long, files: Seq[FileStatus]): Wholeness = {
+    def namesOf(files: Seq[FileStatus]) = files.map(_.getPath.getName).toSet
+    if (namesOf(files) == namesOf(handle.snapshot.checkpointProvider.topLevelFiles)) last
+    else whole.checkFiles(version, files, pages)
+  }
 
   /** What is read from a checkpoint, or from older files. */
   private def best(
@@ -103,10 +112,8 @@ private[upkeep] final class ReadableLog(handle: DeltaHandle, pages: Boolean = fa
       case _ if !areAll => None
       case None => Some(snapshot)
       case Some(instance) =>
-        val topLevel = CheckpointFiles.topLevel(instance, files)
-        val wholeness =
-          whole.check(instance.version, CheckpointFiles.checkpoint(handle, topLevel), pages)
-        best(wholeness, Some(snapshot), before(instance.version, onlyWhole, version, checksum), onlyWhole)
+        val found = wholeness(instance.version, CheckpointFiles.topLevel(instance, files))
+        best(found, Some(snapshot), before(instance.version, onlyWhole, version, checksum), onlyWhole)
     }
   }
 }

@@ -9,6 +9,8 @@ import io.deltaupkeep.parquet.file.PageSampler
 import io.deltaupkeep.parquet.footer.FileShape
 import io.deltaupkeep.plan.compact.DataFile
 
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+
 import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
 import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -48,13 +50,13 @@ final class FileSampler(handle: DeltaHandle, files: Seq[DataFile]) {
       case Failure(unreadable: UnreadableInput) => unreadable.getMessage
       case Failure(other) => throw other
     }
-    def named(codec: Compression) = codec.codecName
+    def named(codec: CompressionCodecName) = Compression(codec).codecName
     CodecSample(
       samples.size,
       samples.map(_.stored).sum,
-      samples.flatMap(_.byCodec).groupMapReduce(size => named(Compression(size._1)))(_._2)(_ + _),
-      samples.flatMap(_.found).map(codec => named(Compression(codec))).toSet,
-      OptimizeDefaults.compressionOf(handle).map(named),
+      samples.flatMap(_.byCodec).groupMapReduce(size => named(size._1))(_._2)(_ + _),
+      samples.flatMap(_.found).map(named).toSet,
+      OptimizeDefaults.compressionOf(handle).map(_.codecName),
       problems
     )
   }

@@ -3,8 +3,8 @@ package org.apache.spark.sql.delta.upkeep.logcheck
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.CountText
-import io.deltaupkeep.log.{CheckpointSet, LogDirectory, LogFile, LogFileKind}
-import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, Mode}
+import io.deltaupkeep.log.{CheckpointSet, LogFileKind}
+import io.deltaupkeep.plan.checkpoint.CheckpointRequest
 import io.deltaupkeep.plan.repair.{FileKind, FsckSettings}
 
 import org.apache.hadoop.fs.Path
@@ -31,15 +31,14 @@ private[logcheck] final class CheckpointCheck(
 
   private val snapshot = table.snapshot
   private val checksums = new ChecksumCheck(table, settings)
-  private val whole = new WholeCheckpoint(table)
   private val texts = new LogProblems(table.logPath, settings.mode)
 
   private val first = if (settings.deep) 0L else math.max(0L, snapshot.checkpointProvider.version)
 
-  private val checkpoints: Map[Long, Seq[CheckpointSet]] = {
+  private lazy val checkpoints: Map[Long, Seq[CheckpointSet]] = {
     val files = ListedLog
       .between(snapshot.deltaLog.store, table.logPath, table.hadoopConf, first, snapshot.version)
-      .map(file => LogFile(LogDirectory.Root, file.getPath.getName, file.getLen, file.getModificationTime))
+      .map(DeltaLogReader.fileOf)
     CheckpointSet.allOf(files.toVector, Map.empty).groupBy(_.version)
       .map { case (version, sets) => version -> relevant(sets) }.filter(_._2.nonEmpty)
   }
@@ -56,7 +55,7 @@ private[logcheck] final class CheckpointCheck(
     catch { case OfStore(_) => None }
 
   /** Of checkpoints, and of the checksums that contradict them; the oldest first. */
-  val problems: Seq[LogProblem] = checkpoints.toSeq.sortBy(_._1).flatMap { case (version, sets) =>
+  lazy val problems: Seq[LogProblem] = checkpoints.toSeq.sortBy(_._1).flatMap { case (version, sets) =>
     val flawed = sets.flatMap(set => flawOf(set).map(Flawed(set, _)))
     if (flawed.isEmpty) Nil else judged(version, flawed)
   }
@@ -77,7 +76,7 @@ private[logcheck] final class CheckpointCheck(
       Some(Flaw("a file of it is missing, or has no bytes", isCertain = true))
     else
       try
-        whole.check(set.version, CheckpointFiles.checkpoint(table, files), pages) match {
+        log.wholeness(set.version, files) match {
           case Wholeness.Damaged(why, _) => Some(Flaw(why, isCertain = true))
           // Readers can use it.
           case Wholeness.Whole | Wholeness.Unproved(_) => None
@@ -114,17 +113,14 @@ private[logcheck] final class CheckpointCheck(
     def retentions(of: Snapshot) = Retentions.map(of.metadata.configuration.get)
     if (table.facts.checkpointProtectionVersion.exists(commits.version < _)) Some(Protected)
     else if (retentions(commits) != retentions(snapshot)) Some(OtherRetention)
-    else handleOf(commits).refusal("FSCK", Intent.Checkpoint).map(_.getMessage)
+    else table.at(commits).refusal("FSCK", Intent.Checkpoint).map(_.getMessage)
   }
-
-  private def handleOf(version: Snapshot): DeltaHandle =
-    DeltaHandle.of(table.session, version, table.table.catalogTable)
 
   /** @param commits the version, read without any of the files that may be wrong */
   private def judged(version: Long, flawed: Seq[Flawed], commits: Snapshot): Seq[LogProblem] = {
     val truth = ChecksumFile.of(commits)
-    val handle = handleOf(ChecksumFile.withChecksum(commits, Some(truth)))
-    val anew = TableCheckpoint(handle, AsUsual, pages = pages)
+    val handle = table.at(ChecksumFile.withChecksum(commits, Some(truth)))
+    val anew = TableCheckpoint(handle, CheckpointRequest.Default, pages = pages)
     val replaced = anew.plan.damaged.flatMap(_.files).toSet
     val (damaged, asTheCommits) =
       flawed.partition(of => !of.set.isComplete || of.set.files.exists(file => replaced(file.name)))
@@ -157,8 +153,6 @@ private[logcheck] final class CheckpointCheck(
 private object CheckpointCheck {
 
   private final case class Flawed(set: CheckpointSet, flaw: Flaw)
-
-  private val AsUsual = CheckpointRequest(None, None, None, Mode.Auto)
 
   private val Protected = "the feature checkpointProtection forbids new checkpoints of versions that old"
 

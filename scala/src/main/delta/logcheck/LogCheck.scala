@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.logcheck
 
 import java.io.IOException
 
-import io.deltaupkeep.plan.checkpoint.{CheckpointRequest, Mode}
+import io.deltaupkeep.plan.checkpoint.CheckpointRequest
 import io.deltaupkeep.plan.repair.{FileKind, FsckAction, FsckSettings}
 
 import org.apache.spark.sql.delta.upkeep.checkpoint.{ReadableLog, TableCheckpoint}
@@ -28,7 +28,7 @@ private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings,
    */
   lazy val readable: DeltaHandle =
     if (log.snapshot eq table.snapshot) table
-    else DeltaHandle.of(table.session, log.snapshot, table.table.catalogTable)
+    else table.at(log.snapshot)
 
   /**
    * In the order in which they are to be repaired.
@@ -65,9 +65,8 @@ private[upkeep] final class LogCheck(table: DeltaHandle, settings: FsckSettings,
     val found = s"_last_checkpoint ${flaw.what}"
     newest match {
       case Some(version) =>
-        val request = CheckpointRequest(None, None, None, Mode.Auto)
         def point() = {
-          TableCheckpoint(table, request).point(version)
+          TableCheckpoint(table, CheckpointRequest.Default).point(version)
           new CheckpointPointer(table).flaw.map(_ => NotWritten)
         }
         Some(pointer(name, found, Right(() => point())))

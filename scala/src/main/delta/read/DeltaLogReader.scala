@@ -4,7 +4,7 @@ import scala.util.{Failure, Success, Try, Using}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.UnreadableInput
-import io.deltaupkeep.log.{FoundCheckpoint, LogFile, SidecarReferences}
+import io.deltaupkeep.log.{FoundCheckpoint, LogDirectory, LogFile, SidecarReferences}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
@@ -124,6 +124,10 @@ final class DeltaLogReader(handle: DeltaHandle) extends Logging {
 }
 
 private[upkeep] object DeltaLogReader {
+
+  /** A file of the log itself, as it was listed. */
+  def fileOf(status: FileStatus): LogFile =
+    LogFile(LogDirectory.Root, status.getPath.getName, status.getLen, status.getModificationTime)
 
   /** A file as it was listed. */
   def statusOf(handle: DeltaHandle, file: LogFile): FileStatus = {

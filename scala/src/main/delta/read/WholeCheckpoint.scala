@@ -60,6 +60,10 @@ private[upkeep] final class WholeCheckpoint(handle: DeltaHandle) extends Logging
       else judge(version, found.topLevelFiles, sidecars)
     }
 
+  /** The same for the checkpoint that some files of the log make. */
+  def checkFiles(version: Long, files: Seq[FileStatus], pages: Boolean): Wholeness =
+    check(version, CheckpointFiles.checkpoint(handle, files), pages)
+
   /** The same for the files of a checkpoint. */
   def check(version: Long, topLevel: Seq[FileStatus], sidecars: Seq[FileStatus]): Wholeness =
     judged(version)(judge(version, topLevel, sidecars))

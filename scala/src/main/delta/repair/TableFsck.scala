@@ -69,8 +69,9 @@ final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
 
   /** @throws io.deltaupkeep.UpkeepException `FSCK_CONFLICT` if every attempt of a commit met a conflict */
   def execute(): Seq[FsckResult] = {
+    // What a plan refuses repairs nothing.
     plan
-    val log = repairedLog()
+    val ofLog = repairedLog()
     val removals = plan.removals.map(finding => Change(Set(finding.file.id), Nil) -> finding).toMap
     val restorations = plan.restorations.map { restoration =>
       Change(restoration.removed, restoration.added.toSeq.map(brokenFiles.input)) -> restoration
@@ -89,7 +90,7 @@ final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
       if (finding.action == FsckAction.Nothing) finding
       else vacuumed.get(id).orElse(Option.unless(changed(id))(Overtaken)).fold(finding)(finding.without)
     })
-    FsckResult.of(table.path, outcome.copy(log = log), dryRun = false, done.version)
+    FsckResult.of(table.path, outcome.copy(log = ofLog), dryRun = false, done.version)
   }
 
   /** Before the commit, which Delta makes on top of the log. */

@@ -94,6 +94,10 @@ final class DeltaHandle private (
   /** How many files of the log are deleted in parallel. */
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)
 
+  /** The same table at another version. */
+  private[upkeep] def at(version: Snapshot): DeltaHandle =
+    DeltaHandle.of(session, version, table.catalogTable)
+
   /** The same table at its current newest version. */
   private[upkeep] def newest: DeltaHandle = new DeltaHandle(session, table, DeltaApi.current.newest(table))
 

@@ -113,12 +113,8 @@ object InputFailures {
     def ofText =
       if (damage(failure).isEmpty) None
       else causesOf(failure).flatMap(e => Option(e.getMessage)).reverseIterator.find(_.contains(LogDirectory))
-    named.orElse(ofFile).orElse(ofAction).orElse(ofText).map(UpkeepErrors.logDamaged(
-      statement,
-      table,
-      _,
-      failure
-    ))
+    val problem = named.orElse(ofFile).orElse(ofAction).orElse(ofText)
+    problem.map(UpkeepErrors.logDamaged(statement, table, _, failure))
   }
 
   /** Runs what only reads the log, by Delta's code. */

@@ -22,10 +22,9 @@ final class FilePages(conf: Configuration) {
    */
   def check(file: InputFile): Either[Refusal, Unit] = Refusal.orElse {
     UnreadableInput.naming(file.toString) {
-      opener.open(InputRows(file)).flatMap { open =>
-        try open.chunks.flatMap(open.writtenBy.defectOf).nextOption().toLeft(check(open))
-        finally open.bytes.close()
-      }
+      opener.using(InputRows(file)) { open =>
+        open.chunks.flatMap(open.writtenBy.defectOf).nextOption().toLeft(check(open))
+      }.flatMap(identity)
     }
   }
 

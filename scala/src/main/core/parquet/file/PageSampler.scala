@@ -39,12 +39,7 @@ final class PageSampler(conf: Configuration) {
    * @throws io.deltaupkeep.UnreadableInput if the file is missing or damaged
    */
   def sizes(file: InputFile): Either[Refusal, CodecSizes] = Refusal.orElse {
-    UnreadableInput.naming(file.toString) {
-      opener.open(InputRows(file)).map { open =>
-        try sizes(open)
-        finally open.bytes.close()
-      }
-    }
+    UnreadableInput.naming(file.toString)(opener.using(InputRows(file))(sizes))
   }
 
   private def sizes(file: OpenFile): CodecSizes = {

@@ -133,6 +133,12 @@ private[parquet] final class FileOpener(heldFileBytes: Long) {
     opened
   }
 
+  /** Uses an open file, and closes it. */
+  def using[T](input: InputRows)(use: OpenFile => T): Either[String, T] = open(input).map { file =>
+    try use(file)
+    finally file.bytes.close()
+  }
+
   /** Reads only the footer and the selection. */
   def peek(input: InputRows): Either[String, OpenFile] = {
     val bytes = new FileBytes.Ranged(input.file)

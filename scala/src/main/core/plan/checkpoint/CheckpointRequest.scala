@@ -23,6 +23,10 @@ final case class CheckpointRequest(
 )
 
 object CheckpointRequest {
+
+  /** As the table's properties say. */
+  val Default: CheckpointRequest = CheckpointRequest(None, None, None, Mode.Auto)
+
   val PolicyOption: OptionEntry[Policy] = OptionEntry.oneOf[Policy](
     "policy",
     "Layout of the checkpoint. Default: the table property delta.checkpointPolicy (classic)."
