@@ -17,6 +17,8 @@ from pyspark.sql import Row, SparkSession
 
 from conftest import DAY_SECONDS, Table, TableFactory
 from delta_upkeep.errors import condition_of
+from foreign.delta_rs import ids_by_delta_rs
+from support.files import forget_checksum
 from support.processes import DELTA
 from support.sessions import session_conf
 
@@ -178,7 +180,7 @@ def test_by_log_nothing_is_listed(spark: SparkSession, lived_in: Table):
     assert all(name.startswith("_change_data/") for name in gone.keys() - by_listing)
     row = vacuum(t)
     assert (row.mode, row.filesDeleted) == ("log", len(gone))
-    assert row.message.startswith("reads the commits of versions 0 to ")
+    assert row.message.startswith("reads what versions 0 to ")
     assert not gone.keys() & names(t)
     assert "orphan.parquet" in names(t)
     again = vacuum(t)
@@ -193,7 +195,9 @@ def test_commits_that_are_gone_are_made_up_for_by_listing(spark: SparkSession, l
     then = time.time() - 50 * DAY_SECONDS
     for file in t.log.glob(f"{t.version:020}.*"):
         os.utime(file, (then, then))
-    assert spark.sql(f"CLEANUP LOG {t.sql_name}").first().filesDeleted > 0
+    cleaned = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert cleaned.filesDeleted > 0
+    assert "VACUUM has not read versions 0 to" in cleaned.message
     with pytest.raises(AnalysisException) as caught:
         vacuum(t, options="mode = 'log'")
     assert condition_of(caught.value) == "DELTA_UPKEEP.COMMITS_CLEANED_UP"
@@ -204,6 +208,71 @@ def test_commits_that_are_gone_are_made_up_for_by_listing(spark: SparkSession, l
     )
     assert vacuum(t).mode == "log"
     assert t.ids() == [2, 3, 5, 6]
+
+
+@pytest.mark.parametrize("by", ["an earlier run", "the property"])
+def test_cleanup_log_writes_down_what_vacuum_has_not_read(
+    spark: SparkSession, lived_in: Table, by: str
+):
+    t = lived_in
+    if by == "the property":
+        spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('deltaUpkeep.vacuum' = 'log')")
+    else:
+        vacuum(aged(t, days=10))
+        assert (t.log / "_last_vacuum_info").exists()
+    t.append(8, 9)
+    spark.sql(f"UPDATE {t.sql_name} SET text = 'newer' WHERE id = 8")
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id IN (5, 9)")
+    expected = t.ids()
+    aged(t, days=60)
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    then = time.time() - 50 * DAY_SECONDS
+    for file in t.log.glob(f"{t.version:020}.*"):
+        os.utime(file, (then, then))
+    gone = planned(t, options="mode = 'log'")[1]
+    assert any(name.startswith("_change_data/") for name in gone)
+    message = f"versions [0-9]+ to {t.version - 1} removed is written down for VACUUM"
+    dry = spark.sql(f"CLEANUP LOG {t.sql_name} DRY RUN").collect()[-1]
+    assert re.search(message, dry.message)
+    row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert re.search(message, row.message)
+    commits = [name for name in t.log_names() if name.endswith(".json")]
+    assert commits == [f"{t.version:020}.json"]
+    assert planned(t, options="mode = 'log'")[1] == gone
+    # With limits a record is read more than once.
+    assert vacuum(t, options="mode = 'log', maxFiles = 2").filesDeleted == 2
+    assert vacuum(t, options="mode = 'log'").filesDeleted == len(gone) - 2
+    assert not gone.keys() & names(t)
+    assert vacuum(t, options="mode = 'log'").message.startswith("no commit has expired")
+    again = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert {"VACUUM has read it": 1}.items() <= {r.reason: r.files for r in again.reasons}.items()
+    assert not [name for name in t.log_names() if name.startswith("_removed_files")]
+    spark.catalog.clearCache()
+    assert t.ids() == expected
+    assert ids_by_delta_rs(t.path) == expected
+
+
+def test_a_record_that_cannot_be_written_is_told(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=10)
+    vacuum(t)
+    spark.sql(f"DELETE FROM {t.sql_name} WHERE id = 5")
+    aged(t, days=60)
+    spark.sql(f"CHECKPOINT {t.sql_name}")
+    then = time.time() - 50 * DAY_SECONDS
+    for file in t.log.glob(f"{t.version:020}.*"):
+        os.utime(file, (then, then))
+    first = next(r.version for r in spark.sql(f"CLEANUP LOG {t.sql_name} DRY RUN").collect())
+    assert first == 0
+    unread = json.loads((t.log / "_last_vacuum_info").read_text())
+    seen = unread["latestCommitVersionOutsideOfRetentionWindow"]
+    damaged = t.log / f"{seen + 1:020}.json"
+    damaged.write_text("{")
+    os.utime(damaged, (then, then))
+    forget_checksum(damaged)
+    row = spark.sql(f"CLEANUP LOG {t.sql_name}").first()
+    assert row.filesDeleted > 0
+    assert "That failed, so the next VACUUM will list all directories:" in row.message
+    assert vacuum(t).mode == "full"
 
 
 def test_limits_take_the_oldest_first(spark: SparkSession, table: TableFactory):

@@ -54,6 +54,8 @@ class Vacuumed:
             self.truth.learn()
             if rng.random() < 0.5:
                 self._checkpoint()
+            if rng.random() < 0.3:
+                self._clean_up()
             for _ in range(rng.choice([0, 1, 1, 2])):
                 self._vacuum(None)
         table.live_on(3, 0.1)
@@ -75,6 +77,15 @@ class Vacuumed:
                 (self.table.log / f"{old:020}.json").unlink(missing_ok=True)
             self.table.notes.append(f"commits before {version} are gone")
             self.tally["logs cleaned"] += 1
+
+    def _clean_up(self) -> None:
+        """Run CLEANUP LOG, which writes down what VACUUM has not read of the commits that go."""
+        statement = f"CLEANUP LOG delta.`{self.table.path}` RETAIN {self.table.hours} HOURS"
+        row = self._sql(statement)[0]
+        if row.filesDeleted:
+            self.table.notes.append(f"{statement} -> {row.message}")
+            self.tally["logs cleaned up"] += 1
+            self.tally["records written"] += "written down for VACUUM" in row.message
 
     def _vacuum(self, retain: int | None) -> None:
         rng, table = self.table.rng, self.table

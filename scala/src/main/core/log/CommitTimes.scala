@@ -16,6 +16,12 @@ final class CommitTimes private (versions: Array[Long], fileTimes: Array[Long]) 
 
   def newest: Option[Long] = versions.lastOption
 
+  /** The version from which on no commit is missing. Commits 3, 4, 7, 8, 9 end in the run from 7 on. */
+  def startOfUnbrokenRun: Option[Long] = Option.when(size > 0) {
+    val gap = (size - 1 until 0 by -1).find(i => version(i - 1) != version(i) - 1)
+    version(gap.getOrElse(0))
+  }
+
   def contains(version: Long): Boolean = java.util.Arrays.binarySearch(versions, version) >= 0
 
   /** Those from a version on. */

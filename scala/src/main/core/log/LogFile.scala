@@ -62,6 +62,11 @@ object LogFileKind {
   /** `_staged_commits/00000000000000000010.80a083e8-7026-4e79-81be-64bd76c43a11.json` */
   final case class StagedCommit(number: Long, uuid: String) extends Versioned("staged commit", number)
 
+  /** `_removed_files_0_41`: what versions 0 to 41 removed, whose commits CLEANUP LOG has deleted */
+  final case class RemovedFiles(first: Long, last: Long) extends Unversioned("removed files") {
+    def fileName: String = s"_removed_files_${first}_$last"
+  }
+
   /** `_sidecars/3a0d65cd-4056-49b8-937b-95f9e3ee90e5.parquet` */
   case object Sidecar extends Unversioned("sidecar")
 
@@ -88,6 +93,7 @@ object LogFileKind {
   private val V2Name = raw"(\d+)\.checkpoint\.([^.]+)\.(json|parquet)".r
   private val ChecksumName = raw"(\d+)\.crc".r
   private val CompactionName = raw"(\d+)\.(\d+)\.compacted\.json".r
+  private val RemovedFilesName = raw"_removed_files_(\d+)_(\d+)".r
   private val StagedName = raw"(\d+)\.([^.]+)\.json".r
   private val TemporaryName = raw"\..+\.tmp".r
 
@@ -137,6 +143,8 @@ object LogFileKind {
     case (LogDirectory.Root, CompactionName(Number(start), Number(end))) if start <= end =>
       LogCompaction(start, end)
     case (LogDirectory.Root, "_last_checkpoint") => LastCheckpoint
+    case (LogDirectory.Root, RemovedFilesName(Number(first), Number(last))) if first <= last =>
+      RemovedFiles(first, last)
     case (LogDirectory.StagedCommits, StagedName(Number(version), uuid)) => StagedCommit(version, uuid)
     case (LogDirectory.Sidecars, sidecar) if sidecar.endsWith(".parquet") => Sidecar
     case _ => Unknown

@@ -10,13 +10,15 @@ import io.deltaupkeep.plan.cleanup.{
   CleanupPlanner,
   CleanupResult,
   CleanupSettings,
-  Cutoff
+  Cutoff,
+  VacuumProgress
 }
 import io.deltaupkeep.store.{Deletions, LogDeleter}
 
 import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointPointer, DeltaLogReader}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.vacuum.{RemovalRecords, VacuumNote}
 
 /** One CLEANUP LOG: its plan, and its execution. `now` in milliseconds since the epoch. */
 final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now: Long) {
@@ -42,7 +44,8 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
         sidecarReferences(reader, files),
         facts.checkpointProtectionVersion,
         new CheckpointPointer(table).version,
-        Cutoff.commit(commits, now - facts.deletedFileRetentionMs - 1, ownTime)
+        Cutoff.commit(commits, now - facts.deletedFileRetentionMs - 1, ownTime),
+        vacuumProgress
       ),
       reader
     )
@@ -80,16 +83,25 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
   def planned(): CleanupResult = CleanupResult.planned(facts.path, plan)
 
   def execute(): CleanupResult = {
-    val deletions =
-      if (plan.isEmpty) Deletions(0, 0)
-      else {
-        table.requireWritableLog("CLEANUP LOG")
-        if (mayAddCheckpoint) CompatibilityCheckpoint.write(table)
-        val deleter = new LogDeleter(fileSystem, table.logPath, facts.name, table.cleanupThreads)
-        try deleter.delete(plan.phases)
-        finally UpkeepMetrics.of(table).cleanup.deleted(deleter.deleted)
-      }
-    CleanupResult.totals(facts.path, plan, deletions)
+    if (!plan.isEmpty) table.requireWritableLog("CLEANUP LOG")
+    if (!plan.isEmpty && mayAddCheckpoint) CompatibilityCheckpoint.write(table)
+    val unwritten = plan.unseenByVacuum.filter(_.isKept).flatMap { unseen =>
+      new RemovalRecords(table, plan.files).write(unseen.first, unseen.last)
+    }
+    CleanupResult.totals(facts.path, plan, delete(), unwritten)
+  }
+
+  private def delete(): Deletions =
+    if (plan.isEmpty) Deletions(0, 0)
+    else {
+      val deleter = new LogDeleter(fileSystem, table.logPath, facts.name, table.cleanupThreads)
+      try deleter.delete(plan.phases)
+      finally UpkeepMetrics.of(table).cleanup.deleted(deleter.deleted)
+    }
+
+  private def vacuumProgress: VacuumProgress = {
+    val lastVersion = VacuumNote.lastVersion(table).read
+    VacuumProgress(lastVersion, lastVersion.nonEmpty || facts.vacuum.exists(_ != "off"))
   }
 
   /** checkpointProtection forbids new checkpoints while history before its version is kept. */

@@ -1,7 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.repair
 
 import io.deltaupkeep.log.{CommitTimes, LogListing}
-import io.deltaupkeep.plan.vacuum.VacuumSource
 
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
@@ -15,7 +14,7 @@ private[repair] final class LogCommits(table: DeltaHandle) {
   /** The version from which on no commit is missing; None if the log has no commit of the table's version. */
   lazy val oldest: Option[Long] = {
     val log = LogListing.of(table.logPath.getFileSystem(table.hadoopConf), table.logPath)
-    VacuumSource.oldestOf(CommitTimes.of(log.iterator)).filter(_ <= snapshot.version)
+    CommitTimes.of(log.iterator).startOfUnbrokenRun.filter(_ <= snapshot.version)
   }
 
   /** All of them, or those from a version on, with their actions. */

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
 import io.deltaupkeep.{SideBySide, UnreadableInput}
-import io.deltaupkeep.log.{ListedFiles, LogFile, LogFileKind}
+import io.deltaupkeep.log.{LogFile, LogFileKind}
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 
@@ -33,7 +33,7 @@ private[vacuum] final case class FileChange(
 )
 
 /** Reads on several threads what commits removed, and what they wrote for the change data feed. */
-private[vacuum] final class CommitChanges(table: DeltaHandle, log: ListedFiles) {
+private[vacuum] final class CommitChanges(table: DeltaHandle, log: IndexedSeq[LogFile]) {
   import CommitChanges._
 
   /**
@@ -42,11 +42,16 @@ private[vacuum] final class CommitChanges(table: DeltaHandle, log: ListedFiles) 
    * @param isRead whether the commit of a version is read
    * @throws io.deltaupkeep.UnreadableInput a commit is missing or damaged
    */
-  def foreach(isRead: Long => Boolean)(use: FileChange => Unit): Unit = {
+  def foreach(isRead: Long => Boolean)(use: FileChange => Unit): Unit = read(splits {
+    case LogFileKind.Commit(version) if isRead(version) => Some(version)
+    case _ => None
+  })(use)
+
+  private def read(splits: Seq[(Long, CommitSplit)])(use: FileChange => Unit): Unit = {
     val parsers = ThreadLocal.withInitial[CommitParser] { () =>
       new CommitParser(table.hadoopConf, table.session.sessionState.conf, Schema)
     }
-    SideBySide.map(commits(isRead), "delta-upkeep-commits", Threads) { case (version, split) =>
+    SideBySide.map(splits, "delta-upkeep-commits", Threads) { case (version, split) =>
       table.session.withActive(UnreadableInput.naming(split.commit.getPath.toString) {
         parsers.get.foreach(split)(row => changeOf(version, row).foreach(use))
       })
@@ -54,13 +59,15 @@ private[vacuum] final class CommitChanges(table: DeltaHandle, log: ListedFiles) 
     ()
   }
 
-  private def commits(isRead: Long => Boolean): Seq[(Long, CommitSplit)] =
+  /** What CLEANUP LOG wrote down of versions between two, or of some before or after them too. */
+  def recorded(first: Long, last: Long)(use: FileChange => Unit): Unit = read(splits {
+    case LogFileKind.RemovedFiles(from, to) if to >= first && from <= last => Some(to)
+    case _ => None
+  })(use)
+
+  private def splits(versionOf: LogFileKind => Option[Long]): Seq[(Long, CommitSplit)] =
     log.iterator.flatMap { file =>
-      file.kind match {
-        case LogFileKind.Commit(version) if isRead(version) =>
-          CommitSplit.of(statusOf(file)).map(version -> _)
-        case _ => Nil
-      }
+      versionOf(file.kind).toSeq.flatMap(version => CommitSplit.of(statusOf(file)).map(version -> _))
     }.toVector
 
   private def statusOf(file: LogFile): FileStatus =

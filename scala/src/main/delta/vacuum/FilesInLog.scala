@@ -31,23 +31,25 @@ private[vacuum] final class FilesInLog(
 
   /** Those of some versions; both ends are included. */
   def between(first: Long, last: Long): Iterable[FoundFile] = {
-    changes.foreach(version => version >= first && version <= last) { change =>
-      if (change.removedAt.exists(_ >= cutoff))
-        skipped.accumulateAndGet(change.version, (one, other) => math.min(one, other))
-      else {
-        // Only its own commit names a file of the change data feed, and that has expired.
-        val removedAt = change.removedAt.getOrElse(math.min(times.getOrElse(change.version, 0L), cutoff - 1))
-        def add(name: Option[String], bytes: Long): Unit = name.foreach { path =>
-          found.merge(path, FoundFile(path, bytes, removedAt, removedBy = Some(change.version)), newer)
-        }
-        add(names.own(change.path), change.sizeInBytes)
-        change.vector.foreach(vector =>
-          add(names.ownVector(vector.storage, vector.place), vector.sizeInBytes)
-        )
-      }
-    }
+    changes.foreach(version => version >= first && version <= last)(take)
+    changes.recorded(first, last)(take)
     found.values.asScala
   }
+
+  private def take(change: FileChange): Unit =
+    if (change.removedAt.exists(_ >= cutoff))
+      skipped.accumulateAndGet(change.version, (one, other) => math.min(one, other))
+    else {
+      // Only its own commit names a file of the change data feed, and that has expired.
+      val removedAt = change.removedAt.getOrElse(math.min(times.getOrElse(change.version, 0L), cutoff - 1))
+      def add(name: Option[String], bytes: Long): Unit = name.foreach { path =>
+        found.merge(path, FoundFile(path, bytes, removedAt, removedBy = Some(change.version)), newer)
+      }
+      add(names.own(change.path), change.sizeInBytes)
+      change.vector.foreach(vector =>
+        add(names.ownVector(vector.storage, vector.place), vector.sizeInBytes)
+      )
+    }
 }
 
 private object FilesInLog {

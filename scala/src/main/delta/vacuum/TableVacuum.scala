@@ -8,7 +8,7 @@ import scala.util.Using
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{SideBySide, UpkeepErrors}
-import io.deltaupkeep.log.{CommitTimes, ListedFiles, LogFileKind, LogListing}
+import io.deltaupkeep.log.{CommitTimes, KnownRemovals, ListedFiles, LogFileKind, LogListing}
 import io.deltaupkeep.plan.cleanup.Cutoff
 import io.deltaupkeep.plan.vacuum._
 import io.deltaupkeep.store.{Deletions, FileDeleter, TableListing}
@@ -39,7 +39,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
 
   private lazy val log: ListedFiles = LogListing.of(fileSystem, table.logPath)
   private lazy val commits = CommitTimes.of(log.iterator)
-  private lazy val oldestCommit: Long = VacuumSource.oldestOf(commits).getOrElse(snapshot.version)
+  private lazy val removals = KnownRemovals.of(log)
+  private lazy val oldestCommit: Long = removals.oldestCommit.getOrElse(snapshot.version)
 
   /** The newest version that is not newer than the cutoff: all its files are kept, and those of newer versions. */
   private lazy val oldestVersion: Option[Long] = {
@@ -51,9 +52,9 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   /** @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG`, `CLONE_NOT_READABLE` */
   lazy val plan: VacuumPlan = {
     val source =
-      VacuumSource.choose(settings.mode, KnownCommits(oldestCommit, lastVersion.read, oldestVersion))(tooMany)
+      VacuumSource.choose(settings.mode, KnownPast(removals, lastVersion.read, oldestVersion))(tooMany)
         .getOrElse {
-          throw UpkeepErrors.commitsCleanedUp(table.name, oldestCommit)
+          throw UpkeepErrors.commitsCleanedUp(table.name, removals.oldest.getOrElse(oldestCommit))
         }
     val changes = new CommitChanges(table, log)
     // The log may be large, so it is not replayed for nothing.
@@ -70,10 +71,10 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
         versions.foreach { case (first, until) => inLog.between(first, until).foreach(found.add) }
         0L
     }
-    val verdicts =
-      VacuumPlan.limited(found.verdicts, settings)(if (source.mode == VacuumMode.Full) identity else present)
-    val until = inLog.firstSkipped.map(_ - 1).orElse(oldestVersion)
-    VacuumPlan(cutoff, source, verdicts, found.named, directories, until)
+    val isListing = source.mode == VacuumMode.Full
+    val verdicts = VacuumPlan.limited(found.verdicts, settings)(if (isListing) identity else present)
+    val seen = inLog.firstSkipped.map(_ - 1) ++ source.versions.map(_._2).orElse(oldestVersion)
+    VacuumPlan(cutoff, source, verdicts, found.named, directories, seen.minOption)
   }
 
   /** Whether the directories have to be listed, if that is to be done once in a while. */
@@ -180,6 +181,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     val bytes = log.iterator.filter { file =>
       file.kind match {
         case LogFileKind.Commit(version) => version >= first && version <= until
+        case LogFileKind.RemovedFiles(from, to) => to >= first && from <= until
         case _ => false
       }
     }.map(_.sizeInBytes).sum

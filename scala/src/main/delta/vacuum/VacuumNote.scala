@@ -11,7 +11,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.JsonUtils
 
 /** A number that a VACUUM leaves in a file of the log, to save a later one work. */
-private[vacuum] final class VacuumNote(table: DeltaHandle, file: String, field: String) extends Logging {
+private[upkeep] final class VacuumNote(table: DeltaHandle, file: String, field: String) extends Logging {
 
   private val path = new Path(table.logPath, file)
   private val store = table.snapshot.deltaLog.store
@@ -35,7 +35,7 @@ private[vacuum] final class VacuumNote(table: DeltaHandle, file: String, field: 
     catch { case NonFatal(e) => logWarning(s"Cannot write $path, so the next VACUUM has more to read: $e") }
 }
 
-private[vacuum] object VacuumNote {
+private[upkeep] object VacuumNote {
 
   /** Up to which version what commits removed was deleted. Delta has this file too since 3.3. */
   def lastVersion(table: DeltaHandle): VacuumNote =

@@ -97,6 +97,7 @@ class LogFileSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (V2Checkpoint(3, id, "json"), "v2 checkpoint", Some(3L)),
       (Checksum(3), "checksum", Some(3L)),
       (LogCompaction(1, 3), "log compaction", Some(3L)),
+      (RemovedFiles(1, 3), "removed files", None),
       (StagedCommit(3, id), "staged commit", Some(3L)),
       (Sidecar, "sidecar", None),
       (LastCheckpoint, "last checkpoint", None),

@@ -18,6 +18,7 @@ object LogFiles {
 
   def commit(version: Long, time: Long = Old): LogFile = root(f"$version%020d.json", time)
   def checksum(version: Long): LogFile = root(f"$version%020d.crc")
+  def removedFiles(first: Long, last: Long): LogFile = root(s"_removed_files_${first}_$last")
   def compaction(start: Long, end: Long): LogFile = root(f"$start%020d.$end%020d.compacted.json")
 
   def classic(version: Long, time: Long = Old, size: Long = 10): LogFile =

@@ -21,6 +21,7 @@ object Reason {
   case object UnreferencedSidecar extends Reason(Delete, "not named by any checkpoint")
   case object IncompleteCheckpoint extends Reason(Delete, "incomplete checkpoint")
   case object AbandonedTemporary extends Reason(Delete, "abandoned by its writer")
+  case object ReadByVacuum extends Reason(Delete, "VACUUM has read it")
 
   case object InsideRetention extends Reason(Keep, "needed by a version inside retention")
   case object NoCommitExpired extends Reason(Keep, "no commit is older than the cutoff")
@@ -29,6 +30,7 @@ object Reason {
   case object UnreadableCheckpoint extends Reason(Keep, "a checkpoint that stays could not be read")
   case object Young extends Reason(Keep, "younger than a day")
   case object Protected extends Reason(Keep, "protected by checkpointProtection")
+  case object ForVacuum extends Reason(Keep, "VACUUM has yet to read it")
   case object Pointer extends Reason(Keep, "pointer to the last checkpoint")
   case object Foreign extends Reason(Keep, "not a file of the protocol")
 
@@ -38,6 +40,7 @@ object Reason {
     UnreferencedSidecar,
     IncompleteCheckpoint,
     AbandonedTemporary,
+    ReadByVacuum,
     InsideRetention,
     NoCommitExpired,
     NoCheckpoint,
@@ -45,6 +48,7 @@ object Reason {
     UnreadableCheckpoint,
     Young,
     Protected,
+    ForVacuum,
     Pointer,
     Foreign
   )
@@ -69,6 +73,27 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
 }
 
 /**
+ * What VACUUM knows of the commits of a table.
+ *
+ * @param lastVersion up to which it has deleted what commits removed
+ * @param isUsed      whether it is run at all
+ */
+final case class VacuumProgress(lastVersion: Option[Long], isUsed: Boolean)
+
+/**
+ * Versions whose commits a cleanup deletes before VACUUM has read what they removed.
+ *
+ * @param isKept whether that is written down first
+ */
+final case class UnseenByVacuum(first: Long, last: Long, isKept: Boolean) {
+  private def versions = if (first == last) s"version $first" else s"versions $first to $last"
+
+  private[cleanup] def message: String =
+    if (isKept) s"What $versions removed is written down for VACUUM."
+    else s"VACUUM has not read $versions, so the next one will list all directories."
+}
+
+/**
  * What is known about a log when its cleanup is planned. Times in milliseconds since the epoch.
  *
  * @param cutoff            older files may be deleted
@@ -79,6 +104,7 @@ final case class ReasonTotal(reason: Reason, files: Long, bytes: Long) {
  *                                    checkpointProtection)
  * @param pointer           the version that `_last_checkpoint` names
  * @param lastCommitPastTravel the newest version that is older than `delta.deletedFileRetentionDuration`
+ * @param vacuum                what VACUUM has seen
  */
 final case class CleanupInput(
     files: IndexedSeq[LogFile],
@@ -88,7 +114,8 @@ final case class CleanupInput(
     sidecarReferences: Map[String, SidecarReferences],
     checkpointProtectionVersion: Option[Long],
     pointer: Option[Long] = None,
-    lastCommitPastTravel: Option[Long] = None
+    lastCommitPastTravel: Option[Long] = None,
+    vacuum: VacuumProgress = VacuumProgress(None, isUsed = false)
 ) {
 
   /** The newest version that may be the cutoff: readers that follow `_last_checkpoint` do not look for another. */
@@ -138,6 +165,7 @@ private[deltaupkeep] final case class PassedOver(version: Long, why: String)
  *                         deleted
  * @param oldestReadableVersion oldest version that the log can read once the plan is carried out
  * @param oldestTimeTravelVersion oldest version whose data files VACUUM keeps too
+ * @param unseenByVacuum versions that VACUUM can no longer find in the log, once their commits are deleted
  * @param passedOver the newest checkpoint after the cutoff checkpoint that expired versions would allow
  */
 final class CleanupPlan private[deltaupkeep] (
@@ -148,6 +176,7 @@ final class CleanupPlan private[deltaupkeep] (
     reasons: Reasons,
     val oldestReadableVersion: Option[Long],
     val oldestTimeTravelVersion: Option[Long],
+    val unseenByVacuum: Option[UnseenByVacuum],
     passedOver: Option[PassedOver]
 ) {
 
@@ -199,6 +228,7 @@ final class CleanupPlan private[deltaupkeep] (
     }
     s"${CountText.of(expired, "expired file")} and ${CountText.of(count(Verdict.Delete) - expired, "leftover")} " +
       s"to delete: $why." +
+      unseenByVacuum.fold("")(unseen => s" ${unseen.message}") +
       passedOver.fold("")(over => s" The checkpoint of version ${over.version} is passed over: ${over.why}.")
   }
 }

@@ -3,7 +3,7 @@ package io.deltaupkeep.plan.cleanup
 import java.time.Instant
 import java.time.temporal.ChronoUnit
 
-import io.deltaupkeep.log.{CheckpointSet, CommitTimes, LogFile, LogFileKind, SidecarReferences}
+import io.deltaupkeep.log.{CheckpointSet, CommitTimes, KnownRemovals, LogFile, LogFileKind, SidecarReferences}
 
 /**
  * Decides which files of a log may be deleted (protocol, 'Metadata Cleanup', steps 2 to 5). Pure.
@@ -54,6 +54,7 @@ object CleanupPlanner {
       reasons,
       oldest,
       oldest.flatMap(inLog => commits.newest.map(timeTravel(inLog, _, input.lastCommitPastTravel))),
+      cutoffCheckpoint.flatMap(unseenBefore(_, input)),
       newest
         .filter(_ => newest != cutoffCheckpoint)
         .flatMap(version =>
@@ -66,6 +67,14 @@ object CleanupPlanner {
   /** The newest version can always be read. */
   private def timeTravel(inLog: Long, newest: Long, past: Option[Long]): Long =
     math.max(inLog, math.min(newest, past.fold(0L)(_ + 1)))
+
+  /** Versions before one of which VACUUM reads what they removed from nothing but commits, if it can read that at all. */
+  private def unseenBefore(version: Long, input: CleanupInput): Option[UnseenByVacuum] = {
+    val known = KnownRemovals.of(input.files)
+    known.firstUnseen(input.vacuum.lastVersion).map(known.unrecordedFrom).filter(_ < version).map { first =>
+      UnseenByVacuum(first, version - 1, input.vacuum.isUsed)
+    }
+  }
 
   private def isOfCheckpoint(file: LogFile): Boolean = file.kind match {
     case LogFileKind.Sidecar | _: LogFileKind.ClassicCheckpoint | _: LogFileKind.CheckpointPart |
@@ -137,6 +146,8 @@ object CleanupPlanner {
     def reason(file: LogFile): Reason = file.kind match {
       case LogFileKind.Temporary => if (isYoung(file, input.now)) Reason.Young else Reason.AbandonedTemporary
       case LogFileKind.LastCheckpoint => Reason.Pointer
+      case LogFileKind.RemovedFiles(_, last) =>
+        if (input.vacuum.lastVersion.exists(last <= _)) Reason.ReadByVacuum else Reason.ForVacuum
       case LogFileKind.Unknown | LogFileKind.Sidecar => Reason.Foreign
       case LogFileKind.LogCompaction(start, _) if cutoffCheckpoint.exists(start <= _) =>
         Reason.CoveredByCutoff

@@ -68,7 +68,13 @@ object CleanupResult {
     totals(path, plan, Deletions(gone.map(_.files).sum, gone.map(_.bytes).sum)).copy(dryRun = true)
   }
 
-  def totals(path: String, plan: CleanupPlan, deletions: Deletions): CleanupResult = {
+  /** @param unwritten why what commits removed was not written down for VACUUM, or None */
+  def totals(
+      path: String,
+      plan: CleanupPlan,
+      deletions: Deletions,
+      unwritten: Option[String] = None
+  ): CleanupResult = {
     val kept = plan.totals.filter(_.verdict == Verdict.Keep)
     empty(path, dryRun = false).copy(
       filesDeleted = Some(deletions.files),
@@ -80,7 +86,9 @@ object CleanupResult {
       cutoffVersion = plan.cutoffCommit,
       oldestReadableVersion = plan.oldestReadableVersion,
       oldestTimeTravelVersion = plan.oldestTimeTravelVersion,
-      message = Some(plan.message)
+      message = Some(plan.message + unwritten.fold("") { why =>
+        s" That failed, so the next VACUUM will list all directories: $why"
+      })
     )
   }
 

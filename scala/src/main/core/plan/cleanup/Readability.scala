@@ -10,16 +10,10 @@ private[deltaupkeep] object Readability {
    * checkpoint, with no commit missing in between. A version without its commit does not count.
    */
   def oldest(commits: CommitTimes, completeCheckpoints: Seq[Long]): Option[Long] =
-    commits.newest.flatMap { newest =>
-      val start = startOfUnbrokenRun(commits)
-      val base = completeCheckpoints.filter(version => version >= start - 1 && version <= newest).minOption
-      if (start == 0) Some(0L) else base.map(math.max(_, start))
-    }
-
-  /** Commits 3, 4, 7, 8, 9 end in the run from 7 on. */
-  private def startOfUnbrokenRun(commits: CommitTimes): Long = {
-    var index = commits.size - 1
-    while (index > 0 && commits.version(index - 1) == commits.version(index) - 1) index -= 1
-    commits.version(index)
-  }
+    for {
+      newest <- commits.newest
+      start <- commits.startOfUnbrokenRun
+      base = completeCheckpoints.filter(version => version >= start - 1 && version <= newest).minOption
+      oldest <- if (start == 0) Some(0L) else base.map(math.max(_, start))
+    } yield oldest
 }

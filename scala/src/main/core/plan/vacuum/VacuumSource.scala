@@ -1,6 +1,6 @@
 package io.deltaupkeep.plan.vacuum
 
-import io.deltaupkeep.log.CommitTimes
+import io.deltaupkeep.log.KnownRemovals
 
 /**
  * Where a VACUUM looks for files, and why.
@@ -14,40 +14,35 @@ final case class VacuumSource(mode: VacuumMode, reason: String, versions: Option
 }
 
 /**
- * What is known of the commits of a table.
+ * What is known of the past of a table.
  *
- * @param oldest     version from which on no commit is missing
+ * @param removals   what the log tells of them
  * @param lastVacuum version up to which an earlier VACUUM has deleted what commits removed
  * @param until      newest version that is not newer than the cutoff
  */
-final case class KnownCommits(oldest: Long, lastVacuum: Option[Long], until: Option[Long]) {
+final case class KnownPast(removals: KnownRemovals, lastVacuum: Option[Long], until: Option[Long]) {
 
-  /** The first version that no VACUUM has seen, if its commit is still there. */
-  private[vacuum] val unseen: Option[Long] =
-    lastVacuum.map(_ + 1).filter(_ >= oldest).orElse(Option.when(oldest == 0)(0L))
+  private[vacuum] val unseen: Option[Long] = removals.firstUnseen(lastVacuum)
+
+  /** The last version that may have expired: those of which only a record is left are older than any commit. */
+  private[vacuum] val last: Option[Long] =
+    until.orElse(removals.oldestCommit.filter(oldest => removals.oldest.exists(_ < oldest)).map(_ - 1))
 }
 
 object VacuumSource {
-
-  /** The version from which on no commit is missing; None if there are no commits. */
-  def oldestOf(commits: CommitTimes): Option[Long] = Option.when(commits.size > 0) {
-    val last = commits.size - 1
-    val gap = (last until 0 by -1).find(i => commits.version(i - 1) != commits.version(i) - 1)
-    commits.version(gap.getOrElse(0))
-  }
 
   /**
    * @param asked   None if the log decides
    * @param tooMany why the commits of some versions are too many to read, or None
    * @return None if the log was to be read, but commits are missing
    */
-  def choose(asked: Option[VacuumMode], known: KnownCommits)(
+  def choose(asked: Option[VacuumMode], known: KnownPast)(
       tooMany: ((Long, Long)) => Option[String]
   ): Option[VacuumSource] = {
     def full(why: String) = VacuumSource(VacuumMode.Full, s"lists all directories, because $why")
-    def log(first: Long) = known.until.filter(_ >= first) match {
+    def log(first: Long) = known.last.filter(_ >= first) match {
       case Some(last) =>
-        VacuumSource(VacuumMode.Log, s"reads the commits of versions $first to $last", Some((first, last)))
+        VacuumSource(VacuumMode.Log, s"reads what versions $first to $last removed", Some((first, last)))
       case None => VacuumSource(VacuumMode.Log, "no commit has expired since the last VACUUM")
     }
     val byLog = known.unseen.map(log)
@@ -55,7 +50,9 @@ object VacuumSource {
       case Some(VacuumMode.Full) => Some(full("mode is full"))
       case Some(VacuumMode.Log) => byLog
       case None =>
-        Some(byLog.fold(full(s"commits before version ${known.oldest} are gone")) { source =>
+        Some(byLog.fold(full(known.removals.oldest.fold("there are no commits")(v =>
+          s"commits before version $v are gone"
+        ))) { source =>
           source.versions.flatMap(tooMany).fold(source)(full)
         })
     }

@@ -137,6 +137,54 @@ class CleanupPlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(cutoff(None) == ((Some(12L), false)))
   }
 
+  test("what VACUUM has not read of the commits that go") {
+    val files = (0L to 16L).map(commit(_)) :+ classic(8)
+    def unseen(progress: VacuumProgress, records: Seq[(Long, Long)], from: Int) =
+      CleanupPlanner.plan(CleanupInput(
+        files.drop(from) ++ records.map((removedFiles _).tupled),
+        Now,
+        Now - Day,
+        Some(14L),
+        Map.empty,
+        None,
+        vacuum = progress
+      )).unseenByVacuum
+    forAll(Table(
+      ("last", "used", "records", "commits from", "unseen"),
+      (None, false, Nil, 0, Some(UnseenByVacuum(0, 7, isKept = false))),
+      (None, true, Nil, 0, Some(UnseenByVacuum(0, 7, isKept = true))),
+      (Some(3L), true, Nil, 0, Some(UnseenByVacuum(4, 7, isKept = true))),
+      (Some(6L), true, Nil, 0, Some(UnseenByVacuum(7, 7, isKept = true))),
+      (Some(7L), true, Nil, 0, None),
+      (Some(12L), true, Nil, 0, None),
+      // VACUUM has to list the directories anyway.
+      (None, true, Nil, 2, None),
+      (Some(0L), true, Nil, 2, None),
+      (None, true, Seq(0L -> 1L), 2, Some(UnseenByVacuum(2, 7, isKept = true))),
+      // A cleanup was cut short once it had written its record.
+      (None, true, Seq(0L -> 7L), 2, None),
+      (None, true, Seq(0L -> 5L), 2, Some(UnseenByVacuum(6, 7, isKept = true)))
+    )) { (last, used, records, from, expected) =>
+      assert(unseen(VacuumProgress(last, used), records, from) == expected)
+    }
+  }
+
+  test("a record stays until VACUUM has read it") {
+    val files = (8L to 16L).map(commit(_)) ++ Seq(classic(8), removedFiles(0, 3), removedFiles(4, 7))
+    def kept(last: Option[Long]) = CleanupPlanner.plan(CleanupInput(
+      files,
+      Now,
+      Now - Day,
+      Some(7L),
+      Map.empty,
+      None,
+      vacuum = VacuumProgress(last, isUsed = true)
+    )).verdicts.filter(_.file.kind.isInstanceOf[LogFileKind.RemovedFiles]).map(_.reason)
+    assert(kept(None) == Seq(Reason.ForVacuum, Reason.ForVacuum))
+    assert(kept(Some(6)) == Seq(Reason.ReadByVacuum, Reason.ForVacuum))
+    assert(kept(Some(7)) == Seq(Reason.ReadByVacuum, Reason.ReadByVacuum))
+  }
+
   test("time travel reaches back as far as the log and the data files do") {
     val files = (0L to 16L).map(commit(_)) ++ Seq(classic(4), classic(8), classic(12))
     def oldest(past: Option[Long]): Option[Long] =
