@@ -38,6 +38,7 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
   private val session = handle.session
   private val checkpoint = new CheckpointActions(handle, Columns)
   private val (kept, expired) = (new NameSet.Builder, new NameSet.Builder)
+  private val (removedSince, removedInside) = (new NameSet.Builder, new NameSet.Builder)
   private val logBytes = DriverBytes.ofLog(snapshot)
   private val stores = ConcurrentHashMap.newKeySet[String]()
 
@@ -55,9 +56,12 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
   def findAnywhere(changes: CommitChanges)(isInside: Long => Boolean): TableNames = {
     if (DriverBytes.excess(session, "the log takes", logBytes).isEmpty) onDriver() else asJob()
     changes.foreach(isInside) { change =>
-      kept.add(names.of(change.path, change.vector.map(vector => vector.storage -> vector.place)))
+      val removed = names.of(change.path, change.vector.map(vector => vector.storage -> vector.place))
+      kept.add(removed)
+      removedInside.add(removed)
     }
-    TableNames(kept.result(), expired.result())
+    val isLate = !removedSince.result().isSubsetOf(removedInside.result())
+    TableNames(kept.result(), expired.result(), hasLateRemovals = isLate)
   }
 
   /**
@@ -101,7 +105,9 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
     val set = if (actions.isExpired(row, cutoff - 1)) expired else kept
     val path = actions.path(row).toString
     val vector = actions.vector(row).map { case (storage, place) => storage.toString -> place.toString }
-    set.add(names.of(path, vector))
+    val named = names.of(path, vector)
+    set.add(named)
+    if (set == kept && actions.isRemove(row)) removedSince.add(named)
     names.stores(path, vector).foreach(stores.add)
   }
 
@@ -113,13 +119,14 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
       .select(
         either("path").as("path"),
         either("deletionVector.storageType").as("storageType"),
-        either("deletionVector.pathOrInlineDv").as("vector")
+        either("deletionVector.pathOrInlineDv").as("vector"),
+        col("add.path").isNull.as("isRemove")
       )
-    kept.addHashes(
-      files.flatMap((row: Row) => names.of(pathOf(row), vectorOf(row)).map(NameSet.hash))(
-        Encoders.scalaLong
-      ).collect()
-    )
+    val hashes = files.flatMap { (row: Row) =>
+      names.of(pathOf(row), vectorOf(row)).map(NameSet.hash(_, isMarked = row.getBoolean(3)))
+    }(Encoders.scalaLong).collect()
+    kept.addHashes(hashes)
+    removedSince.addHashes(hashes.filter(NameSet.isMarked))
     // Few of them are absolute.
     files.where(col("path").contains(":") || col("storageType") === FileNames.Absolute)
       .flatMap((row: Row) => names.stores(pathOf(row), vectorOf(row)))(Encoders.STRING)

@@ -74,7 +74,9 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     val isListing = source.mode == VacuumMode.Full
     val verdicts = VacuumPlan.limited(found.verdicts, settings)(if (isListing) identity else present)
     val seen = inLog.firstSkipped.map(_ - 1) ++ source.versions.map(_._2).orElse(oldestVersion)
-    VacuumPlan(cutoff, source, verdicts, found.named, directories, seen.minOption)
+    // A listing does not say which commits removed the files that it leaves.
+    val until = if (isListing && needed.hasLateRemovals) None else seen.minOption
+    VacuumPlan(cutoff, source, verdicts, found.named, directories, until)
   }
 
   /** Whether the directories have to be listed, if that is to be done once in a while. */

@@ -48,8 +48,15 @@ final case class VacuumVerdict(file: FoundFile, reason: VacuumReason)
  * Names, below the table's root, of the files that actions of the table's newest version name.
  *
  * @param ofClones those that other tables name
+ * @param hasLateRemovals whether some of those kept were removed since the cutoff, as their removals say, by commits
+ *                        that are older
  */
-final case class TableNames(kept: NameSet, expired: NameSet, ofClones: NameSet = NameSet.Empty)
+final case class TableNames(
+    kept: NameSet,
+    expired: NameSet,
+    ofClones: NameSet = NameSet.Empty,
+    hasLateRemovals: Boolean = false
+)
 
 object TableNames {
   val None: TableNames = TableNames(NameSet.Empty, NameSet.Empty)
