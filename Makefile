@@ -136,6 +136,10 @@ test-scala: $(SBT_JAR) ## Run the Scala tests
 test-python: dist $(VENV)/.released $(VENV)/.browser $(VENV)/spark.jsa ## Run the Python tests on the release's files
 	$(call PYTEST,$(VENV)) tests $(ARGS)
 
+.PHONY: test-stores
+test-stores: setup $(VENV)/.stores ## Run VACUUM, CLEANUP LOG, OPTIMIZE and MAINTAIN over S3 and HDFS, which the tests start
+	$(call PYTEST,$(VENV)) -n 0 tests/stores $(ARGS)
+
 .PHONY: torture
 torture: setup publish-local $(VENV)/spark.jsa ## Try tables of other writers for TORTURE_MINUTES=30 and readers of every kind, interrupt every request, kill the driver of a fleet, storm, and fuzz; TORTURE_SEED=1 repeats a run, TORTURE_POINTS=150 is fewer
 	PYTHONPATH=tests $(BIN)/python -m torture.run --minutes $(TORTURE_MINUTES) --seed $(TORTURE_SEED)
@@ -207,6 +211,14 @@ $(VENV)/.dist: python/requirements-dist.txt $(VENV)/.requirements
 
 $(VENV)/.browser: python/requirements-browser.txt $(VENV)/.requirements
 	$(PIP) install -r python/requirements-browser.txt
+	touch $@
+
+# With the connector of S3 and a cluster of HDFS.
+$(VENV)/.stores: tests/stores/ivy.xml python/requirements-stores.txt $(VENV)/.requirements
+	$(PIP) install -r python/requirements-stores.txt
+	$(JAVA) -jar $(wildcard $(VENV)/lib/python3*/site-packages/pyspark/jars/ivy-*.jar) \
+		-ivy tests/stores/ivy.xml -confs default -types jar bundle -sync \
+		-retrieve "$(VENV)/stores/[artifact].[ext]" >$(VENV)/stores.log 2>&1 || { tail -n 20 $(VENV)/stores.log >&2; exit 1; }
 	touch $@
 
 # PySpark ships Ivy, so nothing has to be installed to fetch sbt's launcher.
