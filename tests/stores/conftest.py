@@ -47,10 +47,14 @@ def spark(
         "secret.key": "secret",
         # The server does not answer before it has the body.
         "connection.expect.continue": "false",
-        # A request is tried again as often as by default, after shorter waits.
+        # Requests are tried again as often as by default, after shorter waits.
         "retry.interval": "10ms",
         "retry.throttle.interval": "10ms",
-        "attempts.maximum": "1",
+        # As small as possible.
+        "multipart.size": "5M",
+        "multipart.threshold": "5M",
+        # By default Hadoop uses a quarter of what S3 takes.
+        "bucket.lake.bulk.delete.page.size": "1000",
         "bucket.pages.paging.maximum": PAGE,
         "bucket.pages.bulk.delete.page.size": PAGE,
     }

@@ -27,6 +27,7 @@ _BY_QUERY = {
     ("POST", "uploadId"): "CompleteUpload",
     ("DELETE", "uploadId"): "AbortUpload",
 }
+_STATUS = {"AccessDenied": "403 Forbidden", "InternalError": "500 Internal Server Error"}
 _BY_METHOD = {"GET": "GetObject", "HEAD": "HeadObject", "PUT": "PutObject"}
 
 
@@ -66,7 +67,7 @@ class Fault:
 
 @dataclass
 class Keep:
-    """Keys that bulk deletes report as errors, each at most so many times."""
+    """Keys that are not deleted, each at most so many times. Bulk deletes report them as errors."""
 
     matches: Callable[[str], bool]
     code: str
@@ -99,9 +100,11 @@ class FaultyS3:
             fault = next((fault for fault in self._faults if fault.take(request)), None)
             kept = [
                 (key, rule.code)
-                for key in request.keys
+                for key in request.keys or (request.key,) * (request.kind == "DeleteObject")
                 if (rule := next((rule for rule in self._kept if rule.take(key)), None))
             ]
+        if kept and request.kind == "DeleteObject":
+            fault = Fault(bool, _STATUS[kept[0][1]], kept[0][1])
         if fault:
             start_response(fault.status, [("Content-Type", "application/xml")])
             return [f"<Error><Code>{fault.code}</Code><Message>told to</Message></Error>".encode()]

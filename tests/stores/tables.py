@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
 from stores import oracle
@@ -17,6 +19,8 @@ from support.sessions import session_conf
 
 DAY_SECONDS = 24 * 3600
 NO_CHECK = {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}
+# PySpark has no class for a task that failed.
+FAILED = (PySparkException, Py4JJavaError)
 # Delta's names of directories and what is in the log differ for each of them.
 PARTITIONS = ("plain", "with space", "50%", "ü#:1")
 
