@@ -12,6 +12,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from moto.core import DEFAULT_ACCOUNT_ID
+from moto.s3.models import s3_backends
 from pyspark.sql import SparkSession
 
 from stores import hdfs
@@ -118,17 +120,17 @@ class S3(Store):
         data: bytes = found["Body"].read()
         return data
 
+    @property
+    def _held(self) -> Any:
+        """What the server has in memory: many objects are put faster there."""
+        return s3_backends[DEFAULT_ACCOUNT_ID]["aws"]
+
     def put(self, table: str, files: Mapping[str, bytes]) -> None:
         for name, data in files.items():
-            self.client.put_object(Bucket=self.bucket, Key=self.prefix(table) + name, Body=data)
+            self._held.put_object(self.bucket, self.prefix(table) + name, data)
 
     def set_time(self, table: str, name: str, when: float) -> None:
-        from moto.core import DEFAULT_ACCOUNT_ID
-        from moto.s3.models import s3_backends
-
-        held = s3_backends[DEFAULT_ACCOUNT_ID]["aws"].get_object(
-            self.bucket, self.prefix(table) + name
-        )
+        held = self._held.get_object(self.bucket, self.prefix(table) + name)
         assert held is not None, name
         held.last_modified = datetime.fromtimestamp(when, timezone.utc).replace(tzinfo=None)
 

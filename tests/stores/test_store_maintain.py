@@ -21,9 +21,10 @@ def is_whole(t: StoredTable) -> bool:
 def test_a_table_is_maintained(copy_of: CopyFactory, store: Store):
     t = copy_of(live_in, store)
     put_orphans(t)
-    t.sql("ALTER TABLE T SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = '0 hours')")
+    retention = "'delta.deletedFileRetentionDuration' = 'interval 0 hours'"
+    t.sql(f"ALTER TABLE T SET TBLPROPERTIES ({retention})")
     t.age(days=40)
-    assert {"smallFiles", "orphanedFiles"} <= checks(t).keys()
+    assert {"smallFiles", "orphans"} <= checks(t).keys()
     with unchanged(t):
         rows = t.sql("MAINTAIN T OPTIONS (vacuum = 'full')")
         assert [row.step for row in rows] == ["optimize", "checkpoint", "vacuum", "cleanup"]
