@@ -44,6 +44,9 @@ def aged(t: Table, days: float) -> Table:
         commit.write_text("\n".join(map(json.dumps, lines)) + "\n")
         # Hadoop's checksum of the old text.
         commit.with_name(f".{commit.name}.crc").unlink(missing_ok=True)
+    # Those of the checkpoint are as they were.
+    for file in [*t.log.glob("*.checkpoint*"), *t.log.glob("_last_checkpoint")]:
+        file.unlink()
     then = time.time() - days * DAY_SECONDS
     for path in [*t.path.rglob("*")]:
         when = then + 60 * int(path.stem) if path.stem.isdigit() else then
@@ -340,6 +343,68 @@ def test_a_job_finds_the_same(spark: SparkSession, lived_in: Table):
     expected = planned(t)[1]
     with session_conf(spark, {"spark.deltaUpkeep.driverBytes": "0"}):
         assert planned(t)[1].keys() == expected.keys()
+
+
+@pytest.mark.parametrize("asked", ["clause", "query", "option"])
+def test_an_inventory_takes_the_place_of_the_listing(
+    spark: SparkSession, lived_in: Table, asked: str
+):
+    t = aged(lived_in, days=30)
+    t.append(7)
+    rows = [
+        (f"file:{path}", path.stat().st_size, path.is_dir(), int(path.stat().st_mtime * 1000))
+        for path in t.path.rglob("*")
+        if path.suffix != ".crc"
+    ]
+    rows += [("file:/elsewhere/orphan.parquet", 1, False, 1), (None, 1, False, 1)]
+    rows += [(f"s3a://bucket{t.path}/orphan.parquet", 1, False, 1)]
+    rows += [(f"file:{t.path}/no-time", 1, False, None), (f"file:{t.path}/gone", 1, False, 1)]
+    inventory = spark.createDataFrame(
+        rows, "path string, length long, isDir boolean, modificationTime long"
+    )
+    inventory.createOrReplaceTempView("inventory")
+    clause = {"clause": "USING INVENTORY inventory", "option": ""}.get(
+        asked, "USING INVENTORY (SELECT 'x' AS more, * FROM inventory WHERE length > 0)"
+    )
+    options = "inventory = 'inventory'" if asked == "option" else ""
+    expected = {name for name, _ in planned(t)[1].items()}
+    timed = "(SELECT * FROM inventory WHERE modificationTime > 0)"
+    # Delta deletes hidden files in an inventory, and finds none in a directory.
+    hidden = {"p=7/.hidden.parquet", "p=7/_temporary/x.parquet"}
+    assert expected == of_delta(t, f"USING INVENTORY {timed}") - {"gone"} - hidden
+    total, gone = planned(t, clause, options)
+    assert gone.keys() == expected | {"gone"}
+    assert total.mode == "inventory"
+    assert {r.reason: r.files for r in total.reasons}[
+        "younger than the retention, and may be part of a commit to come"
+    ] == 1
+    before = names(t)
+    row = vacuum(t, clause, options)
+    assert before - names(t) == expected
+    assert row.filesDeleted == len(expected)
+    assert not (t.log / "_last_vacuum_info").exists()
+    assert t.ids() == [2, 3, 5, 6, 7]
+
+
+def test_an_inventory_that_cannot_be_used_is_refused(spark: SparkSession, table: TableFactory):
+    t = table(1, 2)
+    before = t.all_files()
+    columns = "length, isDir, modificationTime"
+    one = "1L AS length, false AS isDir, 1L AS modificationTime"
+    for inventory, cause in {
+        "no_such_table": "no_such_table",
+        "(SELECT 1 AS path, 1 AS length, false AS isDir, 1L AS modificationTime)": "path is INT",
+        f"(SELECT path, {columns[:13]} FROM (SELECT '/x' AS path, {one}))": "modificationTime is",
+        f"(SELECT 's3://other/x' AS path, {one})": "None of its 1 files is below",
+    }.items():
+        with pytest.raises(PySparkException) as refused:
+            vacuum(t, f"USING INVENTORY {inventory}", "mode = 'full'")
+        assert condition_of(refused.value) == "DELTA_UPKEEP.INVENTORY_NOT_READABLE"
+        assert cause in str(refused.value)
+    with pytest.raises(PySparkException) as refused:
+        vacuum(t, "LITE USING INVENTORY no_such_table")
+    assert condition_of(refused.value) == "DELTA_UPKEEP.INVALID_OPTION"
+    assert t.all_files() == before
 
 
 def entries(t: Table) -> list[tuple[str, dict[str, str], dict[str, Any]]]:

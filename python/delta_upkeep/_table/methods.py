@@ -120,6 +120,7 @@ class TableMethods:
         maxBytes: int | str | None = None,
         threads: int | None = None,
         keepFor: str | Sequence[str] | None = None,
+        inventory: str | None = None,
         dryRun: bool = False,
         options: Options | None = None,
     ) -> ResultRows[VacuumResult]:
@@ -135,14 +136,17 @@ class TableMethods:
                 number but 0, and so does this method.
             mode: ``log`` finds files in the commits that the last VACUUM has not seen. ``full``
                 lists all directories, and also finds what failed writers left. ``auto`` is ``log``
-                if the commits are still in the log.
+                if the log still has the commits, or what CLEANUP LOG wrote down of them.
             maxFiles: The number of files that one run deletes, the oldest first.
             maxBytes: The bytes that one run deletes, such as ``'10g'``, but at least one file.
             threads: How many directories are listed, and files deleted, at the same time.
             keepFor: Names of shallow clones of the table, or one text with commas between them.
                 The files that their logs name stay.
+            inventory: A table, or a query in parentheses, with the files of the store, as for
+                Delta's ``USING INVENTORY``: nothing is listed. Its columns are path, length (bytes),
+                isDir and modificationTime (milliseconds since the epoch).
             dryRun: Return each file with its verdict and reason, and delete nothing.
-            options: The same five, by name, as in ``OPTIONS`` of the statement.
+            options: The same six, by name, as in ``OPTIONS`` of the statement.
 
         Returns:
             One row of totals, in which ``kind`` is null. A dry run also returns a row for each file
@@ -152,7 +156,7 @@ class TableMethods:
         Raises:
             InvalidRequestError: The retention is negative, too short or no number, an option is
                 wrong, ``mode`` is ``log`` and commits are missing, the log names files of another
-                store, or a clone cannot be read.
+                store, or a clone or the inventory cannot be read.
             NotSupportedError: The table has a feature that is not supported.
             DamagedError: The log is damaged.
             StorageError: A file was not deleted.
@@ -163,6 +167,7 @@ class TableMethods:
         arguments = {
             **{"mode": mode, "maxFiles": maxFiles, "maxBytes": maxBytes, "threads": threads},
             "keepFor": clones,
+            "inventory": inventory,
         }
         return self._gateway.result(
             Statement(

@@ -18,7 +18,8 @@ maintenance
         APPLY LEFT_PAREN PURGE RIGHT_PAREN dryRun?                      #reorg
     | CHECKPOINT target dryRun? optionList?                             #checkpoint
     | CLEANUP LOG target retain? dryRun? optionList?                    #cleanupLog
-    | VACUUM target (FULL | LITE)? retain? dryRun? optionList           #vacuum
+    | VACUUM target (FULL | LITE)? usingInventory? retain? dryRun?
+        optionList                                                      #vacuum
     | ANALYZE TABLE target COMPUTE DELTA STATISTICS forColumns?
         (WHERE predicate)? dryRun? optionList?                          #analyze
     | FSCK REPAIR TABLE target dryRun? optionList?                      #fsck
@@ -49,6 +50,11 @@ zorderBy
 forColumns
     : FOR COLUMNS LEFT_PAREN columns+=multipartName (COMMA columns+=multipartName)* RIGHT_PAREN
     | FOR COLUMNS columns+=multipartName (COMMA columns+=multipartName)*
+    ;
+
+// A table, or a query, which Spark parses.
+usingInventory
+    : USING INVENTORY (table=multipartName | LEFT_PAREN query=expression RIGHT_PAREN)
     ;
 
 retain
@@ -113,8 +119,8 @@ number
 
 nonReserved
     : ANALYZE | APPLY | BY | CHECKPOINT | CLEANUP | CODEGEN | COLUMNS | COMPUTE | COST | DELTA | DESC | DESCRIBE | DRY | EXPLAIN
-    | EXTENDED | FOR | FORMATTED | FSCK | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | LITE | LOG | MAINTAIN | OPTIMIZE
-    | OPTIONS | PURGE | REORG | REPAIR | RETAIN | RUN | STATISTICS | TABLE | VACUUM | WHERE | ZORDER
+    | EXTENDED | FOR | FORMATTED | FSCK | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | INVENTORY | LITE | LOG | MAINTAIN
+    | OPTIMIZE | OPTIONS | PURGE | REORG | REPAIR | RETAIN | RUN | STATISTICS | TABLE | USING | VACUUM | WHERE | ZORDER
     ;
 
 ANALYZE: 'ANALYZE';
@@ -139,6 +145,7 @@ FULL: 'FULL';
 HEALTH: 'HEALTH';
 HOURS: 'HOURS';
 IDENTIFIER_CLAUSE: 'IDENTIFIER';
+INVENTORY: 'INVENTORY';
 LITE: 'LITE';
 LOG: 'LOG';
 MAINTAIN: 'MAINTAIN';
@@ -151,6 +158,7 @@ RETAIN: 'RETAIN';
 RUN: 'RUN';
 STATISTICS: 'STATISTICS';
 TABLE: 'TABLE';
+USING: 'USING';
 VACUUM: 'VACUUM';
 WHERE: 'WHERE';
 ZORDER: 'ZORDER';

@@ -497,6 +497,24 @@ object UpkeepErrors {
     thrown
   )
 
+  def inventoryNotReadable(
+      table: String,
+      inventory: String,
+      cause: String,
+      thrown: Option[Throwable]
+  ): UpkeepException = error(
+    "INVENTORY_NOT_READABLE",
+    SqlState.InvalidParameter,
+    s"VACUUM of $table cannot use the inventory $inventory.",
+    cause,
+    "Name a table, or a query in parentheses, with the columns path (string, with scheme and bucket as in the table's own " +
+      "location), length (bigint, bytes), isDir (boolean) and modificationTime (bigint, milliseconds since the epoch). " +
+      "Nothing was deleted.",
+    Retry.No,
+    Map("table" -> table, "inventory" -> inventory),
+    thrown
+  )
+
   def filesElsewhere(table: String, store: String, root: String): UpkeepException = error(
     "FILES_ELSEWHERE",
     SqlState.ObjectState,

@@ -132,7 +132,9 @@ object Maintenance {
     val (due, status, result) = plan match {
       case due: StepPlan.Due if dryRun => (true, StepStatus.Planned, due.planned())
       case due: StepPlan.Due => (true, StepStatus.Done, due.execute())
-      case _: StepPlan.NotDue => (false, StepStatus.NotDue, StepResult())
+      case notDue: StepPlan.NotDue =>
+        if (!dryRun) notDue.note()
+        (false, StepStatus.NotDue, StepResult())
       case _: StepPlan.Skipped => (false, StepStatus.Skipped, StepResult())
     }
     MaintainResult(

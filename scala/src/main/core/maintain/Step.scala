@@ -70,7 +70,8 @@ object StepPlan {
   /** This extension may not do it. */
   final case class Skipped(reason: String) extends StepPlan
 
-  final case class NotDue(reason: String) extends StepPlan
+  /** @param note what is left for later runs, outside a dry run */
+  final case class NotDue(reason: String, note: () => Unit = () => ()) extends StepPlan
 
   /**
    * @param planned what would be done, for a dry run

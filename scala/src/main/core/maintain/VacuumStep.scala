@@ -70,7 +70,8 @@ object VacuumStep extends Step {
     val vacuum = if (lists) TableVacuum(table, settings.copy(mode = Some(VacuumMode.Full))) else byLog
     try
       // What was listed is noted even if nothing was found.
-      if (vacuum.plan.deletions.isEmpty && !isListingDue) StepPlan.NotDue(vacuum.plan.message)
+      if (vacuum.plan.deletions.isEmpty && !isListingDue)
+        StepPlan.NotDue(vacuum.plan.message, () => vacuum.note())
       else
         StepPlan.Due(
           vacuum.plan.message,

@@ -4,7 +4,6 @@ import java.io.IOException
 import java.util.concurrent.{Callable, ExecutionException, Executors, ThreadLocalRandom}
 import java.util.concurrent.atomic.AtomicLong
 
-import scala.annotation.tailrec
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
@@ -18,7 +17,11 @@ import org.apache.spark.internal.Logging
 final case class Deletions(files: Long, bytes: Long)
 
 /** A file that could not be deleted, and why. */
-final case class NotDeleted[F](file: F, problem: String, thrown: Option[Throwable])
+final case class NotDeleted[F](file: F, problem: String, thrown: Option[Throwable]) {
+
+  /** Whether the file system takes no such name, as Hadoop's local one none with a colon, whatever is tried. */
+  def isBadName: Boolean = thrown.exists(_.isInstanceOf[IllegalArgumentException])
+}
 
 /**
  * Deletes files in parallel: many per call if the file system supports `BulkDelete`, otherwise one. Tries again what
@@ -52,7 +55,7 @@ final class FileDeleter[F](
   /**
    * Deletes files, roughly in their order.
    *
-   * @param mostFailures ends the work; what was begun by then is done
+   * @param mostFailures other than for bad names, end the work; what was begun by then is done
    * @return what could not be deleted
    */
   def delete(some: Iterator[F], mostFailures: Int = 1): Seq[NotDeleted[F]] = {
@@ -60,7 +63,7 @@ final class FileDeleter[F](
     val failed = mutable.ArrayBuffer.empty[NotDeleted[F]]
     // If the deletion stops, this keeps large gaps out of what is left.
     val groups = some.grouped(requests.pageSize).grouped(width * CallsOfThread)
-    while (groups.hasNext && failed.size < mostFailures) {
+    while (groups.hasNext && failed.count(!_.isBadName) < mostFailures) {
       val calls = groups.next().map(page => callable(attempt(deletePage, page, tries = 1)))
       failed ++= pool.invokeAll(calls.asJava).asScala.flatMap { done =>
         try done.get()
@@ -76,34 +79,35 @@ final class FileDeleter[F](
 
   private def callable[T](work: => T): Callable[T] = () => work
 
-  @tailrec
   private def attempt(
       deletePage: Seq[F] => Seq[NotDeleted[F]],
       page: Seq[F],
       tries: Int
   ): Seq[NotDeleted[F]] = {
-    val failed = deletePage(page)
-    if (failed.isEmpty || tries == Tries) failed
+    val (hopeless, failed) = deletePage(page).partition(_.isBadName)
+    if (failed.isEmpty || tries == Tries) hopeless ++ failed
     else {
       logWarning(
         s"$owner keeps ${CountText.of(failed.size, "file")} that could not be deleted: ${failed.head.problem}"
       )
       Thread.sleep((FirstWaitMs << tries) + ThreadLocalRandom.current().nextLong(FirstWaitMs))
-      attempt(deletePage, failed.map(_.file), tries + 1)
+      hopeless ++ attempt(deletePage, failed.map(_.file), tries + 1)
     }
   }
 
   private def deleteTogether(page: Seq[F]): Seq[NotDeleted[F]] = {
     val byPath = page.map(file => pathOf(file) -> file).toMap
-    val failed =
-      try
-        requests.delete(byPath.keys.toSeq).map { case (path, problem) =>
-          NotDeleted(byPath(path), problem, None)
-        }
-      catch { case e: IOException => page.map(NotDeleted(_, e.getMessage, Some(e))) }
-    val failedFiles = failed.map(_.file).toSet
-    page.filterNot(failedFiles).foreach(count)
-    failed
+    try {
+      val failed = requests.delete(byPath.keys.toSeq).map { case (path, problem) =>
+        NotDeleted(byPath(path), problem, None)
+      }
+      page.filterNot(failed.map(_.file).toSet).foreach(count)
+      failed
+    } catch {
+      case e: IOException => page.map(NotDeleted(_, e.getMessage, Some(e)))
+      // One name spoils the request.
+      case _: IllegalArgumentException => deleteEach(page)
+    }
   }
 
   private def deleteEach(page: Seq[F]): Seq[NotDeleted[F]] = page.flatMap { file =>
@@ -113,7 +117,10 @@ final class FileDeleter[F](
         count(file)
         None
       } else Option.when(fileSystem.exists(path))(NotDeleted(file, "it is still there", None))
-    catch { case e: IOException => Some(NotDeleted(file, e.getMessage, Some(e))) }
+    catch {
+      case e @ (_: IOException | _: IllegalArgumentException) =>
+        Some(NotDeleted(file, e.getMessage, Some(e)))
+    }
   }
 
   private def count(file: F): Unit = {

@@ -100,7 +100,7 @@ final case class TableCleanup(table: DeltaHandle, settings: CleanupSettings, now
     }
 
   private def vacuumProgress: VacuumProgress = {
-    val lastVersion = VacuumNote.lastVersion(table).read
+    val lastVersion = VacuumNote.seenVersion(table)
     VacuumProgress(lastVersion, lastVersion.nonEmpty || facts.vacuum.exists(_ != "off"))
   }
 

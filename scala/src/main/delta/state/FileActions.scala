@@ -28,8 +28,6 @@ private[upkeep] final class FileActions(schema: StructType) {
   /** The storage type of its deletion vector, and the vector or where it is. */
   def vector(row: InternalRow): Option[(UTF8String, UTF8String)] = of(row).vector(row)
 
-  def isRemove(row: InternalRow): Boolean = !add.has(row) && remove.has(row)
-
   /**
    * Whether it is an expired tombstone.
    *

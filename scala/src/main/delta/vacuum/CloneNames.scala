@@ -36,7 +36,9 @@ private[vacuum] final class CloneNames(table: DeltaHandle) {
     val names = new FileNames(clone.snapshot.deltaLog.dataPath, table.snapshot.deltaLog.dataPath)
     val log = LogListing.of(clone.logPath.getFileSystem(clone.hadoopConf), clone.logPath)
     val found =
-      new NamedFiles(clone, names, cutoff = 0).findAnywhere(new CommitChanges(clone, log))(_ => true).kept
+      new NamedFiles(clone, names, cutoff = 0, clone.now).findAnywhere(new CommitChanges(clone, log))(_ =>
+        true
+      ).kept
     // It may be another table, or see the files under another path.
     if (found.isEmpty) {
       val cause = s"Its log names no file below ${table.path}."

@@ -12,13 +12,14 @@ import io.deltaupkeep.plan.vacuum.FoundFile
 /**
  * The files that commits removed before the cutoff: data files, deletion vectors, and files of the change data feed.
  *
- * @param cutoff milliseconds since the epoch
+ * @param cutoff milliseconds since the epoch, as is `now`
  */
 private[vacuum] final class FilesInLog(
     changes: CommitChanges,
     names: FileNames,
     commits: CommitTimes,
-    cutoff: Long
+    cutoff: Long,
+    now: Long
 ) {
   import FilesInLog._
 
@@ -26,7 +27,10 @@ private[vacuum] final class FilesInLog(
   private lazy val times = (0 until commits.size).map(i => commits.version(i) -> commits.fileTime(i)).toMap
   private val skipped = new AtomicLong(Long.MaxValue)
 
-  /** The first version with a removal that is stamped after the cutoff, although its commit is older. */
+  /**
+   * The first version with a removal that is stamped after the cutoff, although its commit is older. Those of the future
+   * do not count: a later run would read all commits again for years. A listing finds their files.
+   */
   def firstSkipped: Option[Long] = Some(skipped.get).filter(_ < Long.MaxValue)
 
   /** Those of some versions; both ends are included. */
@@ -37,9 +41,10 @@ private[vacuum] final class FilesInLog(
   }
 
   private def take(change: FileChange): Unit =
-    if (change.removedAt.exists(_ >= cutoff))
-      skipped.accumulateAndGet(change.version, (one, other) => math.min(one, other))
-    else {
+    if (change.removedAt.exists(_ >= cutoff)) {
+      if (change.removedAt.exists(_ <= now))
+        skipped.accumulateAndGet(change.version, (one, other) => math.min(one, other))
+    } else {
       // Only its own commit names a file of the change data feed, and that has expired.
       val removedAt = change.removedAt.getOrElse(math.min(times.getOrElse(change.version, 0L), cutoff - 1))
       def add(name: Option[String], bytes: Long): Unit = name.foreach { path =>

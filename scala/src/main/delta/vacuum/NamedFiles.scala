@@ -22,16 +22,17 @@ import org.apache.spark.sql.delta.upkeep.state.{
   KeyedAction
 }
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.functions.{coalesce, col}
+import org.apache.spark.sql.functions.{coalesce, col, lit}
 import org.apache.spark.sql.types.StructType
 
 /**
  * Finds the names of all files that versions inside the retention need: those of the newest version, and those that
- * were removed since the cutoff. The driver holds 8 bytes for each, and replays the log unless that is too large.
+ * were removed since the cutoff. The driver holds 8 bytes for each, and twice as many for those that were removed. It
+ * replays the log unless that is too large.
  *
- * @param cutoff milliseconds since the epoch
+ * @param cutoff milliseconds since the epoch, as is `now`
  */
-private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cutoff: Long) {
+private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cutoff: Long, now: Long) {
   import NamedFiles._
 
   private val snapshot = handle.snapshot
@@ -107,7 +108,7 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
     val vector = actions.vector(row).map { case (storage, place) => storage.toString -> place.toString }
     val named = names.of(path, vector)
     set.add(named)
-    if (set == kept && actions.isRemove(row)) removedSince.add(named)
+    if (set == kept && actions.isExpired(row, now)) removedSince.add(named)
     names.stores(path, vector).foreach(stores.add)
   }
 
@@ -120,7 +121,9 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
         either("path").as("path"),
         either("deletionVector.storageType").as("storageType"),
         either("deletionVector.pathOrInlineDv").as("vector"),
-        col("add.path").isNull.as("isRemove")
+        (col("add.path").isNull && coalesce(col("remove.deletionTimestamp") <= now, lit(false))).as(
+          "isRemoved"
+        )
       )
     val hashes = files.flatMap { (row: Row) =>
       names.of(pathOf(row), vectorOf(row)).map(NameSet.hash(_, isMarked = row.getBoolean(3)))

@@ -1,9 +1,12 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
-import java.nio.file.FileAlreadyExistsException
+import java.io.IOException
+import java.nio.charset.StandardCharsets.UTF_8
+import java.util.UUID
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
+import scala.util.Using
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.log.{LogFile, LogFileKind}
@@ -11,6 +14,8 @@ import io.deltaupkeep.log.{LogFile, LogFileKind}
 import org.apache.hadoop.fs.Path
 
 import org.apache.spark.internal.Logging
+import org.apache.spark.sql.delta.Checkpoints
+import org.apache.spark.sql.delta.upkeep.read.DriverBytes
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.JsonUtils
 
@@ -21,11 +26,8 @@ import org.apache.spark.sql.delta.util.JsonUtils
 private[upkeep] final class RemovalRecords(table: DeltaHandle, log: IndexedSeq[LogFile]) extends Logging {
   import RemovalRecords._
 
-  private val store = table.snapshot.deltaLog.store
   private val changes = new CommitChanges(table, log)
-  private lazy val commits = log.iterator.map(file => file -> file.kind).collect {
-    case (file, LogFileKind.Commit(version)) => version -> file
-  }.toMap
+  private val fileSystem = table.logPath.getFileSystem(table.hadoopConf)
 
   /**
    * Writes records of some versions; both ends are included. One that cannot be written costs the next VACUUM a
@@ -35,7 +37,11 @@ private[upkeep] final class RemovalRecords(table: DeltaHandle, log: IndexedSeq[L
    */
   def write(first: Long, last: Long): Option[String] =
     try {
-      groups(first, last).foreach(write)
+      val commits = log.iterator.map(file => file.kind -> file).collect {
+        case (LogFileKind.Commit(version), file) if version >= first && version <= last => version -> file
+      }.toMap
+      groups((first to last).map(version => version -> commits(version).sizeInBytes))
+        .foreach(write(_, version => commits(version).modificationTime))
       None
     } catch {
       case NonFatal(e) =>
@@ -43,21 +49,26 @@ private[upkeep] final class RemovalRecords(table: DeltaHandle, log: IndexedSeq[L
         Some(Option(e.getMessage).getOrElse(e.getClass.getSimpleName))
     }
 
-  private def write(group: Group): Unit = {
+  private def write(group: Group, timeOf: Long => Long): Unit = {
     val lines = new ConcurrentLinkedQueue[String]
     changes.foreach(version => version >= group.first && version <= group.last) { change =>
-      lines.add(lineOf(change))
+      lines.add(lineOf(change, timeOf(change.version)))
       ()
     }
     val path = new Path(table.logPath, LogFileKind.RemovedFiles(group.first, group.last).fileName)
-    try store.write(path, lines.iterator.asScala, overwrite = false, table.hadoopConf)
-    // Another cleanup has written the same.
-    catch { case _: FileAlreadyExistsException => () }
+    // A LogStore for several writers would take the file with the last name for the newest commit.
+    val written = new Path(table.logPath, s".${path.getName}.${UUID.randomUUID}.tmp")
+    Using.resource(fileSystem.create(written, false)) { out =>
+      lines.asScala.foreach(line => out.write(s"$line\n".getBytes(UTF_8)))
+    }
+    Checkpoints.renameAndCleanupTempPartFile(written, path, fileSystem)
   }
 
-  private def groups(first: Long, last: Long): Seq[Group] =
-    (first to last).foldLeft(List.empty[Group]) { (groups, version) =>
-      val bytes = commits(version).sizeInBytes
+  /** @param sizes of the commits of successive versions, in bytes */
+  private def groups(sizes: Seq[(Long, Long)]): Seq[Group] =
+    sizes.foldLeft(List.empty[Group]) { case (groups, (version, bytes)) =>
+      DriverBytes.excess(table.session, s"the commit of version $version takes", bytes)
+        .foreach(why => throw new IOException(why))
       groups match {
         case group :: before if group.bytes + bytes <= MostBytes =>
           Group(group.first, version, group.bytes + bytes) :: before
@@ -65,12 +76,13 @@ private[upkeep] final class RemovalRecords(table: DeltaHandle, log: IndexedSeq[L
       }
     }.reverse
 
-  private def lineOf(change: FileChange): String = {
+  /** @param committed milliseconds since the epoch */
+  private def lineOf(change: FileChange, committed: Long): String = {
     val action = JsonUtils.mapper.createObjectNode()
     val remove = action.putObject("remove")
-    remove.put("path", change.path)
-    remove.put("size", change.sizeInBytes)
-    remove.put("deletionTimestamp", change.removedAt.getOrElse(commits(change.version).modificationTime))
+      .put("path", change.path)
+      .put("size", change.sizeInBytes)
+      .put("deletionTimestamp", change.removedAt.getOrElse(committed))
     change.vector.foreach { vector =>
       remove.putObject("deletionVector")
         .put("storageType", vector.storage)

@@ -34,7 +34,6 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   private val now = table.now
   // Delta's moves with the clock.
   private val cutoff = settings.askedMs.fold(snapshot.minFileRetentionTimestamp)(now - _)
-  private val lastVersion = VacuumNote.lastVersion(table)
   private val lastListing = VacuumNote.lastListing(table)
 
   private lazy val log: ListedFiles = LogListing.of(fileSystem, table.logPath)
@@ -49,33 +48,44 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     Cutoff.commit(commits, cutoff, ownTime).map(math.min(_, snapshot.version))
   }
 
-  /** @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG`, `CLONE_NOT_READABLE` */
+  private lazy val past = KnownPast(removals, VacuumNote.seenVersion(table), oldestVersion)
+
+  /**
+   * @throws io.deltaupkeep.UpkeepException `COMMITS_CLEANED_UP`, `RETENTION_EXCEEDS_LOG`, `CLONE_NOT_READABLE`,
+   *                                        `INVENTORY_NOT_READABLE`
+   */
   lazy val plan: VacuumPlan = {
-    val source =
-      VacuumSource.choose(settings.mode, KnownPast(removals, lastVersion.read, oldestVersion))(tooMany)
-        .getOrElse {
-          throw UpkeepErrors.commitsCleanedUp(table.name, removals.oldest.getOrElse(oldestCommit))
-        }
+    val source = VacuumSource.choose(settings.mode, past)(tooMany).getOrElse {
+      throw UpkeepErrors.commitsCleanedUp(table.name, removals.oldest.getOrElse(oldestCommit))
+    }
     val changes = new CommitChanges(table, log)
     // The log may be large, so it is not replayed for nothing.
     val needed =
       if (source.finds)
-        new NamedFiles(table, names, cutoff).find(changes)(isInside)
+        new NamedFiles(table, names, cutoff, now).find(changes)(isInside)
           .copy(ofClones = new CloneNames(table).of(settings.keepFor))
       else TableNames.None
     val found = new FoundFiles(needed)
-    val inLog = new FilesInLog(changes, names, commits, cutoff)
-    val directories = source match {
-      case VacuumSource(VacuumMode.Full, _, _) => list(found)
-      case VacuumSource(_, _, versions) =>
-        versions.foreach { case (first, until) => inLog.between(first, until).foreach(found.add) }
+    val inLog = new FilesInLog(changes, names, commits, cutoff, now)
+    val directories = source.mode match {
+      case VacuumMode.Full => list(found)
+      case VacuumMode.Inventory =>
+        settings.inventory.foreach(readInventory(_, found))
+        0L
+      case VacuumMode.Log =>
+        source.versions.foreach { case (first, until) => inLog.between(first, until).foreach(found.add) }
         0L
     }
     val isListing = source.mode == VacuumMode.Full
     val verdicts = VacuumPlan.limited(found.verdicts, settings)(if (isListing) identity else present)
-    val seen = inLog.firstSkipped.map(_ - 1) ++ source.versions.map(_._2).orElse(oldestVersion)
-    // A listing does not say which commits removed the files that it leaves.
-    val until = if (isListing && needed.hasLateRemovals) None else seen.minOption
+    val until = source.mode match {
+      case VacuumMode.Log =>
+        (inLog.firstSkipped.map(_ - 1) ++ past.last).minOption
+      // A listing does not say which commits removed the files that it leaves.
+      case VacuumMode.Full => past.last.filterNot(_ => needed.hasLateRemovals)
+      // It may be old, or a part of the table.
+      case VacuumMode.Inventory => None
+    }
     VacuumPlan(cutoff, source, verdicts, found.named, directories, until)
   }
 
@@ -90,7 +100,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   /** @throws io.deltaupkeep.UpkeepException `DATA_FILE_NOT_DELETED` */
   def execute(): VacuumResult = {
     val history = new VacuumHistory(table, settings.askedMs)
-    history.started(plan.deletions.size.toLong, plan.deletedBytes)
+    val unwritten = history.started(plan.deletions.size.toLong, plan.deletedBytes)
     val (checked, deletions) =
       try delete()
       catch {
@@ -99,13 +109,21 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
           catch { case NonFatal(e) => thrown.addSuppressed(e) }
           throw thrown
       }
-    checked.seenUntil.filter(seen => lastVersion.read.forall(_ < seen)).foreach(lastVersion.write)
+    note(checked)
     // With a longer retention, files are left that the table's own does not keep.
     if (checked.hasListedAll && settings.askedMs.forall(_ <= table.facts.deletedFileRetentionMs))
       lastListing.write(now)
-    history.completed(deletions.files, checked.directories)
-    VacuumResult.totals(root.toString, checked, deletions, oldestVersion)
+    val unfinished = history.completed(deletions.files, checked.directories)
+    VacuumResult.totals(root.toString, checked, deletions, oldestVersion, unwritten.orElse(unfinished))
   }
+
+  /** Spares a later run what this one has read, if nothing is to be deleted. */
+  def note(): Unit = note(plan)
+
+  private def note(done: VacuumPlan): Unit =
+    done.seenUntil.filter(seen => past.lastVacuum.forall(_ < seen)).foreach(
+      VacuumNote.lastVersion(table).write
+    )
 
   /** Returns the plan without what commits named meanwhile, and what was deleted. */
   private def delete(): (VacuumPlan, Deletions) =
@@ -127,7 +145,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
           meanwhile.look()
           some.filterNot(file => meanwhile.names(file.path))
         }
-        val failed = deleter.delete(unnamed, MostFailures)
+        val (unnameable, failed) = deleter.delete(unnamed, MostFailures).partition(_.isBadName)
         // Somebody may have written into a directory meanwhile: then it is left alone.
         deleter.delete(directories.iterator, Int.MaxValue)
         failed.headOption.foreach { first =>
@@ -140,7 +158,11 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
             first.thrown
           )
         }
-        (plan.without(meanwhile.names), deleter.deleted)
+        val left = unnameable.map(_.file.path).toSet
+        def reasonToStay(file: String) =
+          if (left(file)) Some(VacuumReason.BadName)
+          else Option.when(meanwhile.names(file))(VacuumReason.NamedMeanwhile)
+        (plan.without(reasonToStay), deleter.deleted)
       } finally UpkeepMetrics.of(table).vacuum.deleted(deleter.deleted)
     }
 
@@ -158,6 +180,14 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     new TableListing(fileSystem, root, isHidden, settings.threads)
       .foreach(foundFile(_).foreach(found.add), foundFile(_).foreach(found.add))
   }
+
+  private def readInventory(inventory: String, found: FoundFiles): Unit =
+    new InventoryFiles(table, names, inventory).foreach { file =>
+      val steps = file.path.split('/')
+      val ofTable = steps.lastIndexOf(table.logPath.getName)
+      if (ofTable > 0) found.addTable(steps.take(ofTable).mkString("/"))
+      if (!steps.exists(DeltaApi.current.isHidden(snapshot.metadata, _))) found.add(file)
+    }
 
   /**
    * Whether the commit of a version is inside the retention. All of them are read: a checkpoint may lack their

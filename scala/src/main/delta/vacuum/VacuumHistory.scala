@@ -1,35 +1,50 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
+import scala.util.control.NonFatal
+
+import org.apache.spark.internal.Logging
 import org.apache.spark.sql.delta.DeltaOperations
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
-/** The entries VACUUM START and VACUUM END of a table's history, as Delta writes them. */
-private[vacuum] final class VacuumHistory(table: DeltaHandle, askedMs: Option[Long]) {
+/**
+ * The entries VACUUM START and VACUUM END of a table's history, as Delta writes them. Where the store has no room for an
+ * entry, VACUUM goes on without: it makes room.
+ */
+private[vacuum] final class VacuumHistory(table: DeltaHandle, askedMs: Option[Long]) extends Logging {
   import VacuumHistory._
 
-  def started(files: Long, bytes: Long): Unit = commit(
+  /** Returns why there is no room for the entry, or None. */
+  def started(files: Long, bytes: Long): Option[String] = commit(
     DeltaOperations.VacuumStart(table.retentionCheckEnabled, askedMs, table.facts.deletedFileRetentionMs),
     Map("numFilesToDelete" -> files, "sizeOfDataToDelete" -> bytes)
   )
 
-  def completed(files: Long, directories: Long): Unit = commit(
+  /** Returns why there is no room for the entry, or None. */
+  def completed(files: Long, directories: Long): Option[String] = commit(
     DeltaOperations.VacuumEnd("COMPLETED"),
     Map("numDeletedFiles" -> files, "numVacuumedDirectories" -> directories)
   )
 
-  def failed(): Unit = commit(DeltaOperations.VacuumEnd("FAILED"), Map.empty)
+  def failed(): Unit = { commit(DeltaOperations.VacuumEnd("FAILED"), Map.empty); () }
 
-  private def commit(operation: DeltaOperations.Operation, values: Map[String, Long]): Unit = if (isOn) {
-    val transaction = table.table.startTransaction(None)
-    transaction.registerSQLMetrics(
-      table.session,
-      values.map { case (name, value) => name -> metric(name, value) }
-    )
-    transaction.commit(Nil, operation)
-    ()
-  }
+  private def commit(operation: DeltaOperations.Operation, values: Map[String, Long]): Option[String] =
+    if (isOn)
+      try {
+        val transaction = table.table.startTransaction(None)
+        transaction.registerSQLMetrics(
+          table.session,
+          values.map { case (name, value) => name -> metric(name, value) }
+        )
+        transaction.commit(Nil, operation)
+        None
+      } catch {
+        case NonFatal(e) if noRoom(e).nonEmpty =>
+          logWarning(s"${table.name}: no room for ${operation.name} in the history", e)
+          noRoom(e)
+      }
+    else None
 
   private def metric(name: String, value: Long): SQLMetric = {
     val metric = SQLMetrics.createMetric(table.session.sparkContext, name)
@@ -47,5 +62,20 @@ private[vacuum] final class VacuumHistory(table: DeltaHandle, askedMs: Option[Lo
 }
 
 private object VacuumHistory {
+
+  /** What a store says that is full, or whose quota is used up. */
+  private def noRoom(thrown: Throwable): Option[String] = {
+    val causes = Iterator.iterate(thrown)(_.getCause).takeWhile(_ != null).take(MostCauses)
+    causes.find { cause =>
+      val kinds = Iterator.iterate[Class[_]](cause.getClass)(_.getSuperclass).takeWhile(_ != null)
+      kinds.exists(kind => Full(kind.getSimpleName)) ||
+      Option(cause.getMessage).exists(text => FullTexts.exists(text.contains))
+    }.map(cause => Option(cause.getMessage).getOrElse(cause.getClass.getSimpleName).linesIterator.next())
+  }
+
+  private val Full = Set("QuotaExceededException", "ClusterStorageCapacityExceededException")
+  private val FullTexts = Seq("No space left on device", "Disk quota exceeded")
+  private val MostCauses = 20
+
   private val Schemes = Set("wasbs", "wasbss", "abfs", "abfss", "adl", "gs", "file", "hdfs")
 }

@@ -37,6 +37,10 @@ private[upkeep] final class VacuumNote(table: DeltaHandle, file: String, field: 
 
 private[upkeep] object VacuumNote {
 
+  /** Up to which version what commits removed was deleted. None if the table has no such version: it was made anew. */
+  def seenVersion(table: DeltaHandle): Option[Long] =
+    lastVersion(table).read.filter(_ <= table.snapshot.version)
+
   /** Up to which version what commits removed was deleted. Delta has this file too since 3.3. */
   def lastVersion(table: DeltaHandle): VacuumNote =
     new VacuumNote(table, "_last_vacuum_info", "latestCommitVersionOutsideOfRetentionWindow")

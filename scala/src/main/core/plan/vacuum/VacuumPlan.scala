@@ -24,6 +24,7 @@ object VacuumReason {
   case object OtherTable extends VacuumReason(Keep, "in the directory of another Delta table")
   case object OfClone extends VacuumReason(Keep, "needed by a table that keepFor names")
   case object NamedMeanwhile extends VacuumReason(Keep, "named by a commit that came meanwhile")
+  case object BadName extends VacuumReason(Keep, "the file system cannot delete a file of such a name")
   case object Limit extends VacuumReason(Keep, "left to a later run by maxFiles or maxBytes")
 }
 
@@ -104,11 +105,10 @@ final case class VacuumPlan(
   def hasListedAll: Boolean =
     source.mode == VacuumMode.Full && !verdicts.exists(_.reason == VacuumReason.Limit)
 
-  /** Keeps what is named by commits that came after the plan. */
-  def without(isNamed: String => Boolean): VacuumPlan = copy(verdicts = verdicts.map {
-    case VacuumVerdict(file, reason) if reason.verdict == Verdict.Delete && isNamed(file.path) =>
-      VacuumVerdict(file, VacuumReason.NamedMeanwhile)
-    case other => other
+  /** Keeps what turned out, after the plan was made, to be needed or not to go. */
+  def without(reasons: String => Option[VacuumReason]): VacuumPlan = copy(verdicts = verdicts.map { planned =>
+    if (planned.reason.verdict == Verdict.Keep) planned
+    else reasons(planned.file.path).fold(planned)(reason => planned.copy(reason = reason))
   })
 
   /** Files, and their bytes, by reason. Bytes of files that are needed are not known. */

@@ -17,7 +17,7 @@ import io.deltaupkeep.store.Deletions
  *                     somebody else deleted
  * @param bytesDeleted their size
  * @param reasons      all files by verdict and reason
- * @param mode         `log` or `full`: where the files were found
+ * @param mode         `log`, `full` or `inventory`: where the files were found
  * @param cutoff       older files may be deleted
  * @param oldestTimeTravelVersion oldest version in the log of which all files are kept
  * @param message      how the files were found, and what is deleted
@@ -58,11 +58,13 @@ object VacuumResult {
       true
     )
 
+  /** @param unwritten why the history lacks an entry, or None */
   def totals(
       root: String,
       plan: VacuumPlan,
       deletions: Deletions,
-      oldestVersion: Option[Long]
+      oldestVersion: Option[Long],
+      unwritten: Option[String] = None
   ): VacuumResult = {
     val found = plan.totals
     val kept = found.collect { case (reason, files, _) if reason.verdict == Verdict.Keep => files }
@@ -76,7 +78,7 @@ object VacuumResult {
       mode = Some(plan.source.mode.name),
       cutoff = Some(new Timestamp(plan.cutoff)),
       oldestTimeTravelVersion = oldestVersion,
-      message = Some(plan.message)
+      message = Some(plan.message + unwritten.fold("")(why => s"; not entered in the history: $why"))
     )
   }
 

@@ -16,6 +16,9 @@ object VacuumMode {
 
   /** In the directories of the table. */
   case object Full extends VacuumMode("full")
+
+  /** In an inventory of the store. No option asks for it by this name. */
+  case object Inventory extends VacuumMode("inventory")
 }
 
 /**
@@ -27,6 +30,7 @@ object VacuumMode {
  * @param maxBytes that one run deletes
  * @param threads  that list and delete
  * @param keepFor  names of other tables, whose files stay
+ * @param inventory a table, or a query in parentheses, that has the files; None to look for them
  */
 final case class VacuumSettings(
     askedMs: Option[Long],
@@ -34,7 +38,8 @@ final case class VacuumSettings(
     maxFiles: Long,
     maxBytes: Long,
     threads: Int,
-    keepFor: Seq[String] = Nil
+    keepFor: Seq[String] = Nil,
+    inventory: Option[String] = None
 )
 
 object VacuumSettings {
@@ -42,8 +47,8 @@ object VacuumSettings {
   val ModeOption: OptionEntry[Option[VacuumMode]] = OptionEntry.oneOf[Option[VacuumMode]](
     "mode",
     "'log' finds files in the commits that the last VACUUM has not seen, without listing a directory. 'full' lists " +
-      "all directories, and also finds files that failed writers left. 'auto' is 'log' if the commits are still in " +
-      "the log, and otherwise 'full'. Default: auto."
+      "all directories, and also finds files that failed writers left. 'auto' is 'log' if the log still has the " +
+      "commits, or what CLEANUP LOG wrote down of them, and otherwise 'full'. Default: auto."
   )("auto" -> None, "log" -> Some(VacuumMode.Log), "full" -> Some(VacuumMode.Full))
 
   val MaxFilesOption: OptionEntry[Long] =
@@ -71,8 +76,16 @@ object VacuumSettings {
     "names of tables with commas between them, such as 'dev.sales.orders, delta.`/clones/orders`'"
   )(text => Some(tablesIn(text)))
 
+  val InventoryOption: OptionEntry[String] = OptionEntry(
+    "inventory",
+    "Files are looked for in it, and nothing is listed. Needs the columns path, length, isDir and modificationTime, as Delta's " +
+      "USING INVENTORY. Directories stay. Default: none.",
+    "a table, or a query in parentheses"
+  )(text => Some(text).filter(_.trim.nonEmpty))
+
+  /** Those of the statement. */
   val entries: Seq[OptionEntry[_]] =
-    Seq(ModeOption, MaxFilesOption, MaxBytesOption, ThreadsOption, KeepForOption)
+    Seq(ModeOption, MaxFilesOption, MaxBytesOption, ThreadsOption, KeepForOption, InventoryOption)
 
   /** Commas inside backquotes belong to a name. */
   private def tablesIn(text: String): Seq[String] =
@@ -84,7 +97,7 @@ object VacuumSettings {
    * @param retain       hours as the user wrote them, None for the table's own retention
    * @param allowShorter whether the retention may be shorter than the table's own
    * @param threads      if no option says how many
-   * @throws io.deltaupkeep.UpkeepException `NEGATIVE_RETENTION`, `RETENTION_TOO_SHORT`
+   * @throws io.deltaupkeep.UpkeepException `NEGATIVE_RETENTION`, `RETENTION_TOO_SHORT`, `INVALID_OPTION`
    */
   def apply(
       options: Options,
@@ -94,12 +107,21 @@ object VacuumSettings {
       threads: Int
   ): VacuumSettings = VacuumSettings(
     retain.map(hours => retention(hours, table, allowShorter)),
-    options.get(ModeOption).flatten,
+    modeOf(options),
     options.get(MaxFilesOption).getOrElse(Long.MaxValue),
     options.get(MaxBytesOption).getOrElse(Long.MaxValue),
     options.get(ThreadsOption).fold(threads)(_.min(Int.MaxValue.toLong).toInt),
-    (table.vacuumKeepFor.toSeq.flatMap(tablesIn) ++ options.get(KeepForOption).toSeq.flatten).distinct
+    (table.vacuumKeepFor.toSeq.flatMap(tablesIn) ++ options.get(KeepForOption).toSeq.flatten).distinct,
+    options.get(InventoryOption)
   )
+
+  private def modeOf(options: Options): Option[VacuumMode] = {
+    val asked = options.get(ModeOption).flatten
+    val inventory = options.get(InventoryOption)
+    if (asked.contains(VacuumMode.Log) && inventory.nonEmpty)
+      throw UpkeepErrors.invalidOption("VACUUM", ModeOption.name, "log", "'full' or 'auto' with an inventory")
+    inventory.fold(asked)(_ => Some(VacuumMode.Inventory))
+  }
 
   /** Delta rounds to whole hours. Here a part of an hour is never cut off. */
   private def retention(hours: String, table: TableFacts, allowShorter: Boolean): Long = {

@@ -10,7 +10,7 @@ import io.deltaupkeep.log.KnownRemovals
 final case class VacuumSource(mode: VacuumMode, reason: String, versions: Option[(Long, Long)] = None) {
 
   /** Whether there is anything to look at. */
-  def finds: Boolean = mode == VacuumMode.Full || versions.nonEmpty
+  def finds: Boolean = mode != VacuumMode.Log || versions.nonEmpty
 }
 
 /**
@@ -25,7 +25,7 @@ final case class KnownPast(removals: KnownRemovals, lastVacuum: Option[Long], un
   private[vacuum] val unseen: Option[Long] = removals.firstUnseen(lastVacuum)
 
   /** The last version that may have expired: those of which only a record is left are older than any commit. */
-  private[vacuum] val last: Option[Long] =
+  val last: Option[Long] =
     until.orElse(removals.oldestCommit.filter(oldest => removals.oldest.exists(_ < oldest)).map(_ - 1))
 }
 
@@ -49,6 +49,7 @@ object VacuumSource {
     asked match {
       case Some(VacuumMode.Full) => Some(full("mode is full"))
       case Some(VacuumMode.Log) => byLog
+      case Some(VacuumMode.Inventory) => Some(VacuumSource(VacuumMode.Inventory, "reads the inventory"))
       case None =>
         Some(byLog.fold(full(known.removals.oldest.fold("there are no commits")(v =>
           s"commits before version $v are gone"

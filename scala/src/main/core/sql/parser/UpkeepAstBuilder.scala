@@ -64,9 +64,14 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
       VacuumStatement,
       retain = Option(context.retain()).map(retain => Source.of(retain.number())),
       dryRun = context.dryRun() != null,
-      options = word.map(VacuumSettings.ModeOption.name -> _).toSeq ++ options(context.optionList())
+      options = word.map(VacuumSettings.ModeOption.name -> _).toSeq ++
+        Option(context.usingInventory()).map(VacuumSettings.InventoryOption.name -> inventory(_)) ++
+        options(context.optionList())
     ).on(target(context.target()))
   }
+
+  private def inventory(context: UsingInventoryContext): String =
+    if (context.table != null) Source.of(context.table) else s"(${Source.of(context.query)})"
 
   override def visitAnalyze(context: AnalyzeContext): LogicalPlan =
     Statement(

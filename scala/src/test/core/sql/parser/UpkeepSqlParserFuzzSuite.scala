@@ -88,6 +88,7 @@ private object UpkeepSqlParserFuzzSuite {
     "CLEANUP LOG IDENTIFIER(:t) RETAIN :hours HOURS",
     "REORG TABLE t WHERE p = 1 APPLY (PURGE) DRY RUN",
     "VACUUM t RETAIN 24 HOURS OPTIONS (mode = 'full')",
+    "VACUUM t USING INVENTORY (SELECT * FROM i WHERE (a = 'b)')) RETAIN 24 HOURS DRY RUN OPTIONS ()",
     "ANALYZE TABLE t COMPUTE DELTA STATISTICS FOR COLUMNS (a, b.c) WHERE p = 1 OPTIONS (mode = 'all')",
     "FSCK REPAIR TABLE t DRY RUN OPTIONS (mode = 'restore', deep = true)",
     "BEGIN OPTIMIZE t; IF 1 = 1 THEN CHECKPOINT t OPTIONS (); END IF; SELECT 1; END"
