@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from delta_upkeep.errors import condition_of
 from stores import oracle
 from stores.conftest import CopyFactory
 from stores.profiles import S3, Local

@@ -10,8 +10,8 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.vacuum.TableVacuum
 
 /**
- * `VACUUM t [FULL | LITE] [RETAIN n HOURS] [DRY RUN] OPTIONS (mode, maxFiles, maxBytes, threads)`. One row of totals; a
- * dry run returns a row for each file before it. Without OPTIONS, the statement is Delta's.
+ * `VACUUM t [FULL | LITE] [USING INVENTORY i] [RETAIN n HOURS] [DRY RUN] OPTIONS (...)`. One row of totals; a dry run
+ * returns a row for each file before it. Without OPTIONS, the statement is Delta's.
  */
 private[deltaupkeep] object VacuumStatement
     extends StatementKind("VACUUM", Intent.Vacuum, ResultSchema.vacuum) {

@@ -12,14 +12,15 @@ import io.deltaupkeep.plan.vacuum.FoundFile
 /**
  * The files that commits removed before the cutoff: data files, deletion vectors, and files of the change data feed.
  *
- * @param cutoff milliseconds since the epoch, as is `now`
+ * @param cutoff milliseconds since the epoch
+ * @param latest later removals have a wrong time
  */
 private[vacuum] final class FilesInLog(
     changes: CommitChanges,
     names: FileNames,
     commits: CommitTimes,
     cutoff: Long,
-    now: Long
+    latest: Long
 ) {
   import FilesInLog._
 
@@ -28,8 +29,8 @@ private[vacuum] final class FilesInLog(
   private val skipped = new AtomicLong(Long.MaxValue)
 
   /**
-   * The first version with a removal that is stamped after the cutoff, although its commit is older. Those of the future
-   * do not count: a later run would read all commits again for years. A listing finds their files.
+   * The first version with a removal that is stamped after the cutoff, although its commit is older. A wrong time does not
+   * count: later runs would read all commits again for years. A listing finds the file.
    */
   def firstSkipped: Option[Long] = Some(skipped.get).filter(_ < Long.MaxValue)
 
@@ -42,7 +43,7 @@ private[vacuum] final class FilesInLog(
 
   private def take(change: FileChange): Unit =
     if (change.removedAt.exists(_ >= cutoff)) {
-      if (change.removedAt.exists(_ <= now))
+      if (change.removedAt.exists(_ <= latest))
         skipped.accumulateAndGet(change.version, (one, other) => math.min(one, other))
     } else {
       // Only its own commit names a file of the change data feed, and that has expired.

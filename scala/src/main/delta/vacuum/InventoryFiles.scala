@@ -1,9 +1,12 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
+import java.io.FileNotFoundException
+
+import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 import scala.util.Try
 
-import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.{SideBySide, UpkeepErrors}
 import io.deltaupkeep.plan.vacuum.FoundFile
 
 import org.apache.hadoop.fs.Path
@@ -18,41 +21,66 @@ import org.apache.spark.sql.types._
  * INVENTORY. Directories are left alone: object stores have none.
  *
  * @param inventory a table, or a query in parentheses
+ * @param threads   that ask the store for files
  */
-private[vacuum] final class InventoryFiles(table: DeltaHandle, names: FileNames, inventory: String) {
+private[vacuum] final class InventoryFiles(
+    table: DeltaHandle,
+    names: FileNames,
+    inventory: String,
+    threads: Int
+) {
   import InventoryFiles._
 
+  private val root = table.snapshot.deltaLog.dataPath
+  private val fileSystem = root.getFileSystem(table.hadoopConf)
+
   /**
-   * Calls `use` with each file below the table's root.
+   * Calls `use` with each file below the table's root. An inventory may be old, and its times may be wrong: those of
+   * files that are due for deletion come from the store, and so do the tables in the directories above them.
    *
+   * @param isDue   whether a file would be deleted
+   * @param isTable takes each directory below the root that is another table
    * @throws io.deltaupkeep.UpkeepException `INVENTORY_NOT_READABLE`
    */
-  def foreach(use: FoundFile => Unit): Unit = {
-    var (rows, below) = (0L, 0L)
-    files.toLocalIterator().asScala.foreach { row =>
-      rows += 1
-      fileOf(row).foreach { file =>
-        below += 1
-        use(file)
-      }
+  def foreach(isDue: FoundFile => Boolean, isTable: String => Unit)(use: FoundFile => Unit): Unit = {
+    val due = mutable.LinkedHashSet.empty[String]
+    var below = false
+    val rows = found
+    rows.where(col("path").contains(root.toUri.getPath)).toLocalIterator().asScala.flatMap(fileOf).foreach {
+      file =>
+        below = true
+        if (isDue(file)) due += file.path else use(file)
     }
     // It may be that of another bucket, or spell the locations in another way.
-    if (rows > 0 && below == 0) throw notReadable(s"None of its $rows files is below ${table.path}.")
+    if (!below && !rows.isEmpty) throw notReadable(s"None of its files is below ${table.path}.")
+    each(due.iterator.flatMap(directoriesAbove).distinct.toVector) { directory =>
+      Option.when(fileSystem.exists(new Path(pathOf(directory), table.logPath.getName)))(directory)
+    }.foreach(isTable)
+    each(due.toVector)(inStore).foreach(use)
   }
 
-  private def files: DataFrame = {
-    val found =
-      try table.session.sql(s"SELECT * FROM $inventory")
-      catch { case e: AnalysisException => throw notReadable(e.getMessage, Some(e)) }
-    Columns.foreach { case (name, expected) =>
-      val type_ = Try(found.schema(name)).toOption.map(_.dataType)
-      if (!type_.contains(expected))
-        throw notReadable(
-          s"Its column $name is ${type_.fold("missing")(_.sql)}, and has to be ${expected.sql}."
-        )
-    }
-    found.where(!col("isDir")).select(Columns.map { case (name, _) => col(name) }: _*)
-  }
+  private def each[A, B](items: Seq[A])(ask: A => Option[B]): Seq[B] =
+    SideBySide.map(items, "delta-upkeep-inventory", threads)(ask).flatten
+
+  private def inStore(name: String): Option[FoundFile] =
+    try
+      Some(fileSystem.getFileStatus(pathOf(name))).filter(_.isFile).map { status =>
+        FoundFile(name, status.getLen, status.getModificationTime)
+      }
+    catch { case _: FileNotFoundException => None }
+
+  private def pathOf(name: String): Path = new Path(root, new Path(null, null, name))
+
+  private def found: DataFrame =
+    try {
+      val all = table.session.sql(s"SELECT * FROM $inventory")
+      val rows = all.select(Columns.map { case (name, _) => col(name) }: _*)
+      rows.schema.fields.zip(Columns).foreach { case (field, (name, expected)) =>
+        if (field.dataType != expected)
+          throw notReadable(s"Its column $name is ${field.dataType.sql}, and has to be ${expected.sql}.")
+      }
+      rows.where(!col("isDir"))
+    } catch { case e: AnalysisException => throw notReadable(e.getMessage, Some(e)) }
 
   /** None if it is not of the table. A file without a time counts as new. */
   private def fileOf(row: Row): Option[FoundFile] =
@@ -71,6 +99,11 @@ private[vacuum] final class InventoryFiles(table: DeltaHandle, names: FileNames,
 }
 
 private object InventoryFiles {
+
+  /** Those of `a/b/c` are `a` and `a/b`. */
+  private def directoriesAbove(name: String): Iterator[String] =
+    name.split('/').inits.drop(1).takeWhile(_.nonEmpty).map(_.mkString("/"))
+
   private val Columns: Seq[(String, DataType)] = Seq(
     "path" -> StringType,
     "length" -> LongType,

@@ -30,9 +30,10 @@ import org.apache.spark.sql.types.StructType
  * were removed since the cutoff. The driver holds 8 bytes for each, and twice as many for those that were removed. It
  * replays the log unless that is too large.
  *
- * @param cutoff milliseconds since the epoch, as is `now`
+ * @param cutoff milliseconds since the epoch
+ * @param latest later removals have a wrong time
  */
-private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cutoff: Long, now: Long) {
+private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cutoff: Long, latest: Long) {
   import NamedFiles._
 
   private val snapshot = handle.snapshot
@@ -108,7 +109,7 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
     val vector = actions.vector(row).map { case (storage, place) => storage.toString -> place.toString }
     val named = names.of(path, vector)
     set.add(named)
-    if (set == kept && actions.isExpired(row, now)) removedSince.add(named)
+    if (set == kept && actions.isExpired(row, latest)) removedSince.add(named)
     names.stores(path, vector).foreach(stores.add)
   }
 
@@ -121,7 +122,7 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
         either("path").as("path"),
         either("deletionVector.storageType").as("storageType"),
         either("deletionVector.pathOrInlineDv").as("vector"),
-        (col("add.path").isNull && coalesce(col("remove.deletionTimestamp") <= now, lit(false))).as(
+        (col("add.path").isNull && coalesce(col("remove.deletionTimestamp") <= latest, lit(false))).as(
           "isRemoved"
         )
       )

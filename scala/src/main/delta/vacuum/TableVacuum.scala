@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.vacuum
 
-import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue}
+import java.util.concurrent.{ConcurrentHashMap, ConcurrentLinkedQueue, TimeUnit}
 import java.util.concurrent.atomic.AtomicLong
 
 import scala.jdk.CollectionConverters._
@@ -9,7 +9,7 @@ import scala.util.control.NonFatal
 
 import io.deltaupkeep.{SideBySide, UpkeepErrors}
 import io.deltaupkeep.log.{CommitTimes, KnownRemovals, ListedFiles, LogFileKind, LogListing}
-import io.deltaupkeep.plan.cleanup.Cutoff
+import io.deltaupkeep.plan.cleanup.{Cutoff, Verdict}
 import io.deltaupkeep.plan.vacuum._
 import io.deltaupkeep.store.{Deletions, FileDeleter, TableListing}
 
@@ -34,6 +34,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   private val now = table.now
   // Delta's moves with the clock.
   private val cutoff = settings.askedMs.fold(snapshot.minFileRetentionTimestamp)(now - _)
+  // Clocks may differ by so much.
+  private val latest = now + TimeUnit.DAYS.toMillis(1)
   private val lastListing = VacuumNote.lastListing(table)
 
   private lazy val log: ListedFiles = LogListing.of(fileSystem, table.logPath)
@@ -62,15 +64,15 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     // The log may be large, so it is not replayed for nothing.
     val needed =
       if (source.finds)
-        new NamedFiles(table, names, cutoff, now).find(changes)(isInside)
+        new NamedFiles(table, names, cutoff, latest).find(changes)(isInside)
           .copy(ofClones = new CloneNames(table).of(settings.keepFor))
       else TableNames.None
     val found = new FoundFiles(needed)
-    val inLog = new FilesInLog(changes, names, commits, cutoff, now)
+    val inLog = new FilesInLog(changes, names, commits, cutoff, latest)
     val directories = source.mode match {
       case VacuumMode.Full => list(found)
       case VacuumMode.Inventory =>
-        settings.inventory.foreach(readInventory(_, found))
+        settings.inventory.foreach(readInventory(_, found, needed))
         0L
       case VacuumMode.Log =>
         source.versions.foreach { case (first, until) => inLog.between(first, until).foreach(found.add) }
@@ -100,7 +102,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   /** @throws io.deltaupkeep.UpkeepException `DATA_FILE_NOT_DELETED` */
   def execute(): VacuumResult = {
     val history = new VacuumHistory(table, settings.askedMs)
-    val unwritten = history.started(plan.deletions.size.toLong, plan.deletedBytes)
+    history.started(plan.deletions.size.toLong, plan.deletedBytes)
     val (checked, deletions) =
       try delete()
       catch {
@@ -113,8 +115,8 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     // With a longer retention, files are left that the table's own does not keep.
     if (checked.hasListedAll && settings.askedMs.forall(_ <= table.facts.deletedFileRetentionMs))
       lastListing.write(now)
-    val unfinished = history.completed(deletions.files, checked.directories)
-    VacuumResult.totals(root.toString, checked, deletions, oldestVersion, unwritten.orElse(unfinished))
+    history.completed(deletions.files, checked.directories)
+    VacuumResult.totals(root.toString, checked, deletions, oldestVersion, history.unwritten)
   }
 
   /** Spares a later run what this one has read, if nothing is to be deleted. */
@@ -181,13 +183,14 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
       .foreach(foundFile(_).foreach(found.add), foundFile(_).foreach(found.add))
   }
 
-  private def readInventory(inventory: String, found: FoundFiles): Unit =
-    new InventoryFiles(table, names, inventory).foreach { file =>
-      val steps = file.path.split('/')
-      val ofTable = steps.lastIndexOf(table.logPath.getName)
-      if (ofTable > 0) found.addTable(steps.take(ofTable).mkString("/"))
-      if (!steps.exists(DeltaApi.current.isHidden(snapshot.metadata, _))) found.add(file)
-    }
+  private def readInventory(inventory: String, found: FoundFiles, needed: TableNames): Unit = {
+    def isHidden(file: FoundFile) =
+      file.path.split('/').exists(DeltaApi.current.isHidden(snapshot.metadata, _))
+    def isDue(file: FoundFile) =
+      !isHidden(file) && VacuumPlan.reason(file, needed, cutoff).exists(_.verdict == Verdict.Delete)
+    new InventoryFiles(table, names, inventory, settings.threads)
+      .foreach(isDue, found.addTable)(file => if (!isHidden(file)) found.add(file))
+  }
 
   /**
    * Whether the commit of a version is inside the retention. All of them are read: a checkpoint may lack their

@@ -10,27 +10,30 @@ import org.apache.spark.sql.execution.metric.{SQLMetric, SQLMetrics}
 
 /**
  * The entries VACUUM START and VACUUM END of a table's history, as Delta writes them. Where the store has no room for an
- * entry, VACUUM goes on without: it makes room.
+ * entry, VACUUM goes on without: it makes room. There is no end without a start, which could be that of another VACUUM.
  */
 private[vacuum] final class VacuumHistory(table: DeltaHandle, askedMs: Option[Long]) extends Logging {
   import VacuumHistory._
 
-  /** Returns why there is no room for the entry, or None. */
-  def started(files: Long, bytes: Long): Option[String] = commit(
+  private var noRoomFor = Option.empty[String]
+
+  /** Why there was no room for an entry, or None. */
+  def unwritten: Option[String] = noRoomFor
+
+  def started(files: Long, bytes: Long): Unit = commit(
     DeltaOperations.VacuumStart(table.retentionCheckEnabled, askedMs, table.facts.deletedFileRetentionMs),
     Map("numFilesToDelete" -> files, "sizeOfDataToDelete" -> bytes)
   )
 
-  /** Returns why there is no room for the entry, or None. */
-  def completed(files: Long, directories: Long): Option[String] = commit(
+  def completed(files: Long, directories: Long): Unit = commit(
     DeltaOperations.VacuumEnd("COMPLETED"),
     Map("numDeletedFiles" -> files, "numVacuumedDirectories" -> directories)
   )
 
-  def failed(): Unit = { commit(DeltaOperations.VacuumEnd("FAILED"), Map.empty); () }
+  def failed(): Unit = commit(DeltaOperations.VacuumEnd("FAILED"), Map.empty)
 
-  private def commit(operation: DeltaOperations.Operation, values: Map[String, Long]): Option[String] =
-    if (isOn)
+  private def commit(operation: DeltaOperations.Operation, values: Map[String, Long]): Unit =
+    if (isOn && noRoomFor.isEmpty)
       try {
         val transaction = table.table.startTransaction(None)
         transaction.registerSQLMetrics(
@@ -38,13 +41,12 @@ private[vacuum] final class VacuumHistory(table: DeltaHandle, askedMs: Option[Lo
           values.map { case (name, value) => name -> metric(name, value) }
         )
         transaction.commit(Nil, operation)
-        None
+        ()
       } catch {
         case NonFatal(e) if noRoom(e).nonEmpty =>
           logWarning(s"${table.name}: no room for ${operation.name} in the history", e)
-          noRoom(e)
+          noRoomFor = noRoom(e)
       }
-    else None
 
   private def metric(name: String, value: Long): SQLMetric = {
     val metric = SQLMetrics.createMetric(table.session.sparkContext, name)
