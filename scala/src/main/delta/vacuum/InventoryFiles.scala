@@ -53,7 +53,7 @@ private[vacuum] final class InventoryFiles(
     }
     // It may be that of another bucket, or spell the locations in another way.
     if (!below && !rows.isEmpty) throw notReadable(s"None of its files is below ${table.path}.")
-    each(due.iterator.flatMap(directoriesAbove).distinct.toVector) { directory =>
+    each(due.iterator.flatMap(directoriesAbove).toSet.toVector) { directory =>
       Option.when(fileSystem.exists(new Path(pathOf(directory), table.logPath.getName)))(directory)
     }.foreach(isTable)
     each(due.toVector)(inStore).foreach(use)
