@@ -142,9 +142,9 @@ class TableMethods:
             threads: How many directories are listed, and files deleted, at the same time.
             keepFor: Names of shallow clones of the table, or one text with commas between them.
                 The files that their logs name stay.
-            inventory: A table, or a query in parentheses, with the files of the store, as for
-                Delta's ``USING INVENTORY``: nothing is listed. Its columns are path, length (bytes),
-                isDir and modificationTime (milliseconds since the epoch).
+            inventory: A table, or a query in parentheses, that has the files, as for Delta's
+                ``USING INVENTORY``: nothing is listed. Its columns are path, length (in bytes),
+                isDir and modificationTime (in milliseconds since the epoch).
             dryRun: Return each file with its verdict and reason, and delete nothing.
             options: The same six, by name, as in ``OPTIONS`` of the statement.
 
