@@ -25,6 +25,7 @@ from support.sessions import session_conf
 # Delta lists a directory in each of so many tasks.
 pytestmark = pytest.mark.usefixtures("few_tasks")
 
+ONE = pytest.mark.one_platform
 NO_CHECK = {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}
 
 
@@ -213,7 +214,7 @@ def test_commits_that_are_gone_are_made_up_for_by_listing(spark: SparkSession, l
     assert t.ids() == [2, 3, 5, 6]
 
 
-@pytest.mark.parametrize("by", ["an earlier run", "the property"])
+@pytest.mark.parametrize("by", ["an earlier run", pytest.param("the property", marks=ONE)])
 def test_cleanup_log_writes_down_what_vacuum_has_not_read(
     spark: SparkSession, lived_in: Table, by: str
 ):
@@ -255,6 +256,7 @@ def test_cleanup_log_writes_down_what_vacuum_has_not_read(
     assert ids_by_delta_rs(t.path) == expected
 
 
+@ONE
 def test_a_record_that_cannot_be_written_is_told(spark: SparkSession, lived_in: Table):
     t = aged(lived_in, days=10)
     vacuum(t)
@@ -345,7 +347,9 @@ def test_a_job_finds_the_same(spark: SparkSession, lived_in: Table):
         assert planned(t)[1].keys() == expected.keys()
 
 
-@pytest.mark.parametrize("asked", ["clause", "query", "option"])
+@pytest.mark.parametrize(
+    "asked", ["clause", *(pytest.param(by, marks=ONE) for by in ("query", "option"))]
+)
 def test_an_inventory_takes_the_place_of_the_listing(
     spark: SparkSession, lived_in: Table, asked: str
 ):
@@ -395,6 +399,7 @@ def test_an_inventory_takes_the_place_of_the_listing(
     assert t.ids() == [2, 3, 5, 6, 7]
 
 
+@ONE
 def test_an_inventory_that_cannot_be_used_is_refused(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
     before = t.all_files()
