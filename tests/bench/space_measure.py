@@ -14,12 +14,16 @@ from bench.cases import CASE_OF
 from bench.engines import DELTA, DELTA_RS, DUCKDB, UPKEEP, EngineError, Worker, rotated
 from bench.layout import fresh_copy, linked_copy
 from bench.measure import Bench, appended, discard
-from bench.paths import WORK
+from bench.paths import DRIVER_MEMORY, WORK
 from bench.results import EngineRuns, SpaceResult
 from bench.space_table import data_files, littered, numerous, without_statistics
 
 LIVE, REMOVED, ORPHANS = 30_000, 30_000, 3_000
 CHECKED = 100_000
+MILLION = 1_000_000
+CALL_MS = 20
+BULK = 1_000
+SMALL_DRIVER = "2g"
 CODEC = {"spark.sql.parquet.compression.codec": "zstd"}
 PARALLEL = {"spark.databricks.delta.vacuum.parallelDelete.enabled": "true"}
 FEW_TASKS = {"spark.sql.sources.parallelPartitionDiscovery.parallelism": "4"}
@@ -37,6 +41,7 @@ class Job:
         arguments: Of the command, besides the path of the table.
         once: Whether it is slow enough to be timed once.
         left: Data files that it has to leave; None if they are not counted.
+        store: What stands before the path of the table.
     """
 
     label: str
@@ -45,11 +50,26 @@ class Job:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     once: bool = False
     left: int | None = None
+    store: str = ""
 
 
 def ours(label: str, statement: str, left: int | None = None) -> Job:
     """Have ours run a statement, with `{t}` for the name of the table."""
     return Job(label, UPKEEP, "statement", {"statement": statement}, left=left)
+
+
+def far(bulk: int) -> Job:
+    """Have ours vacuum on a store where each call takes its time."""
+    conf = {"fs.latency.ms": str(CALL_MS), "fs.latency.bulk.page": str(bulk)}
+    return Job(
+        f"Delta Upkeep, {bulk:,} a call",
+        UPKEEP,
+        "statement",
+        {"statement": "VACUUM {t} OPTIONS (mode = 'full')", "conf": conf},
+        once=bulk == 1,
+        left=LIVE,
+        store="latency://",
+    )
 
 
 RECOMPRESS = (
@@ -110,6 +130,23 @@ def vacuum_again(bench: Bench) -> SpaceResult:
     return SpaceResult(f"VACUUM of {LIVE:,} live files: nothing to do", bench.setting, runs)
 
 
+def vacuum_far(bench: Bench) -> SpaceResult:
+    """Do the same on a store that is far away."""
+    table = littered(LIVE, REMOVED, ORPHANS)
+    runs = run(bench, (far(1), far(BULK)), table, linked_copy, small=littered(300, 300, 30))
+    what = f"VACUUM of {REMOVED + ORPHANS:,} files on a store where a call takes {CALL_MS} ms"
+    return SpaceResult(what, bench.setting, runs)
+
+
+def vacuum_million(bench: Bench) -> SpaceResult:
+    """Delete by the log what a million removals name."""
+    job = replace(ours("Delta Upkeep, log", "VACUUM {t} OPTIONS (mode = 'log')", LIVE), once=True)
+    table, small = littered(LIVE, MILLION, 0), littered(300, 300, 30)
+    runs = run(bench, (job,), table, linked_copy, small=small, memory=SMALL_DRIVER)
+    what = f"VACUUM of {MILLION:,} removed files in a driver of {SMALL_DRIVER}"
+    return SpaceResult(what, bench.setting, runs)
+
+
 def analyze(bench: Bench) -> SpaceResult:
     """Make the statistics of files that have none."""
     table = without_statistics(bench.table(CASE_OF["small"]))
@@ -134,6 +171,7 @@ def run(
     copy: Copy,
     warm: int = 1,
     small: Path | None = None,
+    memory: str = DRIVER_MEMORY,
 ) -> dict[str, EngineRuns]:
     """Have all jobs done in turns, each with a copy of its own; some turns do not count.
 
@@ -143,7 +181,7 @@ def run(
     runs = {label: EngineRuns() for label in by_label}
     with ExitStack() as stack:
         workers = {
-            name: stack.enter_context(Worker(name))
+            name: stack.enter_context(Worker(name, memory))
             for name in dict.fromkeys(job.engine for job in jobs)
         }
         for turn in range(-warm, bench.setting.runs):
@@ -166,7 +204,7 @@ def run(
 def once(bench: Bench, worker: Worker, job: Job, table: Path, runs: EngineRuns) -> EngineRuns:
     """Add one run of a job."""
     try:
-        reply = worker.call(job.do, path=str(table), **job.arguments)
+        reply = worker.call(job.do, path=f"{job.store}{table}", **job.arguments)
     except EngineError as e:
         bench.say(f"{job.label} failed: {e}")
         return EngineRuns(error=str(e))
@@ -192,6 +230,8 @@ BENCHMARKS: dict[str, Callable[[Bench], SpaceResult]] = {
     "recompress": recompress,
     "vacuum": vacuum,
     "vacuum_again": vacuum_again,
+    "vacuum_far": vacuum_far,
+    "vacuum_million": vacuum_million,
     "analyze": analyze,
     "fsck": fsck,
 }
