@@ -6,10 +6,7 @@ import scala.annotation.tailrec
  * The versions of which a log tells what they removed: by their commits, or by what was written down of these before
  * they were deleted.
  */
-final class KnownRemovals private (
-    commits: CommitTimes,
-    val records: Seq[LogFileKind.RemovedFiles]
-) {
+final class KnownRemovals private (commits: CommitTimes, records: Seq[LogFileKind.RemovedFiles]) {
 
   /** From this version on no commit is missing; None if there are no commits. */
   val oldestCommit: Option[Long] = commits.startOfUnbrokenRun

@@ -3,9 +3,8 @@ package org.apache.spark.sql.delta.upkeep.vacuum
 import io.deltaupkeep.{SideBySide, UnreadableInput}
 import io.deltaupkeep.log.{LogFile, LogFileKind}
 
-import org.apache.hadoop.fs.{FileStatus, Path}
-
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.delta.upkeep.read.DeltaLogReader
 import org.apache.spark.sql.delta.upkeep.state.{CommitParser, CommitSplit}
 import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
 import org.apache.spark.sql.types.StructType
@@ -67,18 +66,10 @@ private[vacuum] final class CommitChanges(table: DeltaHandle, log: IndexedSeq[Lo
 
   private def splits(versionOf: LogFileKind => Option[Long]): Seq[(Long, CommitSplit)] =
     log.iterator.flatMap { file =>
-      versionOf(file.kind).toSeq.flatMap(version => CommitSplit.of(statusOf(file)).map(version -> _))
+      versionOf(file.kind).toSeq.flatMap(version =>
+        CommitSplit.of(DeltaLogReader.statusOf(table, file)).map(version -> _)
+      )
     }.toVector
-
-  private def statusOf(file: LogFile): FileStatus =
-    new FileStatus(
-      file.sizeInBytes,
-      false,
-      1,
-      0,
-      file.modificationTime,
-      new Path(table.logPath, file.name)
-    )
 }
 
 private object CommitChanges {

@@ -25,6 +25,9 @@ private[vacuum] final class FileNames(root: Path, owner: Path) extends Serializa
     Option.when(text.startsWith(prefix) && text.length > prefix.length)(text.substring(prefix.length))
   }
 
+  /** Where the owner has a file of a name. */
+  def pathOf(name: String): Path = new Path(owner, new Path(null, null, name))
+
   /** Whether a location is in the store of the root, or does not say in which it is. */
   def isInStore(path: Path): Boolean = FileNames.storeOf(path).forall(FileNames.storeOf(root).contains)
 

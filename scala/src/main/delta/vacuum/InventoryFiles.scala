@@ -54,7 +54,7 @@ private[vacuum] final class InventoryFiles(
     // It may be that of another bucket, or spell the locations in another way.
     if (!below && !rows.isEmpty) throw notReadable(s"None of its files is below ${table.path}.")
     each(due.iterator.flatMap(directoriesAbove).toSet.toVector) { directory =>
-      Option.when(fileSystem.exists(new Path(pathOf(directory), table.logPath.getName)))(directory)
+      Option.when(fileSystem.exists(new Path(names.pathOf(directory), table.logPath.getName)))(directory)
     }.foreach(isTable)
     each(due.toVector)(inStore).foreach(use)
   }
@@ -64,12 +64,10 @@ private[vacuum] final class InventoryFiles(
 
   private def inStore(name: String): Option[FoundFile] =
     try
-      Some(fileSystem.getFileStatus(pathOf(name))).filter(_.isFile).map { status =>
+      Some(fileSystem.getFileStatus(names.pathOf(name))).filter(_.isFile).map { status =>
         FoundFile(name, status.getLen, status.getModificationTime)
       }
     catch { case _: FileNotFoundException => None }
-
-  private def pathOf(name: String): Path = new Path(root, new Path(null, null, name))
 
   private def found: DataFrame =
     try {

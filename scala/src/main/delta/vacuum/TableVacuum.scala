@@ -123,9 +123,9 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
   def note(): Unit = note(plan)
 
   private def note(done: VacuumPlan): Unit =
-    done.seenUntil.filter(seen => past.lastVacuum.forall(_ < seen)).foreach(
-      VacuumNote.lastVersion(table).write
-    )
+    // Another VACUUM may have left a newer one meanwhile.
+    done.seenUntil.filter(seen => VacuumNote.seenVersion(table).forall(_ < seen))
+      .foreach(VacuumNote.lastVersion(table).write)
 
   /** Returns the plan without what commits named meanwhile, and what was deleted. */
   private def delete(): (VacuumPlan, Deletions) =
@@ -168,7 +168,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
       } finally UpkeepMetrics.of(table).vacuum.deleted(deleter.deleted)
     }
 
-  private def pathOf(file: FoundFile): Path = new Path(root, new Path(null, null, file.path))
+  private def pathOf(file: FoundFile): Path = names.pathOf(file.path)
 
   private def list(found: FoundFiles): Long = {
     def foundFile(status: FileStatus): Option[FoundFile] = names.below(status.getPath).map { name =>
