@@ -38,7 +38,7 @@ class DeltaUpkeepSparkSessionExtension extends (SparkSessionExtensions => Unit) 
           case Some(why) => logWarning(s"Delta Upkeep's statements and hooks are off: $why")
           case None =>
             extensions.injectResolutionRule(session => WatchTransactions(session))
-            SparkApi.injectEarly(extensions)(session => ReplaceDeltaOptimize(session))
+            SparkApi.injectEarly(extensions)(session => ReplaceDeltaStatements(session))
         }
     }
 }

@@ -16,7 +16,7 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaP
  * Delta's grammar takes everything after WHERE as the predicate, so it may contain DRY RUN and OPTIONS. Our
  * grammar parses the text again.
  */
-private[sql] final case class ReplaceDeltaOptimize(session: SparkSession) extends Rule[LogicalPlan] {
+private[sql] final case class ReplaceDeltaStatements(session: SparkSession) extends Rule[LogicalPlan] {
   override def apply(plan: LogicalPlan): LogicalPlan = if (Switch.isOn(session)) replaced(plan) else plan
 
   private def replaced(plan: LogicalPlan): LogicalPlan = plan.resolveOperators {
