@@ -1,4 +1,4 @@
-"""VACUUM with options: the same files as Delta's, with reasons, by log and by listing."""
+"""VACUUM: the same files as Delta's, with reasons, by log and by listing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from delta.tables import DeltaTable
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import Row, SparkSession
 
@@ -26,6 +27,7 @@ from support.sessions import session_conf
 pytestmark = pytest.mark.usefixtures("few_tasks")
 
 ONE = pytest.mark.one_platform
+OFF = {"spark.deltaUpkeep.enabled": "false"}
 NO_CHECK = {"spark.databricks.delta.retentionDurationCheck.enabled": "false"}
 
 
@@ -68,7 +70,8 @@ def path_of(t: Table, row: Row) -> str:
 
 def of_delta(t: Table, clause: str = "") -> set[str]:
     """What Delta would delete, without directories."""
-    rows = t.spark.sql(f"VACUUM {t.sql_name} {clause} DRY RUN").collect()
+    with session_conf(t.spark, OFF):
+        rows = t.spark.sql(f"VACUUM {t.sql_name} {clause} DRY RUN").collect()
     return {path for path in (path_of(t, row) for row in rows) if (t.path / path).is_file()}
 
 
@@ -387,6 +390,7 @@ def test_an_inventory_takes_the_place_of_the_listing(
     total, gone = planned(t, clause, options)
     # The store is asked for those that would go.
     assert gone.keys() == expected
+    assert asked == "option" or set(plain(t, f"{clause} DRY RUN")) == expected
     assert total.mode == "inventory"
     assert {r.reason: r.files for r in total.reasons}[
         "younger than the retention, and may be part of a commit to come"
@@ -409,7 +413,7 @@ def test_an_inventory_that_cannot_be_used_is_refused(spark: SparkSession, table:
         "no_such_table": "no_such_table",
         "(SELECT 1 AS path, 1 AS length, false AS isDir, 1L AS modificationTime)": "path is INT",
         f"(SELECT path, {columns[:13]} FROM (SELECT '/x' AS path, {one}))": "UNRESOLVED_COLUMN",
-        f"(SELECT 's3://other/x' AS path, {one})": "None of its files is below",
+        f"(SELECT 's3://other/x' AS path, {one})": "None of its files is in the store",
     }.items():
         with pytest.raises(PySparkException) as refused:
             vacuum(t, f"USING INVENTORY {inventory}", "mode = 'full'")
@@ -464,8 +468,9 @@ def test_the_history_is_as_of_delta(spark: SparkSession, table: TableFactory):
         orphan = t.path / "p=0/orphan"
         orphan.write_text("x" * 10)
         os.utime(orphan, (1, 1))
-    spark.sql(f"VACUUM {deltas.sql_name}")
-    vacuum(ours, options="mode = 'full'")
+    with session_conf(spark, OFF):
+        assert spark.sql(f"VACUUM {deltas.sql_name}").columns == ["path"]
+    assert spark.sql(f"VACUUM {ours.sql_name}").first().filesDeleted == 1
     assert entries(ours) == entries(deltas)
     assert len(entries(ours)) == 2
 
@@ -489,13 +494,63 @@ def test_retentions_are_checked(spark: SparkSession, table: TableFactory):
         assert t.all_files() == before
 
 
-def test_without_options_it_is_deltas(spark: SparkSession, table: TableFactory):
+def plain(t: Table, clauses: str, deltas: bool = False) -> list[str]:
+    """The first column of a VACUUM without options: Delta's only one."""
+    conf = OFF if deltas else {}
+    with session_conf(t.spark, NO_CHECK | conf):
+        rows = t.spark.sql(f"VACUUM {t.sql_name} {clauses}").collect()
+    paths = sorted(path_of(t, Row(path=row[0])) for row in rows)
+    # Delta also names directories that it cannot delete, because hidden files are in them.
+    return [
+        path for path in paths if (t.path / path).is_file() or not any((t.path / path).iterdir())
+    ]
+
+
+def test_without_options_it_is_as_of_delta(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=30)
+    anyhow = ("DRY RUN RETAIN 0 HOURS",) if DELTA >= (3, 3) else ()
+    for clauses in ("DRY RUN", "RETAIN 0.4 HOURS DRY RUN", "RETAIN 0 HOURS DRY RUN", *anyhow):
+        expected = plain(t, clauses, deltas=True)
+        assert len(expected) > 8 and plain(t, clauses) == expected
+    if DELTA >= (3, 3):
+        by_log = plain(t, "LITE DRY RUN", deltas=True)
+        assert by_log and plain(t, "LITE DRY RUN") == by_log
+        assert plain(t, "FULL DRY RUN") == expected
+        with session_conf(spark, {"spark.databricks.delta.vacuum.lite.enabled": "true"}):
+            assert plain(t, "DRY RUN") == by_log
+            assert plain(t, "FULL DRY RUN") == expected
+    before = names(t)
+    gone = {path for path in expected if (t.path / path).is_file()}
+    for wrong in (f"{t.path}/p=1", f"{t.path}@v1"):
+        with pytest.raises(AnalysisException):
+            spark.sql(f"VACUUM '{wrong}'")
+    assert names(t) == before
+    (total,) = spark.sql(f"VACUUM {t.sql_name}").collect()
+    assert (total[0].removeprefix("file:"), total.mode) == (str(t.path), "full")
+    assert before - names(t) == gone
+
+
+def test_the_method_of_delta_table_deletes_the_same(spark: SparkSession, lived_in: Table):
+    t = aged(lived_in, days=30)
+    expected = of_delta(t)
+    before = names(t)
+    DeltaTable.forPath(spark, str(t.path)).vacuum()
+    assert expected and before - names(t) == expected
+    assert (t.log / "_last_full_vacuum_info").exists() == (DELTA >= (4, 0))
+
+
+def test_a_table_that_is_switched_off_is_left_to_delta(spark: SparkSession, table: TableFactory):
     t = table(1)
-    assert spark.sql(f"VACUUM {t.sql_name}").columns == ["path"]
-    with pytest.raises(PySparkException):
-        spark.sql(f"VACUUM {t.sql_name} OPTION (mode = 'full')")
-    plan = spark.sql(f"EXPLAIN VACUUM {t.sql_name} OPTIONS (mode = 'full')").first()[0]
-    assert "lists all directories, because mode is full" in plan
     spark.sql(f"ALTER TABLE {t.sql_name} SET TBLPROPERTIES ('deltaUpkeep.enabled' = 'false')")
+    for clauses in ("", "DRY RUN"):
+        assert spark.sql(f"VACUUM {t.sql_name} {clauses}").columns == ["path"]
     with pytest.raises(AnalysisException, match="SWITCHED_OFF"):
         vacuum(t)
+
+
+def test_what_it_will_do_is_explained(spark: SparkSession, table: TableFactory):
+    t = table(1)
+    plan = spark.sql(f"EXPLAIN VACUUM {t.sql_name} OPTIONS (mode = 'full')").first()[0]
+    assert "lists all directories, because mode is full" in plan
+    with pytest.raises(PySparkException):
+        spark.sql(f"VACUUM {t.sql_name} OPTION (mode = 'full')")

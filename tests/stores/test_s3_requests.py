@@ -45,6 +45,30 @@ def test_listings_and_deletes_have_pages(copy_of: CopyFactory, paged_store: S3):
     assert len(listed) == 4
 
 
+@pytest.mark.parametrize("key_pages", [False, True])
+def test_directories_with_few_files_are_listed_together(
+    copy_of: CopyFactory, s3_store: S3, paged_store: S3, key_pages: bool
+):
+    t = copy_of(live_in, paged_store if key_pages else s3_store)
+    t.put(*(f"q={i:03}/{name}" for i in range(300) for name in ("a b.parquet", "c%3Ad.parquet")))
+    t.put("q=007/_hidden/x.parquet", "q=007/.hidden/deep/x.parquet", "q=007/deep/er/x.parquet")
+    of_other = t.put("q=007/t/_delta_log/0.json", "q=007/t/x.parquet", "q=007/t/p=1/x.parquet")
+    t.age()
+    expected = oracle.unnamed(t.store, t.uri) - of_other
+    assert len(expected) > 600
+    with t.store.server.recording() as requests:
+        gone = t.planned()[1]
+    assert gone ^ expected == set()
+    root = t.store.prefix(t.uri)
+    listed = [r for r in requests if r.kind == "ListObjects" and "_delta_log" not in r.key]
+    assert {request.key for request in listed} == {root}
+    if not key_pages:
+        assert len(listed) == 2
+    before = t.data_names()
+    t.vacuum()
+    assert before - t.data_names() == expected
+
+
 def test_keys_that_fail_for_a_while_are_tried_again(crowded: StoredTable, s3_store: S3):
     with (
         s3_store.server.keeping(

@@ -10,11 +10,13 @@ from stores import oracle
 from stores.conftest import CopyFactory
 from stores.profiles import S3, Local
 from stores.tables import StoredTable, live_in, put_orphans, unchanged
+from support.sessions import session_conf
 
 
 def of_delta(t: StoredTable) -> set[str]:
     """What Delta would delete, without directories."""
-    rows = t.sql("VACUUM T RETAIN 0 HOURS DRY RUN")
+    with session_conf(t.spark, {"spark.deltaUpkeep.enabled": "false"}):
+        rows = t.sql("VACUUM T RETAIN 0 HOURS DRY RUN")
     return {t.relative(row.path) for row in rows} & t.names()
 
 

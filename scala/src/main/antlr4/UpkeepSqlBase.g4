@@ -1,5 +1,5 @@
 // The statements of Delta Upkeep, and Delta's REORG, which has a dry run here. Everything else belongs to the delegate
-// parser, also a VACUUM without options.
+// parser, also a VACUUM without options: its command is replaced later.
 // The lexer reads a CapitalStream, so keywords have no case.
 grammar UpkeepSqlBase;
 

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.versions
 
+import io.delta.tables.execution.VacuumTableCommand
 import io.deltaupkeep.UpkeepErrors
 
 import org.apache.spark.sql.SparkSession
@@ -35,6 +36,8 @@ private[upkeep] object Delta32 extends DeltaUntil40 {
     snapshot.ensureCommitFilesBackfilled()
 
   override def newest(table: DeltaTableV2): Snapshot = table.deltaLog.update()
+
+  override def isLite(command: VacuumTableCommand): Boolean = false
 
   override def isHidden(metadata: Metadata, name: String): Boolean =
     DeltaTableUtils.isHiddenDirectory(metadata.partitionColumns, name)

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.versions
 
+import io.delta.tables.execution.VacuumTableCommand
+
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.catalog.CatalogTable
@@ -15,6 +17,8 @@ import org.apache.spark.sql.delta.{
 import org.apache.spark.sql.delta.actions.Metadata
 import org.apache.spark.sql.delta.catalog.DeltaTableV2
 import org.apache.spark.sql.delta.commands.{DeltaOptimizeContext, OptimizeTableCommand}
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.internal.SQLConf
 
 /** Since 3.3 OPTIMIZE can be FULL, observers have children, and more of Delta takes a catalog table. */
 private[upkeep] trait DeltaSince33 extends DeltaApi {
@@ -33,6 +37,9 @@ private[upkeep] trait DeltaSince33 extends DeltaApi {
     snapshot.ensureCommitFilesBackfilled(catalogTable)
 
   override def newest(table: DeltaTableV2): Snapshot = table.update()
+
+  override def isLite(command: VacuumTableCommand): Boolean =
+    command.vacuumType.fold(SQLConf.get.getConf(DeltaSQLConf.LITE_VACUUM_ENABLED))(_ == "LITE")
 
   override def isHidden(metadata: Metadata, name: String): Boolean =
     DeltaTableUtils.isHiddenDirectory(

@@ -1,17 +1,17 @@
 package io.deltaupkeep.sql
 
 import io.deltaupkeep.sql.parser.UpkeepSqlParser
-import io.deltaupkeep.statement.{OptimizeStatement, ReorgStatement, Statement, UnresolvedTarget}
+import io.deltaupkeep.statement._
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.analysis.UnresolvedTable
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.catalyst.rules.Rule
-import org.apache.spark.sql.delta.upkeep.table.{DeltaOptimize, DeltaPath, DeltaPurge, Switch}
+import org.apache.spark.sql.delta.upkeep.table._
 
 /**
- * Replaces Delta's OPTIMIZE and its REORG for PURGE with ours. A plan has Delta's command if Delta's parser saw the
- * text first, or if `DeltaTable.optimize()` built it.
+ * Replaces Delta's OPTIMIZE, its REORG for PURGE and its VACUUM with ours. A plan has Delta's command if Delta's parser
+ * saw the text first, or if a method of `DeltaTable` built it.
  *
  * Delta's grammar takes everything after WHERE as the predicate, so it may contain DRY RUN and OPTIONS. Our
  * grammar parses the text again.
@@ -25,6 +25,8 @@ private[sql] final case class ReplaceDeltaStatements(session: SparkSession) exte
       predicates.foldLeft(plain)((statement, text) => merge(statement, parsed(text))).on(targetOf(child, _))
     case DeltaPurge(child, predicates) if !Switch.isOffNow(child) =>
       Statement(ReorgStatement, where = predicates).on(targetOf(child, _))
+    case DeltaVacuum(vacuum) if !Switch.isOffNow(vacuum.table) =>
+      new PlainVacuumStatement(vacuum).on(targetOf(vacuum.table, _))
   }
 
   private def targetOf(child: LogicalPlan, statement: String): LogicalPlan = child match {

@@ -14,7 +14,7 @@ private[deltaupkeep] object OptimizeStatement
     extends StatementKind("OPTIMIZE", Intent.Reorganize, ResultSchema.optimize) {
 
   override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
-    Some(DeltaOptimize(_, statement.where, statement.columns, statement.full))
+    Option.when(statement.isBare)(DeltaOptimize(_, statement.where, statement.columns, statement.full))
 
   override protected def prepare(
       session: SparkSession,
@@ -44,7 +44,7 @@ private[deltaupkeep] object ReorgStatement
     extends StatementKind("REORG", Intent.Reorganize, ResultSchema.optimize) {
 
   override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
-    Some(DeltaPurge(_, statement.where))
+    Option.when(statement.isBare)(DeltaPurge(_, statement.where))
 
   override def fixedClause: Option[String] = Some("APPLY (PURGE)")
 

@@ -25,8 +25,10 @@ private[deltaupkeep] final case class Statement(
   def on(target: String => LogicalPlan): UpkeepCommand = UpkeepCommand(target(kind.name), this)
 
   /** Makes Delta's plan of it from its table; None if Delta lacks the statement, or one of its clauses. */
-  def ofDelta: Option[LogicalPlan => LogicalPlan] =
-    if (dryRun || options.nonEmpty) None else kind.ofDelta(this)
+  def ofDelta: Option[LogicalPlan => LogicalPlan] = kind.ofDelta(this)
+
+  /** Whether it has neither DRY RUN nor OPTIONS, which few statements of Delta's have. */
+  def isBare: Boolean = !dryRun && options.isEmpty
 
   /** @throws io.deltaupkeep.UpkeepException `UNKNOWN_OPTION`, `DUPLICATE_OPTION` */
   def optionsOf(entries: Seq[OptionEntry[_]]): Options = new Options(kind.name, options, entries)

@@ -19,7 +19,7 @@ private[deltaupkeep] abstract class StatementKind[R <: Product](
     val schema: ResultSchema[R]
 ) {
 
-  /** Makes Delta's plan of such a statement from its table; None if only Delta Upkeep has it. */
+  /** Makes Delta's plan of such a statement from its table; None if Delta lacks it, or one of its clauses. */
   def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] = None
 
   /** A clause that every statement of the kind has. */

@@ -52,7 +52,8 @@ private[vacuum] final class InventoryFiles(
         if (isDue(file)) due += file.path else use(file)
     }
     // It may be that of another bucket, or spell the locations in another way.
-    if (!below && !rows.isEmpty) throw notReadable(s"None of its files is below ${table.path}.")
+    if (!below && !rows.isEmpty && !rows.toLocalIterator().asScala.exists(isInStore))
+      throw notReadable(s"None of its files is in the store of ${table.path}.")
     each(due.iterator.flatMap(directoriesAbove).toSet.toVector) { directory =>
       Option.when(fileSystem.exists(new Path(names.pathOf(directory), table.logPath.getName)))(directory)
     }.foreach(isTable)
@@ -80,11 +81,15 @@ private[vacuum] final class InventoryFiles(
       rows.where(!col("isDir"))
     } catch { case e: AnalysisException => throw notReadable(e.getMessage, Some(e)) }
 
+  private def pathOf(row: Row): Option[Path] =
+    Option(row.getString(0)).flatMap(location => Try(new Path(location)).toOption)
+
+  private def isInStore(row: Row): Boolean = pathOf(row).exists(names.isInStore)
+
   /** None if it is not of the table. A file without a time counts as new. */
   private def fileOf(row: Row): Option[FoundFile] =
     for {
-      location <- Option(row.getString(0))
-      path <- Try(new Path(location)).toOption if names.isInStore(path)
+      path <- pathOf(row) if names.isInStore(path)
       name <- names.below(path)
     } yield FoundFile(
       name,

@@ -70,7 +70,7 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
     val found = new FoundFiles(needed)
     val inLog = new FilesInLog(changes, names, commits, cutoff, latest)
     val directories = source.mode match {
-      case VacuumMode.Full => list(found)
+      case VacuumMode.Full => list(found, needed.size)
       case VacuumMode.Inventory =>
         settings.inventory.foreach(readInventory(_, found, needed))
         0L
@@ -170,16 +170,15 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
 
   private def pathOf(file: FoundFile): Path = names.pathOf(file.path)
 
-  private def list(found: FoundFiles): Long = {
+  private def list(found: FoundFiles, expected: Long): Long = {
     def foundFile(status: FileStatus): Option[FoundFile] = names.below(status.getPath).map { name =>
       FoundFile(name, if (status.isFile) status.getLen else 0, status.getModificationTime, status.isDirectory)
     }
-    def isHidden(status: FileStatus): Boolean = {
-      val path = status.getPath
+    def isHidden(path: Path): Boolean = {
       if (path.getName == table.logPath.getName) names.below(path.getParent).foreach(found.addTable)
       DeltaApi.current.isHidden(snapshot.metadata, path.getName)
     }
-    new TableListing(fileSystem, root, isHidden, settings.threads)
+    new TableListing(fileSystem, root, isHidden, settings.threads, expected)
       .foreach(foundFile(_).foreach(found.add), foundFile(_).foreach(found.add))
   }
 
@@ -239,9 +238,13 @@ final case class TableVacuum(table: DeltaHandle, settings: VacuumSettings) {
 
     def named: Long = needs.get
 
+    /** Keys of S3 may be different and have the same path, such as `a/b` and `a//b`. */
+    private def newestOfEach(found: Iterable[VacuumVerdict]): Vector[VacuumVerdict] =
+      found.groupBy(_.file.path).valuesIterator.map(_.maxBy(_.file.modificationTime)).toVector
+
     def verdicts: IndexedSeq[VacuumVerdict] = {
       val others = otherTables.asScala.toSeq
-      unneeded.asScala.toVector.sortBy(_.file.path).map { verdict =>
+      newestOfEach(unneeded.asScala).sortBy(_.file.path).map { verdict =>
         if (others.exists(verdict.file.path.startsWith)) verdict.copy(reason = VacuumReason.OtherTable)
         else verdict
       }

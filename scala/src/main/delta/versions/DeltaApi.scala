@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.versions
 
 import io.delta.VERSION
+import io.delta.tables.execution.VacuumTableCommand
 import io.deltaupkeep.{PlatformCheck, UpkeepErrors}
 
 import org.apache.spark.SPARK_VERSION
@@ -88,6 +89,9 @@ private[upkeep] trait DeltaApi {
 
   /** Whether VACUUM takes no notice of RETAIN, unless it is 0: the default since 4.1. */
   def ignoresRetention(session: SparkSession): Boolean = false
+
+  /** Whether a VACUUM of Delta is LITE, which came with 3.3. */
+  def isLite(command: VacuumTableCommand): Boolean
 
   /** Whether VACUUM leaves a file or a directory alone because of its name. */
   def isHidden(metadata: Metadata, name: String): Boolean

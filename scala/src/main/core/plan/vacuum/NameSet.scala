@@ -16,6 +16,9 @@ final class NameSet private (private val sorted: Array[Long]) {
 
   def isEmpty: Boolean = sorted.isEmpty
 
+  /** A name may have been added more than once. */
+  def size: Long = sorted.length.toLong
+
   def contains(name: String): Boolean = has(NameSet.hash(name))
 
   def isSubsetOf(other: NameSet): Boolean = sorted.forall(other.has)

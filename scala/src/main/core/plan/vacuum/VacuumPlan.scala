@@ -57,7 +57,11 @@ final case class TableNames(
     expired: NameSet,
     ofClones: NameSet = NameSet.Empty,
     hasLateRemovals: Boolean = false
-)
+) {
+
+  /** About how many names there are. */
+  def size: Long = kept.size + expired.size
+}
 
 object TableNames {
   val None: TableNames = TableNames(NameSet.Empty, NameSet.Empty)

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.table
 
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import io.delta.tables.execution.VacuumTableCommand
+
+import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedTable}
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.UnresolvedPathBasedDeltaTable
 import org.apache.spark.sql.delta.commands.{
@@ -52,10 +54,43 @@ object DeltaPurge {
   private val Purge = DeltaReorgTableSpec(DeltaReorgTableMode.PURGE, None)
 }
 
-/** A table that Delta's parser found by its path: the path, and the Hadoop settings to access it. */
+/** The parts of Delta's own VACUUM. */
+final class DeltaVacuum private (command: VacuumTableCommand) {
+
+  def table: LogicalPlan = command.child
+
+  /** In hours, rounded as Delta does. */
+  def retain: Option[String] = command.horizonHours.map(math.round(_).toString)
+
+  def dryRun: Boolean = command.dryRun
+
+  /** Whether it is to look in the log alone. */
+  def isLite: Boolean = DeltaApi.current.isLite(command)
+
+  /** A table, or a query in parentheses. */
+  def inventory: Option[String] = command.inventoryTable.collect { case table: UnresolvedTable =>
+    DeltaTarget.quoted(table.multipartIdentifier)
+  }.orElse(command.inventoryQuery.map(query => s"(${query.replaceFirst("[;\\s]+$", "")})"))
+
+  /** The same of a table that has been looked up. */
+  def of(table: LogicalPlan): LogicalPlan = command.withNewChildren(Seq(table))
+}
+
+object DeltaVacuum {
+  def unapply(plan: LogicalPlan): Option[DeltaVacuum] = plan match {
+    case command: VacuumTableCommand => Some(new DeltaVacuum(command))
+    case _ => None
+  }
+}
+
+/**
+ * A table that was found by its path: the path, and the Hadoop settings to access it. On Spark 3.5 Delta may have opened
+ * it already, also at an old version or from the directory of a partition.
+ */
 object DeltaPath {
   def unapply(plan: LogicalPlan): Option[(String, Map[String, String])] = plan match {
     case UnresolvedPathBasedDeltaTable(path, options, _) => Some((path, options))
-    case _ => None
+    case _ =>
+      Plans.tableIn(plan).filter(_.catalogTable.isEmpty).map(table => (table.path.toString, table.options))
   }
 }
