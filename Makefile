@@ -60,6 +60,10 @@ BETWEEN := $(filter-out $(addprefix tests/,test_bad_input.py test_fleet.py test_
 OF_NEWEST := $(addprefix tests/,test_auto_compaction.py test_checkpoint.py test_platforms.py test_sql.py test_vacuum.py)
 # Delta's own statistics, operations and errors differ most in the oldest Delta; Spark 4.2 has the newest.
 OF_OLDEST := $(addprefix tests/,test_analyze.py test_damaged.py test_fsck.py test_fsck_log.py)
+# Projects of the contract for a pair, besides that of the oldest.
+LINE_3.5.6-3.3.2 := 3_5
+LINE_4.0.1-4.0.0 := 4_0-delta-4_0
+LINE_4.1.1-4.1.0 := 4_1-delta-4_1
 PUBLISHED := scala/target/repository/.published
 WHEEL := dist/delta_upkeep-$(VERSION)-py3-none-any.whl
 # Deleting a file makes its directory newer.
@@ -96,8 +100,9 @@ test-line: publish-local $(NEWEST)/.installed
 test-platforms: publish-local $(foreach pair,$(PAIRS),$(VENV)/platforms/$(pair)/.installed) ## Run the contract and end-to-end tests with the oldest and the newest Delta of each line of Spark
 	$(BIN)/python project/check_house.py $(JARS)
 	$(SBT) upkeep-3_5-2_12-delta-3_2/test \
-		$(foreach line,3_5 4_0-delta-4_0 4_1-delta-4_1,"upkeep-$(line)/testOnly $(CONTRACT)") \
-		upkeep-3_5-2_12/Test/package upkeep-4_0/Test/package upkeep-4_1/Test/package </dev/null
+		$(foreach pair,$(PAIRS),$(if $(LINE_$(pair)),"upkeep-$(LINE_$(pair))/testOnly $(CONTRACT)")) \
+		upkeep-3_5-2_12/Test/package \
+		$(foreach line,4.0 4.1,$(if $(filter $(line).%,$(PAIRS)),upkeep-$(subst .,_,$(line))/Test/package)) </dev/null
 	$(foreach pair,$(PAIRS),$(call PYTEST,$(VENV)/platforms/$(pair)) $(if $(filter %-3.3.2 %-4.4.0,$(pair)),$(OF_NEWEST),$(if $(filter %-3.2.1,$(pair)),$(ON_PLATFORMS),$(BETWEEN))) \
 		$(if $(filter %-3.2.1,$(pair)),$(OF_OLDEST)) \
 		-m "not (this_clone or one_platform)" $(ARGS)$(newline))

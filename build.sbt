@@ -85,8 +85,12 @@ lazy val testing = Seq(
   Test / testGrouping := {
     val options = (Test / forkOptions).value
     val measured = (LocalRootProject / baseDirectory).value / "project" / "suite-times.txt"
-    val dealt = SuiteTimes.deal[TestDefinition]((Test / definedTests).value, _.name, testProcesses, measured)
-    dealt.zipWithIndex.map { case (suites, process) =>
+    val times = new SuiteTimes(measured)
+    val all = (Test / definedTests).value
+    // Lines of Spark have fewer suites, and run them all.
+    val turn = sys.env.get("TEST_TURN").filter(_ => thisProject.value.id == "upkeep")
+    val suites = turn.fold(all)(turn => times.inTurn(all, turn.toInt))
+    times.deal(suites, testProcesses).zipWithIndex.map { case (suites, process) =>
       Tests.Group(s"process $process", suites, Tests.SubProcess(options))
     }
   },

@@ -8,6 +8,7 @@ import os
 import shutil
 import time
 import uuid
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from support.sessions import session_conf
 from support.templates import copy_template
 
 DAY_SECONDS = 24 * 3600
+TURNS = 3
 DELTA = "spark.databricks.delta"
 # Queries of a few rows take longer to be compiled, and planned again, than to run.
 SIMPLE_QUERIES = {
@@ -37,6 +39,25 @@ SIMPLE_QUERIES = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
 }
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests that take turns and whose turn it is not, if `TEST_TURN` names one."""
+    turn = os.environ.get("TEST_TURN")
+    if not turn:
+        return
+    waits = [
+        item
+        for item in items
+        if item.get_closest_marker("takes_turns") and not is_turn_of(item, turn)
+    ]
+    config.hook.pytest_deselected(items=waits)
+    items[:] = [item for item in items if item not in waits]
+
+
+def is_turn_of(item: pytest.Item, turn: str) -> bool:
+    name = f"{item.path.relative_to(ROOT)}::{item.name}"
+    return zlib.crc32(name.encode()) % TURNS == int(turn) % TURNS
 
 
 @pytest.fixture(scope="session")

@@ -18,7 +18,7 @@ import pytest
 from support.processes import ACTIVATED, CLEAN, ROOT, free_port, run
 
 # Two processes that resolve one package at once are in each other's way.
-pytestmark = pytest.mark.xdist_group("packages")
+pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.takes_turns]
 
 LOGGING = """
 rootLogger.level = warn

@@ -183,6 +183,7 @@ def test_the_second_of_two_passes_leaves_the_tables_of_the_first(
     assert lake.passes == []
 
 
+@pytest.mark.takes_turns
 def test_what_a_killed_driver_has_done_is_in_the_history(
     lake: Lake, capsys: pytest.CaptureFixture[str]
 ):

@@ -20,7 +20,11 @@ from delta_upkeep.cli.run import LAST_PASS
 from support.processes import ACTIVATED, BIN, ROOT, run
 
 # Two processes that resolve one package at once are in each other's way.
-pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.one_platform]
+pytestmark = [
+    pytest.mark.xdist_group("packages"),
+    pytest.mark.one_platform,
+    pytest.mark.takes_turns,
+]
 
 PAGE = (ROOT / "python/docs/fleets.md").read_text(encoding="utf-8")
 HOME = "/srv/upkeep"

@@ -12,7 +12,11 @@ import pytest
 from support.processes import ACTIVATED, BIN, run
 
 # Two processes that resolve one package at once are in each other's way.
-pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.one_platform]
+pytestmark = [
+    pytest.mark.xdist_group("packages"),
+    pytest.mark.one_platform,
+    pytest.mark.takes_turns,
+]
 
 TABLES = """
 from pyspark.sql import SparkSession

@@ -11,6 +11,7 @@ from support.processes import WITH_TESTS, run
 
 
 @pytest.mark.one_platform
+@pytest.mark.takes_turns
 @pytest.mark.xdist_group("packages")
 def test_the_servlet_shows_them_for_each_application(spark: SparkSession, tmp_path: Path):
     command = [sys.executable, "-m", "support.metered", tmp_path]

@@ -15,7 +15,11 @@ from pyarrow import table as rows
 
 from support.processes import ACTIVATED, COORDINATE, REPOSITORY, ROOT, SMALL, run
 
-pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.usefixtures("spark")]
+pytestmark = [
+    pytest.mark.xdist_group("packages"),
+    pytest.mark.usefixtures("spark"),
+    pytest.mark.takes_turns,
+]
 
 PAGES = ("statements", "python", "operations", "contributing")
 FILES = [ROOT / "README.md", *(ROOT / f"python/docs/{page}.md" for page in PAGES)]

@@ -36,6 +36,7 @@ def without(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> di
 
 
 @pytest.mark.one_platform
+@pytest.mark.takes_turns
 @pytest.mark.xdist_group("packages")
 @pytest.mark.parametrize("mode", ["session", "table"])
 def test_no_trace_is_left(without: dict[str, Any], tmp_path: Path, mode: str):

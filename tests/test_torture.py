@@ -19,7 +19,7 @@ from torture.plan import Plan
 from torture.run import KEPT, Torture, is_large
 from torture.vacuum.run import Vacuums
 
-pytestmark = pytest.mark.usefixtures("usual_queries")
+pytestmark = [pytest.mark.usefixtures("usual_queries"), pytest.mark.takes_turns]
 
 SEED = int(os.environ.get("TORTURE_SEED") or time.time())
 TABLES = 2

@@ -23,6 +23,7 @@ POINTS = int(os.environ.get("TORTURE_POINTS", "1"))
 KILLS = int(os.environ.get("TORTURE_KILLS", "1"))
 
 
+@pytest.mark.takes_turns
 @pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.name)
 def test_nothing_is_lost(
     spark: SparkSession,
@@ -39,6 +40,7 @@ def test_nothing_is_lost(
     assert tried
 
 
+@pytest.mark.takes_turns
 @pytest.mark.parametrize(
     "scenario",
     [OPTIMIZES[0], CHECKPOINTS[-1]],

@@ -22,7 +22,7 @@ from foreign.kernel import files_by_kernel
 from support.processes import ROOT, run
 
 # A cluster for all of them.
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.takes_turns]
 
 FAULTS = ("killed-after", "killed", "failed-after", "stalled")
 if os.environ.get("TORTURE_POINTS", "1") == "1":

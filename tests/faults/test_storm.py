@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -20,6 +21,8 @@ from foreign.delta_rs import ids_by_delta_rs
 from foreign.kernel import has_kernel, ids_by_kernel
 from support.processes import CLEAN, ROOT, TEST_JAR
 from support.sessions import after_next
+
+pytestmark = pytest.mark.takes_turns
 
 SEED = os.environ.get("TORTURE_SEED", "42")
 SECONDS = os.environ.get("STORM_SECONDS", "8")
