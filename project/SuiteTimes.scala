@@ -31,6 +31,6 @@ object SuiteTimes {
 
   /** For a suite that is short or new. */
   private val OtherSeconds = 1L
-  private val LongSeconds = 20L
+  private val LongSeconds = 10L
   private val Turns = 3
 }

@@ -176,6 +176,7 @@ def log_with_checkpoints(table: TableFactory, policy: str) -> Table:
 @of_versions
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.one_platform
+@pytest.mark.takes_turns
 def test_every_version_inside_retention_is_read_by_strangers(
     spark: SparkSession, table: TableFactory, policy: str
 ):
@@ -194,6 +195,7 @@ def test_every_version_inside_retention_is_read_by_strangers(
 @of_versions
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.one_platform
+@pytest.mark.takes_turns
 def test_what_delta_leaves_readable_we_leave_readable_too(
     spark: SparkSession, table: TableFactory, policy: str, tmp_path: Path
 ):

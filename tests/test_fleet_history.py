@@ -31,6 +31,8 @@ from delta_upkeep.fleet.policy import DAYS
 from delta_upkeep.fleet.summary import Step, TableError
 from support.processes import CLEAN, ROOT
 
+pytestmark = pytest.mark.takes_turns
+
 WAIT_SECONDS = 60
 
 
@@ -183,7 +185,6 @@ def test_the_second_of_two_passes_leaves_the_tables_of_the_first(
     assert lake.passes == []
 
 
-@pytest.mark.takes_turns
 def test_what_a_killed_driver_has_done_is_in_the_history(
     lake: Lake, capsys: pytest.CaptureFixture[str]
 ):

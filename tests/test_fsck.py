@@ -25,6 +25,8 @@ from support.processes import DELTA
 from support.sessions import meanwhile, session_conf
 from support.streams import copy_new_rows
 
+pytestmark = pytest.mark.takes_turns
+
 FEATURES = {
     "plain": {},
     "mapped": {"columnMapping.mode": "name"},

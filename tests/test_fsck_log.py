@@ -18,6 +18,8 @@ from support.files import lose, overwrite
 from support.processes import DELTA
 from support.templates import copy_template
 
+pytestmark = pytest.mark.takes_turns
+
 MANUAL = {"checkpointInterval": "1000"}
 with_checksums = pytest.mark.skipif(DELTA < (3, 3), reason="Delta writes none until 3.3")
 LAYOUTS = {
