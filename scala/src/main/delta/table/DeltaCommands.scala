@@ -90,7 +90,6 @@ object DeltaVacuum {
 object DeltaPath {
   def unapply(plan: LogicalPlan): Option[(String, Map[String, String])] = plan match {
     case UnresolvedPathBasedDeltaTable(path, options, _) => Some((path, options))
-    case _ =>
-      Plans.tableIn(plan).filter(_.catalogTable.isEmpty).map(table => (table.path.toString, table.options))
+    case _ => Plans.pathTableIn(plan).map(table => (table.path.toString, table.options))
   }
 }

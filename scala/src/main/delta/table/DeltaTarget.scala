@@ -80,8 +80,7 @@ object DeltaTarget {
 
   /** Delta's catalog returns a table for any path, even if there is none. */
   private object PathTable {
-    def unapply(plan: ResolvedTable): Boolean =
-      Plans.tableIn(plan).exists(_.catalogTable.isEmpty)
+    def unapply(plan: ResolvedTable): Boolean = Plans.pathTableIn(plan).nonEmpty
   }
 
   /** Delta takes only absolute paths for one. A relative one is taken too, as in quotes, if it can be nothing else. */

@@ -17,6 +17,10 @@ object Plans {
   private[upkeep] def tableIn(plan: LogicalPlan): Option[DeltaTableV2] =
     Option.when(isTable(plan))(DeltaTableV2.extractFrom(plan, ""))
 
+  /** The same, if it was found by its path and not in a catalog. */
+  private[upkeep] def pathTableIn(plan: LogicalPlan): Option[DeltaTableV2] =
+    tableIn(plan).filter(_.catalogTable.isEmpty)
+
   private def isTable(plan: LogicalPlan): Boolean = plan match {
     case ResolvedTable(_, _, _: DeltaTableV2, _) => true
     case ResolvedTable(_, _, table: V1Table, _) => DeltaTableUtils.isDeltaTable(table.catalogTable)

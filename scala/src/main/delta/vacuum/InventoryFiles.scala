@@ -52,7 +52,8 @@ private[vacuum] final class InventoryFiles(
         if (isDue(file)) due += file.path else use(file)
     }
     // It may be that of another bucket, or spell the locations in another way.
-    if (!below && !rows.isEmpty && !rows.toLocalIterator().asScala.exists(isInStore))
+    lazy val all = rows.toLocalIterator().asScala
+    if (!below && all.hasNext && !all.exists(isInStore))
       throw notReadable(s"None of its files is in the store of ${table.path}.")
     each(due.iterator.flatMap(directoriesAbove).toSet.toVector) { directory =>
       Option.when(fileSystem.exists(new Path(names.pathOf(directory), table.logPath.getName)))(directory)
