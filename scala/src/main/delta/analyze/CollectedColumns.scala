@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.analyze
 import io.deltaupkeep.UpkeepErrors
 
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema}
-import org.apache.spark.sql.types.{StructField, StructType}
+import org.apache.spark.sql.types.StructType
 
 /** The columns that a table collects statistics of, each by the parts of its physical name. */
 private[analyze] final class CollectedColumns(table: DeltaHandle) {
@@ -22,33 +22,11 @@ private[analyze] final class CollectedColumns(table: DeltaHandle) {
    * @throws io.deltaupkeep.UpkeepException `COLUMN_WITHOUT_STATISTICS`
    */
   def of(names: Seq[Seq[String]]): Seq[Seq[String]] = names.flatMap { name =>
-    val found = logicalPath(name).map(physicalPath).fold(Seq.empty[Seq[String]]) { path =>
-      all.filter(_.startsWith(path))
-    }
+    val found = PhysicalSchema.find(name, table.snapshot.metadata, table.session.sessionState.conf.resolver)
+      .fold(Seq.empty[Seq[String]]) { case (path, _) => all.filter(_.startsWith(path)) }
     if (found.isEmpty) throw UpkeepErrors.columnWithoutStatistics(name.mkString("."), table.name)
     found
   }.distinct
-
-  /** By the names in the table's schema. */
-  private def logicalPath(name: Seq[String]): Option[Seq[StructField]] = {
-    val isSame = table.session.sessionState.conf.resolver
-    name.foldLeft(Option((table.schema, Seq.empty[StructField]))) { (place, part) =>
-      for ((schema, path) <- place; field <- schema.find(f => isSame(f.name, part))) yield {
-        val inside = field.dataType match {
-          case nested: StructType => nested
-          case _ => new StructType
-        }
-        (inside, path :+ field)
-      }
-    }.map(_._2).filter(_.nonEmpty)
-  }
-
-  private def physicalPath(fields: Seq[StructField]): Seq[String] = {
-    val only = fields.init.foldRight(fields.last) { (parent, child) =>
-      parent.copy(dataType = StructType(Seq(child)))
-    }
-    namesOf(PhysicalSchema.of(StructType(Seq(only)), table.snapshot.metadata), fields.size)
-  }
 }
 
 private object CollectedColumns {
@@ -59,13 +37,4 @@ private object CollectedColumns {
       case _ => Seq(Seq(field.name))
     }
   }
-
-  /** Of the first field on each of some levels. */
-  private def namesOf(schema: StructType, levels: Int): Seq[String] =
-    if (levels == 0) Nil
-    else
-      schema.head.name +: (schema.head.dataType match {
-        case nested: StructType => namesOf(nested, levels - 1)
-        case _ => Nil
-      })
 }
