@@ -1,6 +1,6 @@
 package io.deltaupkeep.health
 
-import io.deltaupkeep.{ByteText, CountText}
+import io.deltaupkeep.{ByteText, CountText, FileTotal}
 import io.deltaupkeep.plan.compact.OptimizePlan
 
 /** Checks of the data files. Pure. */

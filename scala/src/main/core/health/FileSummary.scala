@@ -1,5 +1,6 @@
 package io.deltaupkeep.health
 
+import io.deltaupkeep.FileTotal
 import io.deltaupkeep.plan.compact.{DataFile, Partition}
 
 /**

@@ -1,23 +1,9 @@
 package io.deltaupkeep.health
 
-import io.deltaupkeep.TableFacts
+import io.deltaupkeep.{FileTotal, TableFacts}
 import io.deltaupkeep.plan.checkpoint.{HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.CleanupPlan
 import io.deltaupkeep.plan.compact.OptimizePlan
-
-/** A number of files and their bytes. */
-final case class FileTotal(files: Long, bytes: Long) {
-  private[health] def +(size: Long): FileTotal = FileTotal(files + 1, bytes + size)
-  private[health] def -(size: Long): FileTotal = FileTotal(files - 1, bytes - size)
-}
-
-object FileTotal {
-
-  val none: FileTotal = FileTotal(0, 0)
-
-  /** Makes a count from the sizes of files in bytes. */
-  def of(sizes: IterableOnce[Long]): FileTotal = sizes.iterator.foldLeft(none)(_ + _)
-}
 
 /** The newest complete checkpoint: its layout in words, and when it was written, in milliseconds since the epoch. */
 final case class NewestCheckpoint(version: Long, layout: String, writtenAt: Long)

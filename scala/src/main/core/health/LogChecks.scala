@@ -4,7 +4,7 @@ import java.time.LocalDate
 
 import scala.concurrent.duration.{DurationLong, FiniteDuration}
 
-import io.deltaupkeep.{ByteText, CountText}
+import io.deltaupkeep.{ByteText, CountText, FileTotal}
 import io.deltaupkeep.log.LogFile
 import io.deltaupkeep.plan.cleanup.{CleanupPlan, Verdict}
 

@@ -1,6 +1,6 @@
 package io.deltaupkeep.health
 
-import io.deltaupkeep.ByteText
+import io.deltaupkeep.{ByteText, FileTotal}
 
 /** Sizes in classes, each four times as large as the one before: under 64 KiB, to 256 KiB, ..., 1 GiB and more. */
 final class SizeHistogram private (private val classes: IndexedSeq[FileTotal]) {

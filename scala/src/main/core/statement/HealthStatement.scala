@@ -1,6 +1,7 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.health.{FileSummary, FileTotal, HealthCheck, HealthFacts, HealthResult}
+import io.deltaupkeep.FileTotal
+import io.deltaupkeep.health.{FileSummary, HealthCheck, HealthFacts, HealthResult}
 import io.deltaupkeep.maintain.{CheckpointStep, StepInput, StepOptions}
 
 import org.apache.spark.sql.SparkSession

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.health
 
-import io.deltaupkeep.health.{FileTotal, LoadCost, NewestCheckpoint}
+import io.deltaupkeep.FileTotal
+import io.deltaupkeep.health.{LoadCost, NewestCheckpoint}
 
 import org.apache.hadoop.fs.FileStatus
 

@@ -2,8 +2,8 @@ package org.apache.spark.sql.delta.upkeep.health
 
 import scala.annotation.tailrec
 
-import io.deltaupkeep.{SideBySide, UpkeepConf}
-import io.deltaupkeep.health.{FileTotal, Orphans}
+import io.deltaupkeep.{FileTotal, SideBySide, UpkeepConf}
+import io.deltaupkeep.health.Orphans
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 

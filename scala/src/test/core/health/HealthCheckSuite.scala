@@ -1,6 +1,6 @@
 package io.deltaupkeep.health
 
-import io.deltaupkeep.Tables
+import io.deltaupkeep.{FileTotal, Tables}
 import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile}
 import io.deltaupkeep.plan.checkpoint.{CheckpointDue, HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
