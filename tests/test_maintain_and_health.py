@@ -190,6 +190,7 @@ def test_health_writes_nothing(spark: SparkSession, table: TableFactory):
     assert {row.check for row in rows} == {
         "files",
         "smallFiles",
+        "clustering",
         "rowGroups",
         "compression",
         "deletedRows",

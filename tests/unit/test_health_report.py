@@ -93,6 +93,7 @@ def test_findings_are_worst_first():
     found = [(check.severity, check.check) for check in sample().findings]
     assert found == [
         ("critical", "smallFiles"),
+        ("warning", "clustering"),
         ("warning", "deletedRows"),
         ("warning", "commitsSinceCheckpoint"),
         ("warning", "expiredLog"),
@@ -110,7 +111,7 @@ def test_text_names_each_check_with_its_remedy_and_sums_its_details_up():
     assert lines[small + 1].strip() == "gain: files 8,060, requests 16,120, bytes 41.0 MiB"
     files = next(i for i, line in enumerate(lines) if "sizeAfter" in line)
     assert lines[files].strip().startswith("size: 8,108 (13.2 GiB) in 7; sizeAfter: 48 (13.2 GiB)")
-    assert len(lines) == 1 + 14 + 6
+    assert len(lines) == 1 + 15 + 7
     assert "however little is in it" not in str(sample())
 
 
@@ -150,6 +151,8 @@ def test_page_has_all_of_every_check_and_detail():
         "Partitions",
         "Row groups",
         "Expired log",
+        "Clustering",
+        "Files by values of user",
     ):
         assert f"<h3>{title}</h3>" in text
 
@@ -231,7 +234,7 @@ def test_a_report_without_checks_is_still_one():
 
 
 def test_the_summary_counts_and_names_the_worst():
-    said = "1 critical, 3 warnings and 3 notes in 14 checks; look at small files first."
+    said = "1 critical, 4 warnings and 3 notes in 15 checks; look at small files first."
     assert summary(sample().checks) == said
     assert summary(unknown().checks) == "1 note in 1 check; look at bloom filters first."
 

@@ -89,7 +89,7 @@ def detail_text(detail: HealthDetail) -> str:
 
 def counts_files(detail: HealthDetail) -> bool:
     """Whether a detail counts files, as most known series do."""
-    return detail.series in _FILE_SERIES
+    return detail.series in _FILE_SERIES or detail.series.startswith(_VALUES)
 
 
 def by_name(checks: Iterable[HealthCheck]) -> dict[str, HealthCheck]:
@@ -134,6 +134,7 @@ def figures_of(checks: tuple[HealthCheck, ...]) -> tuple[Figure, ...]:
         _partitions(
             series_of(known, "files", "partition"), series_of(known, "files", "otherPartitions")
         ),
+        *_clustering(known),
         _bars("Row groups", "Sizes in a sample of footers", row_groups, "count"),
         _bars("Expired log", f"By kind of file: {_total(expired)}", expired, "bytes"),
         *(_unknown(check, name) for check in checks for name in check.series_names),
@@ -170,7 +171,18 @@ def average_text(details: tuple[HealthDetail, ...]) -> str:
     return bytes_text(sum(d.bytes for d in details) // max(1, sum(d.count for d in details)))
 
 
-_FILE_SERIES = {"size", "sizeAfter", "partition", "otherPartitions", "load", "day", "expired"}
+_FILE_SERIES = {
+    "size",
+    "sizeAfter",
+    "partition",
+    "otherPartitions",
+    "load",
+    "day",
+    "expired",
+    "clustered",
+}
+# What follows is the name of a column.
+_VALUES = "values of "
 _KNOWN = {
     ("files", "size"),
     ("files", "sizeAfter"),
@@ -186,6 +198,21 @@ _KNOWN = {
 
 def _log(days: tuple[HealthDetail, ...]) -> Timeline | None:
     return Timeline("Log", f"Bytes by day: {_total(days)}", days) if days else None
+
+
+def _clustering(known: Mapping[str, HealthCheck]) -> tuple[Bars | None, ...]:
+    """Bytes by how they are clustered, and the files of each value along each column."""
+    if "clustering" not in known:
+        return ()
+    check = known["clustering"]
+    states = check.series("clustered")
+    figures = [_bars("Clustering", "Bytes of files by their tags", states, "bytes")]
+    for name in check.series_names:
+        if name.startswith(_VALUES):
+            title = f"Files by {name}"
+            note = "Files that a query for the value opens, by their statistics"
+            figures.append(_bars(title, note, check.series(name), "count"))
+    return tuple(figures)
 
 
 def _partitions(cells: tuple[HealthDetail, ...], others: tuple[HealthDetail, ...]) -> Heat | None:
@@ -204,7 +231,7 @@ def _bars(
 
 
 def _unknown(check: HealthCheck, series: str) -> Bars | None:
-    if (check.check, series) in _KNOWN:
+    if (check.check, series) in _KNOWN or check.check == "clustering":
         return None
     details = check.series(series)
     measure: Measure = "count" if any(d.count for d in details) else "bytes"

@@ -7,9 +7,16 @@ import io.deltaupkeep.plan.compact.OptimizePlan
 private[health] object FileChecks {
 
   def of(facts: HealthFacts): Seq[HealthResult] =
-    Seq(files _, smallFiles _, rowGroups _, compression _, deletedRows _, statistics _, orphans _).map(
-      check => check(facts)
-    )
+    Seq(
+      files _,
+      smallFiles _,
+      ClusterCheck.of _,
+      rowGroups _,
+      compression _,
+      deletedRows _,
+      statistics _,
+      orphans _
+    ).map(check => check(facts))
 
   private def files(facts: HealthFacts): HealthResult = {
     val FileTotal(files, bytes) = facts.files.total

@@ -3,6 +3,7 @@ package io.deltaupkeep.health
 import io.deltaupkeep.{FileTotal, TableFacts}
 import io.deltaupkeep.plan.checkpoint.{HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.CleanupPlan
+import io.deltaupkeep.plan.cluster.ClusterQuality
 import io.deltaupkeep.plan.compact.OptimizePlan
 
 /** The newest complete checkpoint: its layout in words, and when it was written, in milliseconds since the epoch. */
@@ -66,6 +67,7 @@ object Orphans {
 /**
  * All input of the checks: the table and its files, what OPTIMIZE and CLEANUP LOG would do, and the log.
  *
+ * @param clustering    how well it is clustered, if it has an order
  * @param withoutStatistics files that lack some of the statistics that the table collects
  * @param checkpointDue why MAINTAIN would write a checkpoint, if it would
  * @param now           in milliseconds since the epoch
@@ -76,6 +78,7 @@ final case class HealthFacts(
     optimize: OptimizePlan,
     footers: FooterSample,
     codecs: CodecSample,
+    clustering: Option[ClusterQuality],
     withoutStatistics: FileTotal,
     orphans: Orphans,
     cleanup: CleanupPlan,

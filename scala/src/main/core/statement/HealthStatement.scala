@@ -8,7 +8,7 @@ import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.upkeep.analyze.TableAnalyze
 import org.apache.spark.sql.delta.upkeep.health.{FileSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
-import org.apache.spark.sql.delta.upkeep.optimize.TableOptimize
+import org.apache.spark.sql.delta.upkeep.optimize.{Clustering, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 
@@ -40,6 +40,7 @@ private[deltaupkeep] object HealthStatement
       optimize.plan,
       sampler.footers,
       sampler.codecs,
+      new Clustering(table, optimize.selected).quality,
       FileTotal.of(TableAnalyze.lacking(table, optimize.selected)),
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,

@@ -5,10 +5,12 @@ import io.deltaupkeep.plan.compact.{CodecFindings, Layout, OptimizePlan, Optimiz
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations.Operation
+import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.{OptimizeTableCommand, OptimizeTableStrategy}
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
+import org.apache.spark.sql.delta.zorder.ZCubeInfo
 
 /** OPTIMIZE ... ZORDER BY. */
 private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZOrder)
@@ -29,6 +31,15 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
     DeltaApi.current.optimizeOperation(predicate, layout.columns, isAuto, None, false)
 
   override def isZOrder: Boolean = true
+
+  /** Delta tags only the files of clustered tables. */
+  override def marked(targetFileSize: Long): AddFile => AddFile = {
+    val mark = super.marked(targetFileSize)
+    val cube = ZCubeInfo(layout.columns)
+    file =>
+      ZCubeInfo.setForFile(mark(file), cube)
+        .copyWithTags(Map(AddFile.Tags.ZCUBE_ZORDER_CURVE.name -> strategy.curve))
+  }
 
   /** Delta's own rules: a column needs statistics and a type with an order. */
   private def checkColumns(): Unit = {

@@ -4,6 +4,7 @@ import io.deltaupkeep.{FileTotal, Tables}
 import io.deltaupkeep.log.{CommitTimes, LogDirectory, LogFile}
 import io.deltaupkeep.plan.checkpoint.{CheckpointDue, HookOutcome, SinceCheckpoint}
 import io.deltaupkeep.plan.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
+import io.deltaupkeep.plan.cluster.{ClusterQuality, KeyQuality}
 import io.deltaupkeep.plan.compact.{
   DataFile,
   Layout,
@@ -50,11 +51,13 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       hook: Option[HookOutcome] = None,
       footers: FooterSample = FooterSample(2, Seq(1000, 3000), 500, 0, Nil),
       codecs: CodecSample = CodecSample(2, 100, Map("zstd" -> 95L, "snappy" -> 100L), Set("snappy"), None),
+      clustering: Option[ClusterQuality] = None,
+      clusteredBy: Seq[String] = Nil,
       withoutStatistics: Long = 0,
       orphans: Orphans = Orphans.Found(FileTotal(0, 0)),
       planOf: Seq[DataFile] => OptimizePlan = OptimizePlanner.compact(_, settings)
   ): Map[String, HealthResult] = {
-    val table = Tables.facts(version).copy(catalogManaged = catalogManaged)
+    val table = Tables.facts(version).copy(catalogManaged = catalogManaged, clusteringColumns = clusteredBy)
     val since = SinceCheckpoint(version - checkpoint.getOrElse(0L), bytes = 30, ageMs = 3 * day)
     val facts = HealthFacts(
       table,
@@ -62,6 +65,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       planOf(data),
       footers,
       codecs,
+      clustering,
       FileTotal(withoutStatistics, 10 * withoutStatistics),
       orphans,
       log((version + 1).toInt, age),
@@ -104,6 +108,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       OptimizePlanner.compact(Nil, OptimizeSettings(1000, 1000, 0.05)),
       FooterSample(0, Nil, 0, 0, Nil),
       CodecSample(0, 0, Map.empty, Set.empty, None),
+      None,
       FileTotal.none,
       Orphans.NotLookedFor("so"),
       plan,
@@ -163,6 +168,29 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(detailsOf(small, "gain").contains(("files", 7, 0)))
   }
 
+  private def quality(byOthers: Long, unclustered: Long): ClusterQuality = ClusterQuality(
+    Seq(
+      KeyQuality("a", depth = 2, overlap = 1.5, opened = 0.5, Seq("1" -> FileTotal(2, 90))),
+      KeyQuality("`b c`", depth = 1, overlap = 0, opened = 0.25, Nil)
+    ),
+    FileTotal(4, 100),
+    FileTotal(if (byOthers > 0) 1 else 0, byOthers),
+    FileTotal(if (unclustered > 0) 2 else 0, unclustered)
+  )
+
+  test("clustering is told by column, and by the files that are not clustered") {
+    val found = checks(clustering = Some(quality(byOthers = 20, unclustered = 50)))("clustering")
+    assert(found.value.contains(37.5))
+    assert(
+      found.message == "By the statistics of 4 files, a query for one value of a opens up to 2.0 files on " +
+        "average (50%), and a file overlaps 1.5 others; a query for one value of `b c` opens up to 1.0 files on average (25%), " +
+        "and a file overlaps 0.0 others. 2 files of 50 B are not clustered. 1 file of 20 B is clustered by other columns."
+    )
+    assert(detailsOf(found, "clustered").map(d => (d._2, d._3)) == Seq((1, 30), (1, 20), (2, 50)))
+    assert(detailsOf(found, "values of a") == Seq(("1", 2, 90)))
+    assert(checks()("clustering").value.isEmpty)
+  }
+
   test("a log is shown by day, and a long one in no more than some sixty bars") {
     def days(ages: Seq[Long]) =
       detailsOf(ofLog(ages.zipWithIndex.map { case (age, v) => commit(v, age * day) }, "log"), "day")
@@ -183,6 +211,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("severity and remedy follow the numbers") {
     val analyze = "ANALYZE TABLE t COMPUTE DELTA STATISTICS"
     val vacuum = Some("VACUUM t OPTIONS (mode = 'full')")
+    val (zOrder, full) = (Some("OPTIMIZE t ZORDER BY (a, `b c`)"), Some("OPTIMIZE t FULL"))
     val zstd = "OPTIMIZE t OPTIONS (codec = 'zstd')"
     def sizes(found: String, withZstd: Long, asked: Option[String] = None): CodecSample =
       CodecSample(2, 100, Map("zstd" -> withZstd, "snappy" -> 100L), Set(found), asked)
@@ -215,6 +244,17 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         "critical",
         None
       ),
+      (checks(), "clustering", "ok", None),
+      (checks(clustering = Some(quality(0, 9))), "clustering", "ok", None),
+      (checks(clustering = Some(quality(5, 5))), "clustering", "info", zOrder),
+      (checks(clustering = Some(quality(0, 30))), "clustering", "warning", zOrder),
+      (
+        checks(clustering = Some(quality(0, 10)), clusteredBy = Seq("a")),
+        "clustering",
+        "info",
+        Some("OPTIMIZE t")
+      ),
+      (checks(clustering = Some(quality(40, 9)), clusteredBy = Seq("a")), "clustering", "warning", full),
       (checks(files(30, 5000), withoutStatistics = 2), "statistics", "info", Some(analyze)),
       (checks(files(30, 5000), withoutStatistics = 3), "statistics", "warning", Some(analyze)),
       (

@@ -1,0 +1,87 @@
+package io.deltaupkeep.health
+
+import io.deltaupkeep.{ByteText, CountText, FileTotal}
+import io.deltaupkeep.plan.cluster.{ClusterQuality, KeyQuality}
+
+/** The check of a table's clustering. Pure. */
+private[health] object ClusterCheck {
+
+  def of(facts: HealthFacts): HealthResult = facts.clustering match {
+    case None =>
+      result(facts, Severity.Ok, None, "The table has no CLUSTER BY, and no files with a tag of Z-order.")
+    case Some(quality) =>
+      val isLiquid = facts.table.clusteringColumns.nonEmpty
+      val needsFull = isLiquid && shareOf(quality.unclustered, quality) < Noted
+      // Z-order begins anew, whatever the order of files is.
+      val share = shareOf(quality.unclustered, quality) + shareOf(quality.byOthers, quality)
+      result(
+        facts,
+        if (share >= Urgent) Severity.Warning else if (share >= Noted) Severity.Info else Severity.Ok,
+        Some(100 * quality.opened),
+        message(quality),
+        Some(table =>
+          if (!isLiquid) s"OPTIMIZE $table ZORDER BY (${quality.keys.map(_.name).mkString(", ")})"
+          else if (needsFull) s"OPTIMIZE $table FULL"
+          else s"OPTIMIZE $table"
+        ),
+        detailsOf(quality)
+      )
+  }
+
+  private def result(
+      facts: HealthFacts,
+      severity: Severity,
+      value: Option[Double],
+      message: String,
+      remedy: Option[String => String] = None,
+      details: Seq[HealthDetail] = Nil
+  ): HealthResult = new Checks(facts.table).result(
+    "clustering",
+    severity,
+    value,
+    "percent",
+    message,
+    "A query for one value skips the files whose range of values does not hold it.",
+    remedy,
+    details
+  )
+
+  private def shareOf(some: FileTotal, quality: ClusterQuality): Double =
+    if (quality.all.bytes == 0) 0d else some.bytes.toDouble / quality.all.bytes
+
+  private def message(quality: ClusterQuality): String = {
+    val keys = quality.keys.map { key =>
+      f"a query for one value of ${key.name} opens up to ${key.depth}%.1f files on average " +
+        f"(${100 * key.opened}%.0f%%), and a file overlaps ${key.overlap}%.1f others"
+    }
+    val rest = Seq(quality.unclustered -> "not clustered", quality.byOthers -> "clustered by other columns")
+      .collect {
+        case (some, how) if some.files > 0 =>
+          s" ${CountText.of(some.files, "file")} of ${ByteText.of(some.bytes)} " +
+            s"${if (some.files == 1) "is" else "are"} $how."
+      }
+    s"By the statistics of ${CountText.of(quality.all.files, "file")}, ${keys.mkString("; ")}.${rest.mkString}"
+  }
+
+  private def detailsOf(quality: ClusterQuality): Seq[HealthDetail] = {
+    val clustered = FileTotal(
+      quality.all.files - quality.unclustered.files - quality.byOthers.files,
+      quality.all.bytes - quality.unclustered.bytes - quality.byOthers.bytes
+    )
+    val states = Seq(
+      "clustered" -> clustered,
+      "clustered by other columns" -> quality.byOthers,
+      "not clustered" -> quality.unclustered
+    )
+    states.map { case (state, total) => HealthDetail("clustered", state, total.files, total.bytes) } ++
+      quality.keys.flatMap(profileOf)
+  }
+
+  private def profileOf(key: KeyQuality): Seq[HealthDetail] = key.profile.map { case (value, total) =>
+    HealthDetail(s"values of ${key.name}", value, total.files, total.bytes)
+  }
+
+  /** Shares of the table's bytes that are not clustered. */
+  private val Noted = 0.1
+  private val Urgent = 0.3
+}

@@ -1,0 +1,111 @@
+package io.deltaupkeep.plan.cluster
+
+import io.deltaupkeep.FileTotal
+import io.deltaupkeep.plan.compact.Partition
+import io.deltaupkeep.stats.{KeyBounds, KeyRange}
+
+/** How a file is clustered, by its tags. */
+sealed trait ClusteredBy
+
+object ClusteredBy {
+  case object TheseKeys extends ClusteredBy
+  case object OtherKeys extends ClusteredBy
+  case object Nothing extends ClusteredBy
+}
+
+/** A file of a clustered table. */
+final case class ClusteredFile(partition: Partition, bytes: Long, by: ClusteredBy)
+
+/**
+ * How well a key separates the files of a table. Files of different partitions are not compared.
+ *
+ * @param name    of the column
+ * @param depth   how many files a query for one value of it opens at most, on average over the files that have values
+ * @param overlap how many other files have a range of values that meets the file's own, on average
+ * @param opened  the share of files that such a query opens at most, on average, from 0 to 1
+ * @param profile files that may have a value, for some values in their order
+ */
+final case class KeyQuality(
+    name: String,
+    depth: Double,
+    overlap: Double,
+    opened: Double,
+    profile: Seq[(String, FileTotal)]
+)
+
+/**
+ * How well a table is clustered.
+ *
+ * @param keys        in their order
+ * @param byOthers    files that are clustered by other keys
+ * @param unclustered files that are not clustered
+ */
+final case class ClusterQuality(
+    keys: Seq[KeyQuality],
+    all: FileTotal,
+    byOthers: FileTotal,
+    unclustered: FileTotal
+) {
+
+  /** The share of files that a query for one value of one of the keys opens at most, on average, from 0 to 1. */
+  def opened: Double = keys.map(_.opened).sum / keys.size
+}
+
+object ClusterQuality {
+
+  /** Values of a key that a profile has at most: as many bars as a figure of the health report. */
+  private[cluster] val ProfileValues = 24
+
+  /**
+   * Judges by the statistics of files. Averages are by bytes: a small file has few of the values that users look for.
+   * Where in its range a file has most of its values is not known, so the value that most files may have counts.
+   *
+   * @param files at least one
+   * @param keys  at least one, with ranges of the same files
+   */
+  def of(files: IndexedSeq[ClusteredFile], keys: Seq[(String, KeyBounds)]): ClusterQuality = {
+    val partitions = files.indices.groupBy(files(_).partition).values.toSeq
+    def total(isIn: ClusteredFile => Boolean) = FileTotal.of(files.iterator.filter(isIn).map(_.bytes))
+    ClusterQuality(
+      keys.map { case (name, bounds) => ofKey(name, bounds, files, partitions) },
+      total(_ => true),
+      total(_.by == ClusteredBy.OtherKeys),
+      total(_.by == ClusteredBy.Nothing)
+    )
+  }
+
+  private def ofKey(
+      name: String,
+      bounds: KeyBounds,
+      files: IndexedSeq[ClusteredFile],
+      partitions: Seq[IndexedSeq[Int]]
+  ): KeyQuality = {
+    val indexes = partitions.map(some => new RangeIndex(some.map(i => bounds.ranges(i) -> files(i).bytes)))
+    val costs = partitions.zip(indexes).flatMap { case (some, index) =>
+      some.map(i => costOf(bounds.ranges(i), files(i).bytes, index))
+    }
+    val weight = costs.map(_.weight).sum
+    def mean(value: Cost => Double) =
+      if (weight == 0) 0d else costs.iterator.map(cost => value(cost) * cost.weight).sum / weight
+    val ranks = bounds.values.size
+    val shown = (0 until math.min(ranks, ProfileValues)).map { i =>
+      if (ranks <= ProfileValues) i else (i.toLong * (ranks - 1) / (ProfileValues - 1)).toInt
+    }
+    val profile = shown.map { rank =>
+      val found = indexes.map(_.at(rank))
+      bounds.values(rank) -> FileTotal(found.map(_.files).sum, found.map(_.bytes).sum)
+    }
+    KeyQuality(name, mean(_.depth), mean(_.overlap), mean(_.opened), profile)
+  }
+
+  /** What queries for the values of a file cost. */
+  private final case class Cost(weight: Double, depth: Double, overlap: Double, opened: Double)
+
+  private def costOf(range: KeyRange, bytes: Long, index: RangeIndex): Cost = range match {
+    case KeyRange.NoValues => Cost(0, 0, 0, 0)
+    case KeyRange.Unknown => Cost(bytes.toDouble, index.size.toDouble, (index.size - 1).toDouble, 1)
+    case KeyRange.Between(low, high) =>
+      val depth = index.deepest(low, high).toDouble
+      Cost(bytes.toDouble, depth, (index.meeting(low, high) - 1).toDouble, depth / index.size)
+  }
+}

@@ -1,0 +1,99 @@
+"""How well a table is clustered, as DESCRIBE HEALTH tells it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from support.sessions import session_conf
+
+# So that a table of a few kilobytes gets several files.
+SMALL = {"spark.databricks.delta.optimize.maxFileSize": "1500"}
+
+
+def clustering(spark: SparkSession, name: str) -> Row:
+    return spark.sql(f"DESCRIBE HEALTH {name}").where("`check` = 'clustering'").first()
+
+
+def series(row: Row, name: str) -> dict[str, int]:
+    return {detail.label: detail["count"] for detail in row.details if detail.series == name}
+
+
+def append(spark: SparkSession, name: str, start: int, count: int = 400) -> None:
+    """Write a file whose values range over nearly all that the table has."""
+    rows = spark.range(start, 4 * count, 4).selectExpr(
+        "named_struct('a b', id, 'n', id % 7) AS s", "cast(id AS STRING) AS text"
+    )
+    rows.coalesce(1).writeTo(name).append()
+
+
+def opened(spark: SparkSession, name: str) -> float:
+    """How many files a query for one of some values opens on average."""
+    values = range(5, 1600, 159)
+    files = [len(spark.table(name).where(f"s.`a b` = {v}").inputFiles()) for v in values]
+    return sum(files) / len(values)
+
+
+@pytest.fixture(params=["liquid", "zorder"])
+def table(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Four files that overlap, and the statement that clusters them."""
+    name = f"delta.`{tmp_path / 't'}`"
+    clause = "CLUSTER BY (s.`a b`)" if request.param == "liquid" else ""
+    spark.sql(
+        f"CREATE TABLE {name} (s STRUCT<`a b`: BIGINT, n BIGINT>, text STRING) USING delta "
+        f"{clause} TBLPROPERTIES ('delta.columnMapping.mode' = 'name')"
+    )
+    for start in range(4):
+        append(spark, name, start)
+    return name, f"OPTIMIZE {name}" + ("" if clause else " ZORDER BY (s.`a b`)")
+
+
+def test_health_tells_what_a_point_query_opens(spark: SparkSession, table: tuple[str, str]):
+    name, cluster = table
+    before = clustering(spark, name)
+    if "ZORDER" in cluster:
+        assert (before.value, before.severity, before.remedy) == (None, "ok", None)
+    else:
+        assert (before.value, before.severity, before.remedy) == (100, "warning", cluster)
+    with session_conf(spark, SMALL):
+        spark.sql(cluster)
+    after = clustering(spark, name)
+    files = spark.table(name).inputFiles()
+    assert len(files) > 3
+    assert (after.severity, after.remedy) == ("ok", None)
+    # Neighbours share a range of values in which Delta does not order rows.
+    assert 100 / len(files) <= after.value < 150 / len(files)
+    assert "opens up to 1." in after.message and opened(spark, name) < 1.5
+    states = series(after, "clustered")
+    assert (states["clustered"], states["not clustered"]) == (len(files), 0)
+    profile = series(after, "values of s.`a b`")
+    assert list(map(int, profile)) == sorted(map(int, profile))
+    assert set(profile.values()) <= {1, 2}
+
+    append(spark, name, 0)
+    worse = clustering(spark, name)
+    assert worse.remedy == cluster and worse.severity != "ok"
+    assert series(worse, "clustered")["not clustered"] == 1
+    assert "1 file of" in worse.message and "is not clustered" in worse.message
+    assert "opens up to 2." in worse.message and 1.8 < opened(spark, name) < 2.5
+    spark.sql(worse.remedy)
+    assert clustering(spark, name).severity == "ok"
+
+
+def test_zorder_tags_files_as_delta_does_for_clustered_tables(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path / 't'}`"
+    spark.range(10).selectExpr("id", "id % 2 AS p").write.format("delta").partitionBy("p").save(
+        str(tmp_path / "t")
+    )
+    spark.sql(f"OPTIMIZE {name} ZORDER BY (id)")
+    commit = (tmp_path / "t/_delta_log" / f"{1:020}.json").read_text().splitlines()
+    tags = [add["tags"] for line in commit if (add := json.loads(line).get("add"))]
+    assert {(tag["ZCUBE_ZORDER_BY"], tag["ZCUBE_ZORDER_CURVE"]) for tag in tags} == {
+        ('["id"]', "zorder")
+    }
+    assert len({tag["ZCUBE_ID"] for tag in tags}) == len(tags) == 2
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    spark.sql(f"ALTER TABLE {name} RENAME COLUMN id TO other")
+    # No column has the name in the tags any more.
+    assert clustering(spark, name).value is None
