@@ -1,6 +1,7 @@
 """How well a table is clustered, as DESCRIBE HEALTH tells it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ def table(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -
     return name, f"OPTIMIZE {name}" + ("" if clause else " ZORDER BY (s.`a b`)")
 
 
+@pytest.mark.one_platform
 def test_health_tells_what_a_point_query_opens(spark: SparkSession, table: tuple[str, str]):
     name, cluster = table
     before = clustering(spark, name)
@@ -81,19 +83,41 @@ def test_health_tells_what_a_point_query_opens(spark: SparkSession, table: tuple
     assert clustering(spark, name).severity == "ok"
 
 
-def test_zorder_tags_files_as_delta_does_for_clustered_tables(spark: SparkSession, tmp_path: Path):
+def test_zorder_tags_files_by_its_columns(spark: SparkSession, tmp_path: Path):
     name = f"delta.`{tmp_path / 't'}`"
     spark.range(10).selectExpr("id", "id % 2 AS p").write.format("delta").partitionBy("p").save(
         str(tmp_path / "t")
     )
-    spark.sql(f"OPTIMIZE {name} ZORDER BY (id)")
+    spark.sql(f"OPTIMIZE {name} WHERE p = 1 ZORDER BY (ID)")
     commit = (tmp_path / "t/_delta_log" / f"{1:020}.json").read_text().splitlines()
     tags = [add["tags"] for line in commit if (add := json.loads(line).get("add"))]
-    assert {(tag["ZCUBE_ZORDER_BY"], tag["ZCUBE_ZORDER_CURVE"]) for tag in tags} == {
-        ('["id"]', "zorder")
-    }
-    assert len({tag["ZCUBE_ID"] for tag in tags}) == len(tags) == 2
-    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
+    assert [json.loads(tag["deltaUpkeep.zOrderBy"]) for tag in tags] == [["ID"]]
+    # Delta would take them for clustered if the table got CLUSTER BY.
+    assert not [key for tag in tags for key in tag if "ZCUBE" in key]
+    found = clustering(spark, name)
+    assert (found.value, found.severity) == (100, "ok")
+    assert "By the statistics of 1 file," in found.message
+    assert "up to 1.0 files of a partition" in found.message
+    spark.sql(
+        f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name', "
+        "'delta.minReaderVersion' = '2', 'delta.minWriterVersion' = '5')"
+    )
     spark.sql(f"ALTER TABLE {name} RENAME COLUMN id TO other")
     # No column has the name in the tags any more.
     assert clustering(spark, name).value is None
+
+
+def test_tags_of_unknown_writers_are_passed_over(spark: SparkSession, tmp_path: Path):
+    path = tmp_path / "t"
+    spark.range(10).coalesce(1).write.format("delta").save(str(path))
+    spark.sql(f"OPTIMIZE delta.`{path}` ZORDER BY (id)")
+    file = path / "_delta_log" / f"{1:020}.json"
+    text = file.read_text()
+    for names in ('["a`b"]', "[null]", '["."]', "7", "id", ""):
+        copy = tmp_path / f"copy{len(list(tmp_path.iterdir()))}"
+        shutil.copytree(path, copy)
+        (copy / "_delta_log" / f".{file.name}.crc").unlink(missing_ok=True)
+        escaped = names.replace('"', '\\"')
+        (copy / "_delta_log" / file.name).write_text(text.replace('[\\"id\\"]', escaped))
+        assert escaped in (copy / "_delta_log" / file.name).read_text()
+        assert clustering(spark, f"delta.`{copy}`").value is None

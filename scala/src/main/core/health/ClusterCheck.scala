@@ -8,22 +8,28 @@ private[health] object ClusterCheck {
 
   def of(facts: HealthFacts): HealthResult = facts.clustering match {
     case None =>
-      result(facts, Severity.Ok, None, "The table has no CLUSTER BY, and no files with a tag of Z-order.")
-    case Some(quality) =>
-      val isLiquid = facts.table.clusteringColumns.nonEmpty
-      val needsFull = isLiquid && shareOf(quality.unclustered, quality) < Noted
-      // Z-order begins anew, whatever the order of files is.
-      val share = shareOf(quality.unclustered, quality) + shareOf(quality.byOthers, quality)
       result(
         facts,
-        if (share >= Urgent) Severity.Warning else if (share >= Noted) Severity.Info else Severity.Ok,
+        Severity.Ok,
+        None,
+        "No order of files is known: there are none, or the table has neither CLUSTER BY nor files in Z-order by its columns."
+      )
+    case Some(quality) =>
+      val isLiquid = facts.table.clusteringColumns.nonEmpty
+      // Z-order begins anew, whatever the order of files is. OPTIMIZE leaves what was clustered by other columns.
+      val bytes = quality.unclustered.bytes + (if (isLiquid) 0 else quality.byOthers.bytes)
+      val share = if (quality.all.bytes == 0) 0d else bytes.toDouble / quality.all.bytes
+      val opensMore = quality.keys.exists(_.depth > 1)
+      result(
+        facts,
+        if (!opensMore) Severity.Ok
+        else if (share >= Urgent) Severity.Warning else if (share >= Noted) Severity.Info else Severity.Ok,
         Some(100 * quality.opened),
-        message(quality),
-        Some(table =>
-          if (!isLiquid) s"OPTIMIZE $table ZORDER BY (${quality.keys.map(_.name).mkString(", ")})"
-          else if (needsFull) s"OPTIMIZE $table FULL"
-          else s"OPTIMIZE $table"
-        ),
+        message(quality, if (facts.table.partitionColumns.isEmpty) "" else " of a partition"),
+        Some { table =>
+          if (isLiquid) s"OPTIMIZE $table"
+          else s"OPTIMIZE $table ZORDER BY (${quality.keys.map(_.name).mkString(", ")})"
+        },
         detailsOf(quality)
       )
   }
@@ -46,12 +52,9 @@ private[health] object ClusterCheck {
     details
   )
 
-  private def shareOf(some: FileTotal, quality: ClusterQuality): Double =
-    if (quality.all.bytes == 0) 0d else some.bytes.toDouble / quality.all.bytes
-
-  private def message(quality: ClusterQuality): String = {
+  private def message(quality: ClusterQuality, which: String): String = {
     val keys = quality.keys.map { key =>
-      f"a query for one value of ${key.name} opens up to ${key.depth}%.1f files on average " +
+      f"a query for one value of ${key.name} opens up to ${key.depth}%.1f files$which on average " +
         f"(${100 * key.opened}%.0f%%), and a file overlaps ${key.overlap}%.1f others"
     }
     val rest = Seq(quality.unclustered -> "not clustered", quality.byOthers -> "clustered by other columns")

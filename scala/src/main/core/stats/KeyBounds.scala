@@ -39,7 +39,7 @@ object KeyBounds {
    * @return one for each column
    */
   def of(columns: Seq[(Seq[String], DataType)], stats: Seq[String]): Seq[KeyBounds] = {
-    val orders = columns.map { case (path, dataType) => path -> ValueOrder.of(dataType) }
+    val orders = columns.map { case (path, dataType) => path -> ValueOrder.ofBounds(dataType) }
     // A tree of statistics is many times as large as the bounds of a few columns.
     val files = stats.iterator.map { text =>
       val tree = Option(text).filter(_.nonEmpty).flatMap(t => Try(mapper.readTree(t)).toOption)

@@ -52,14 +52,18 @@ private[deltaupkeep] object ValueOrder {
     case _ => None
   }
 
+  /** For bounds that may be beyond all values: Delta ends the maximum of long texts with U+FFFD, before 3.3. */
+  def ofBounds(dataType: DataType): Option[ValueOrder[_]] = dataType match {
+    case StringType => Some(texts)
+    case other => of(other)
+  }
+
   private val numbers =
     new ValueOrder(node => Option.when(node.isNumber)(node.decimalValue))(_ compareTo _)
   // Ordered like a `Double`: NaN is the greatest, and -0.0 is below 0.0.
   private val floats = new ValueOrder(floatOf)(java.lang.Double.compare(_, _))
-  private val strings =
-    new ValueOrder(node => Option.when(node.isTextual)(node.textValue).filter(isUtf8).map(_.getBytes(UTF_8)))(
-      Arrays.compareUnsigned
-    )
+  private val strings = stringsThat(isUtf8)
+  private val texts = stringsThat(_ => true)
   private val dates = new ValueOrder(text(LocalDate.parse(_)))(_ compareTo _)
   private val instants = new ValueOrder[Instant](
     text(OffsetDateTime.parse(_).toInstant),
@@ -110,6 +114,13 @@ private[deltaupkeep] object ValueOrder {
         case "Infinity" => Double.PositiveInfinity
         case "-Infinity" => Double.NegativeInfinity
       }
+
+  private def stringsThat(areRead: String => Boolean) =
+    new ValueOrder(node =>
+      Option.when(node.isTextual)(node.textValue).filter(areRead).map(_.getBytes(UTF_8))
+    )(
+      Arrays.compareUnsigned
+    )
 
   private def text[T](parse: String => T)(node: JsonNode): Option[T] = Try(parse(node.textValue)).toOption
 }

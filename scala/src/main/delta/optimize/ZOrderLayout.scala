@@ -10,7 +10,6 @@ import org.apache.spark.sql.delta.commands.{OptimizeTableCommand, OptimizeTableS
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
-import org.apache.spark.sql.delta.zorder.ZCubeInfo
 
 /** OPTIMIZE ... ZORDER BY. */
 private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZOrder)
@@ -32,14 +31,8 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
 
   override def isZOrder: Boolean = true
 
-  /** Delta tags only the files of clustered tables. */
-  override def marked(targetFileSize: Long): AddFile => AddFile = {
-    val mark = super.marked(targetFileSize)
-    val cube = ZCubeInfo(layout.columns)
-    file =>
-      ZCubeInfo.setForFile(mark(file), cube)
-        .copyWithTags(Map(AddFile.Tags.ZCUBE_ZORDER_CURVE.name -> strategy.curve))
-  }
+  override def marked(targetFileSize: Long): AddFile => AddFile =
+    super.marked(targetFileSize).andThen(_.copyWithTags(Clustering.zOrderTags(layout.columns)))
 
   /** Delta's own rules: a column needs statistics and a type with an order. */
   private def checkColumns(): Unit = {

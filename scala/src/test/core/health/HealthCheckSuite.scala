@@ -182,8 +182,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val found = checks(clustering = Some(quality(byOthers = 20, unclustered = 50)))("clustering")
     assert(found.value.contains(37.5))
     assert(
-      found.message == "By the statistics of 4 files, a query for one value of a opens up to 2.0 files on " +
-        "average (50%), and a file overlaps 1.5 others; a query for one value of `b c` opens up to 1.0 files on average (25%), " +
+      found.message == "By the statistics of 4 files, a query for one value of a opens up to 2.0 files of a partition on " +
+        "average (50%), and a file overlaps 1.5 others; a query for one value of `b c` opens up to 1.0 files of a partition on average (25%), " +
         "and a file overlaps 0.0 others. 2 files of 50 B are not clustered. 1 file of 20 B is clustered by other columns."
     )
     assert(detailsOf(found, "clustered").map(d => (d._2, d._3)) == Seq((1, 30), (1, 20), (2, 50)))
@@ -211,7 +211,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   test("severity and remedy follow the numbers") {
     val analyze = "ANALYZE TABLE t COMPUTE DELTA STATISTICS"
     val vacuum = Some("VACUUM t OPTIONS (mode = 'full')")
-    val (zOrder, full) = (Some("OPTIMIZE t ZORDER BY (a, `b c`)"), Some("OPTIMIZE t FULL"))
+    val zOrder = Some("OPTIMIZE t ZORDER BY (a, `b c`)")
+    def inOrder(quality: ClusterQuality) = quality.copy(keys = quality.keys.map(_.copy(depth = 1)))
     val zstd = "OPTIMIZE t OPTIONS (codec = 'zstd')"
     def sizes(found: String, withZstd: Long, asked: Option[String] = None): CodecSample =
       CodecSample(2, 100, Map("zstd" -> withZstd, "snappy" -> 100L), Set(found), asked)
@@ -254,7 +255,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         "info",
         Some("OPTIMIZE t")
       ),
-      (checks(clustering = Some(quality(40, 9)), clusteredBy = Seq("a")), "clustering", "warning", full),
+      (checks(clustering = Some(quality(40, 9)), clusteredBy = Seq("a")), "clustering", "ok", None),
+      (checks(clustering = Some(inOrder(quality(0, 90)))), "clustering", "ok", None),
       (checks(files(30, 5000), withoutStatistics = 2), "statistics", "info", Some(analyze)),
       (checks(files(30, 5000), withoutStatistics = 3), "statistics", "warning", Some(analyze)),
       (
