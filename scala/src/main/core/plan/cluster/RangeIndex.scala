@@ -8,7 +8,7 @@ private[cluster] final class RangeIndex(files: IndexedSeq[(KeyRange, Long)]) {
   private val unknown = FileTotal.of(files.collect { case (KeyRange.Unknown, bytes) => bytes })
   private val lows = new Ends(files.collect { case (KeyRange.Between(low, _), bytes) => low -> bytes })
   private val highs = new Ends(files.collect { case (KeyRange.Between(_, high), bytes) => high -> bytes })
-  // A value that is above no more lows than another one is in no more ranges.
+  // Ranges begin at lows alone, so the value that is in most of them is one.
   private val atLows = new Highest(lows.ranks.map(at(_).files))
 
   def size: Int = files.size
