@@ -113,7 +113,7 @@ def test_a_page_is_whole(page: str, width: int, scheme: str, look, pages: Path):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_every_figure_of_the_sample_is_drawn_and_no_label_is_cut(width: int, look):
     seen = look("light")["sample", width]
-    assert seen["charts"] == 8
+    assert seen["charts"] == 10
     assert seen["cut"] == []
 
 
@@ -127,7 +127,7 @@ def test_light_and_dark_differ(look):
 def test_texts_of_the_table_are_no_markup(look):
     seen = look("light")["hostile", 1280]
     assert seen["scripts"] == 0
-    assert seen["charts"] == 8
+    assert seen["charts"] == 10
 
 
 def test_a_notebook_has_the_say_on_the_theme_and_is_not_changed(look):
