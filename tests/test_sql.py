@@ -322,7 +322,7 @@ rows = [
     spark.sql(f"OPTIMIZE {name}").first(),
 ]
 found = [[row.dryRun, row.metrics.totalConsideredFiles, row.metrics.numBins] for row in rows]
-checks = spark.sql(f"DESCRIBE HEALTH {name}").count()
+checks = spark.sql(f"DESCRIBE HEALTH {name}").where("`check` = 'log'").count()
 print("RESULT " + json.dumps([spark.conf.get("spark.sql.extensions"), found, checks]))
 """
 
@@ -335,4 +335,4 @@ def test_extensions_in_the_other_order(table: TableFactory):
     extensions, found, checks = json.loads(line.removeprefix("RESULT "))
     assert extensions.startswith("io.deltaupkeep"), "ours stays first, so Delta parses first"
     assert found == [[True, 2, 0], [True, 2, 1], [True, 4, 2], [False, 4, 2]]
-    assert checks == 14
+    assert checks == 1

@@ -264,7 +264,7 @@ def test_nothing_goes_behind_a_linked_directory(
         spark.sql(f"CLEANUP LOG {t.sql_name}")
     assert caught.value.getCondition() == "DELTA_UPKEEP.LOG_DIRECTORY_IS_LINK"
     assert t.log_names() == names
-    assert spark.sql(f"DESCRIBE HEALTH {t.sql_name}").count() == 14
+    assert spark.sql(f"DESCRIBE HEALTH {t.sql_name}").where("`check` = 'log'").count() == 1
     assert beside(t.path) == before
 
 
