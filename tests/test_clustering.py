@@ -51,6 +51,7 @@ def table(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -
 
 
 @pytest.mark.one_platform
+@pytest.mark.takes_turns
 def test_health_tells_what_a_point_query_opens(spark: SparkSession, table: tuple[str, str]):
     name, cluster = table
     before = clustering(spark, name)
