@@ -22,7 +22,8 @@ final class Clustering(table: DeltaHandle, files: SelectedFiles) {
   import Clustering._
 
   private val isLiquid = table.facts.clusteringColumns.nonEmpty
-  private val adds = files.adds.toIndexedSeq
+  private val dataFiles = files.files.toIndexedSeq
+  private val adds = dataFiles.map(files.actionOf)
   private val keysOfText = mutable.Map.empty[String, Seq[Key]]
   private val keysOf: IndexedSeq[Seq[Key]] = adds.map { add =>
     val tag = if (isLiquid) AddFile.Tags.ZCUBE_ZORDER_BY.name else ZOrderTag
@@ -38,15 +39,16 @@ final class Clustering(table: DeltaHandle, files: SelectedFiles) {
     }
 
   /** None if the table has no order that is known, or no files. */
-  def quality: Option[ClusterQuality] = {
-    val all =
-      adds.indices.map(i => i -> ClusteredFile(files.dataFile(adds(i)).partition, adds(i).size, stateOf(i)))
+  def quality: Option[ClusterQuality] = if (keys.isEmpty) None else judged
+
+  private def judged: Option[ClusterQuality] = {
+    val all = dataFiles.indices.map(i => i -> ClusteredFile(dataFiles(i).partition, adds(i).size, stateOf(i)))
     val inOrder = all.collect { case (_, file) if file.by == ClusteredBy.TheseKeys => file.partition }.toSet
-    val judged = if (isLiquid) all else all.filter { case (_, file) => inOrder(file.partition) }
-    Option.when(judged.nonEmpty && keys.nonEmpty) {
+    val some = if (isLiquid) all else all.filter { case (_, file) => inOrder(file.partition) }
+    Option.when(some.nonEmpty) {
       val bounds =
-        KeyBounds.of(keys.map(key => key.path -> key.dataType), judged.map { case (i, _) => adds(i).stats })
-      ClusterQuality.of(judged.map(_._2), keys.map(_.name).zip(bounds))
+        KeyBounds.of(keys.map(key => key.path -> key.dataType), some.map { case (i, _) => adds(i).stats })
+      ClusterQuality.of(some.map(_._2), keys.map(_.name).zip(bounds))
     }
   }
 
