@@ -41,6 +41,18 @@ object UpkeepConf {
     .checkValue(_ >= 1024 * 1024, "must be at least 1m")
     .createWithDefaultString("128m")
 
+  val OptimizeClusterBytes = SQLConf
+    .buildConf("spark.deltaUpkeep.optimize.clusterBytes")
+    .doc(
+      "Bytes of files that a task of ZORDER BY or of clustering puts in order column by column; more files are ordered " +
+        "row by row, by Delta. A task needs about three times this much memory. Default: a fifth of an " +
+        "executor's heap, divided by its cores."
+    )
+    .version("0.1.0")
+    .bytesConf(ByteUnit.BYTE)
+    .checkValue(_ >= 1024 * 1024, "must be at least 1m")
+    .createOptional
+
   val OptimizeFetches = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.fetches")
     .doc("How many input files a task of OPTIMIZE fetches at the same time.")

@@ -168,6 +168,15 @@ object MergedStats {
       rows.orElse(footer.rows).map(write(_, columns, tightBounds))
     }
 
+    /** The statistics of a file with some of the rows, from its own footer, as JSON. */
+    def jsonOfPart(fromFooter: Option[FooterStats]): Option[String] = {
+      val footer = new ParsedFooter(fromFooter)
+      def columns =
+        fold.columns.map(column => column.path -> footer.statsOf(column).withBothZeros(column.dataType))
+      val tightBounds = if (deleted > 0) Some(true) else fold.tightBounds
+      footer.rows.map(write(_, columns, tightBounds))
+    }
+
     private def write(
         rows: Long,
         columns: Seq[(List[String], ColumnStats.Of)],

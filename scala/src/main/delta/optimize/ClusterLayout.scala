@@ -15,7 +15,6 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations.Operation
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
-import org.apache.spark.sql.delta.upkeep.splice.SpliceEligibility
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
@@ -35,7 +34,6 @@ private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.C
   ): OptimizePlan = {
     val prepared = strategy.prepareFilesPerPartition(selected.adds.toSeq).map(selected.dataFile)
     val groups = groupsUpTo(prepared, strategy.maxBinSize)
-    val needsRows = SpliceEligibility.rowsReason(table.session, table.snapshot)
     OptimizePlanner.cluster(selected.files, groups, settings, layout, needsRows, codecs)
   }
 

@@ -7,6 +7,7 @@ import io.deltaupkeep.plan.compact.OptimizeSettings
 import org.apache.spark.network.util.JavaUtils
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
+import org.apache.spark.sql.delta.upkeep.splice.CurveOf
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /** The defaults of OPTIMIZE: the table's properties, then the session's settings. */
@@ -27,7 +28,8 @@ object OptimizeDefaults {
       targetFileSize = properties
         .get(TargetFileSizeProperty)
         .fold(settings.targetFileSize)(targetOf(TargetFileSizeProperty, _)),
-      compression = compressionOf(table)
+      compression = compressionOf(table),
+      clusterBytes = CurveOf.mostBytes(table.session)
     )
   }
 

@@ -1,17 +1,19 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
+import io.deltaupkeep.parquet.cut.Curve
 import io.deltaupkeep.plan.compact.{CodecFindings, InputCubes, Layout, OptimizePlan, OptimizeSettings, Tier}
 
 import org.apache.spark.sql.DataFrame
+import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations.Operation
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
 import org.apache.spark.sql.delta.skipping.MultiDimClustering
 import org.apache.spark.sql.delta.upkeep.rewrite.RewriteLayout
-import org.apache.spark.sql.delta.upkeep.splice.SpliceEligibility
+import org.apache.spark.sql.delta.upkeep.splice.{CurveOf, SpliceEligibility}
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** Everything that differs between layouts: the plan, new files, and what the history and the result say. */
@@ -42,22 +44,39 @@ private[upkeep] object TableLayout {
   }
 }
 
-/** Rows keep their order, and each bin becomes one file. */
-private[optimize] abstract class KeptOrder(table: DeltaHandle) extends TableLayout {
-
-  override def arranged(rows: DataFrame, outputs: Int): DataFrame = rows.coalesce(1)
-
-  override def marked(targetFileSize: Long): AddFile => AddFile =
-    _.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> targetFileSize.toString))
+/** How the layouts of a table make new files. */
+private[optimize] abstract class LayoutOf(table: DeltaHandle) extends TableLayout {
 
   /** Why no file of the table can be spliced, or None. */
   protected def needsRows: Option[Tier.Rows] = SpliceEligibility.rowsReason(table.session, table.snapshot)
 }
 
+/** Rows keep their order, and each bin becomes one file. */
+private[optimize] abstract class KeptOrder(table: DeltaHandle) extends LayoutOf(table) {
+
+  override def arranged(rows: DataFrame, outputs: Int): DataFrame = rows.coalesce(1)
+
+  override def marked(targetFileSize: Long): AddFile => AddFile =
+    _.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> targetFileSize.toString))
+}
+
 /** Rows are ordered along one of Delta's curves, and Delta tags the new files. */
-private[optimize] abstract class AlongCurve(table: DeltaHandle, columns: Seq[String]) extends TableLayout {
+private[optimize] abstract class AlongCurve(table: DeltaHandle, columns: Seq[String])
+    extends LayoutOf(table) {
 
   protected def strategy: OptimizeTableStrategy
+
+  override def curve: Option[CurveOf] = {
+    val kind = if (strategy.curve == "hilbert" && columns.size > 1) Curve.Hilbert else Curve.ZOrder
+    val isSame = table.session.sessionState.conf.resolver
+    val keys = columns.map { column =>
+      val name = UnresolvedAttribute.parseAttributeName(column)
+      PhysicalSchema.find(name, table.snapshot.metadata, isSame).getOrElse(
+        throw new IllegalStateException(s"The schema of ${table.name} has no column $column")
+      )._1
+    }
+    Some(CurveOf(keys, kind))
+  }
 
   protected def strategyOf(zOrderBy: Seq[String], full: Boolean): OptimizeTableStrategy =
     OptimizeTableStrategy(

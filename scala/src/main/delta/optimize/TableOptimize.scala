@@ -72,7 +72,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {
-    val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf).preview()
+    val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf, layout.curve).preview()
     OptimizeResult.planned(scope, tiered, rowGroups, table.now)
   }
 

@@ -23,7 +23,7 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
       codecs: CodecFindings
   ): OptimizePlan = {
     checkColumns()
-    OptimizePlanner.zOrder(selected.files, settings, layout.columns)
+    OptimizePlanner.zOrder(selected.files, settings, layout.columns, needsRows)
   }
 
   override def operation(predicate: Seq[Expression], isAuto: Boolean): Operation =

@@ -28,10 +28,10 @@ private[upkeep] final class BinWriter(
    * not taken.
    */
   def write(): ClosableIterator[BinOutcome.Final] = {
-    val splicer = new BinSplicer(handle, plan, actionOf)
+    val splicer = new BinSplicer(handle, plan, actionOf, layout.curve)
     val settlement = new Settlement(handle, actionOf)
     val byRows = new BinsByRows(handle, layout, plan, settlement, splicer.rewriter.statsOf(_), actionOf)
-    val spliced = new SplicedBins(handle, layout, splicer, settlement, actionOf).write()
+    val spliced = new SplicedBins(handle, layout, plan.targetFileSize, splicer, settlement, actionOf).write()
     val outcomes = new SpliceThenRows(spliced, splicer.needRows, byRows.write)
     ClosableIterator(outcomes) {
       spliced.close()

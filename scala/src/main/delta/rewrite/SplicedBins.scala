@@ -2,7 +2,6 @@ package org.apache.spark.sql.delta.upkeep.rewrite
 
 import io.deltaupkeep.ClosableIterator
 import io.deltaupkeep.parquet.file.SpliceOutcome
-import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.plan.compact.{Bin, DataFile, RewrittenBin, RowsCause, Tier, TierWork}
 import io.deltaupkeep.stats.{MergedStats, RewriteCheck}
 import io.deltaupkeep.store.NewFiles
@@ -16,11 +15,13 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 /**
  * The bins of a plan that can be spliced, written in one Spark job, and what the rows tier has to do instead.
  *
- * @param actionOf Delta's action for a file
+ * @param targetFileSize of the plan, in bytes
+ * @param actionOf       Delta's action for a file
  */
 private[rewrite] final class SplicedBins(
     handle: DeltaHandle,
     layout: RewriteLayout,
+    targetFileSize: Long,
     splicer: BinSplicer,
     settlement: Settlement,
     actionOf: DataFile => AddFile
@@ -48,7 +49,7 @@ private[rewrite] final class SplicedBins(
       // Including interrupts. Nothing else knows of the new file yet.
       case failure: Throwable =>
         val directory = splicer.tasks(result.index).directory
-        NewFiles.remove(result.file.map(file => new Path(directory, file.name)).toSeq, handle.hadoopConf)
+        NewFiles.remove(result.files.map(file => new Path(directory, file.name)), handle.hadoopConf)
         throw failure
     }
 
@@ -61,15 +62,15 @@ private[rewrite] final class SplicedBins(
       stats: MergedStats.Result
   ): WrittenBin = {
     val input = actionOf(bin.files.head)
-    val leaves = done.totals.fold(Map.empty[Seq[String], LeafTotals])(_.output.leaves)
-    val adds = result.file.toSeq.map(rewriter.addFile(splicer.tasks(result.index), _, input, stats, leaves))
+    val adds = result.files.map(rewriter.addFile(splicer.tasks(result.index), _, input, stats))
     val work = done.tallies.map { case (tier, tally) =>
       TierWork(tier.name, tally.bytes, tally.nanos / 1000000)
     }
     WrittenBin(
       RewrittenBin(bin, adds.map(_.size), Some(BinSplicer.rowGroupsOf(done)), work.toSeq),
-      adds.map(InPlace.of(bin, input, _)),
-      Some(done.placed)
+      if (splicer.isOrdered(bin)) adds.map(layout.marked(targetFileSize))
+      else adds.map(InPlace.of(bin, input, _)),
+      Option.unless(splicer.isOrdered(bin))(done.placed)
     )
   }
 

@@ -21,11 +21,13 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  * Splices the bins of a plan that do not need the rows tier, in one Spark job with a task for each.
  *
  * @param actionOf Delta's action for a file
+ * @param curve    along which rows are ordered, if they are
  */
 private[upkeep] final class BinSplicer(
     handle: DeltaHandle,
     plan: OptimizePlan,
-    actionOf: DataFile => AddFile
+    actionOf: DataFile => AddFile,
+    curve: Option[CurveOf]
 ) {
 
   private[upkeep] val rewriter =
@@ -36,8 +38,13 @@ private[upkeep] final class BinSplicer(
 
   val tasks: Seq[SpliceTask] = bins.zipWithIndex.map { case (bin, index) =>
     val split = BinSplit(bin.files.map(RewriteNeed.of(_, bin, plan)).toIndexedSeq, bin.mayStay)
-    rewriter.task(index, bin.files.map(actionOf), split)
+    val order =
+      Option.when(isOrdered(bin))(plan.outputsOf(bin)).flatMap(outputs => curve.map(_.through(outputs)))
+    rewriter.task(index, bin.files.map(actionOf), split, order)
   }
+
+  /** Whether the rows of a bin are put in another order. */
+  def isOrdered(bin: Bin): Boolean = bin.tier.isInstanceOf[Tier.Gather]
 
   /** Runs the job and returns the results as they arrive. */
   def run(): ClosableIterator[SpliceTaskResult] = job.run(tasks)
@@ -105,6 +112,7 @@ private[upkeep] object BinSplicer {
     case ChunkTier.Copy => Tier.Copy(done.reason)
     case ChunkTier.Recompress => Tier.Recompress(done.reason)
     case ChunkTier.Splice => Tier.Splice(forItsCodec(bin, done.reason))
+    case ChunkTier.Gather => Tier.Gather(done.reason)
     case ChunkTier.Transcode => Tier.Transcode(forItsCodec(bin, done.reason))
   }
 

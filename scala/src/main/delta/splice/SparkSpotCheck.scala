@@ -4,6 +4,7 @@ import scala.util.{Random, Using}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.SideBySide
+import io.deltaupkeep.parquet.cut.SampledRow
 import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
 import io.deltaupkeep.parquet.footer.RowSelection
 
@@ -39,23 +40,41 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
       done: SpliceOutcome.Done,
       conf: Configuration
   ): Option[Finding] = {
+    val starts = done.placed.scanLeft(0L)(_ + _.rows)
+    val runs = done.placed.zip(starts).filter(_._1.rows > 0).groupBy(_._1.input)
+    findingIn(file, inputs, conf, chosen(done, runs.keySet).map(i => Random.shuffle(runs(i)).head))
+  }
+
+  override def findingIn(
+      file: SpliceInput,
+      inputs: IndexedSeq[SpliceInput],
+      rows: Seq[SampledRow],
+      conf: Configuration
+  ): Option[Finding] =
+    findingIn(file, inputs, conf, rows.map(row => PlacedRows(row.input, row.row, 1, 1) -> row.at))
+
+  /** @param runs with the rows of the new file at which they begin; of each, some rows are compared */
+  private def findingIn(
+      file: SpliceInput,
+      inputs: IndexedSeq[SpliceInput],
+      conf: Configuration,
+      runs: Seq[(PlacedRows, Long)]
+  ): Option[Finding] = {
     val own = reading.configured(conf)
     def open(input: SpliceInput): ParquetRows = {
       // Its codecs are not thread-safe.
       val options = HadoopReadOptions.builder(own).build()
       new ParquetRows(new HadoopInput(input, HadoopInput.RandomAccess, own), reading, own, options)
     }
-    val starts = done.placed.scanLeft(0L)(_ + _.rows)
-    val runs = done.placed.zip(starts).filter(_._1.rows > 0).groupBy(_._1.input)
-    def sample(i: Int): Option[Finding] = {
-      val selection = inputs(i).deletedRows.fold(RowSelection.none)(_.read(conf))
-      val (run, start) = Random.shuffle(runs(i)).head
-      Using.resources(open(inputs(i)), open(file))(compare(inputs(i), _, selection, run, start, _))
+    def sample(run: PlacedRows, start: Long): Option[Finding] = {
+      val input = inputs(run.input)
+      val selection = input.deletedRows.fold(RowSelection.none)(_.read(conf))
+      Using.resources(open(input), open(file))(compare(input, _, selection, run, start, _))
     }
     val task = Option(TaskContext.get())
-    val findings = SideBySide.map(chosen(done, runs.keySet), "delta-upkeep-spot-check", Threads) { i =>
+    val findings = SideBySide.map(runs, "delta-upkeep-spot-check", Threads) { case (run, start) =>
       task.foreach(TaskAttempts.stopIfKilled)
-      try sample(i)
+      try sample(run, start)
       catch {
         // Chunks with a codec that Spark lacks are copied as bytes, and cannot be read here.
         case _: BadConfigurationException => None

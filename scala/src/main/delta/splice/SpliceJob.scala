@@ -9,8 +9,9 @@ import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.{ClosableIterator, Uninterrupted, UnreadableInput}
+import io.deltaupkeep.parquet.cut.{FileGatherer, GatherOrder, GatheredFile}
 import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest}
-import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, RowSelection, SchemaBytes}
+import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, LeafTotals, RowSelection, SchemaBytes}
 import io.deltaupkeep.parquet.plan.SpliceSettings
 import io.deltaupkeep.plan.compact.BinSplit
 import io.deltaupkeep.store.{NewFiles, OutputFiles}
@@ -34,14 +35,18 @@ import org.apache.spark.util.SerializableConfiguration
  * @param directory where the new file goes
  * @param split     tells what is worth splicing without the inputs that are refused
  * @param constants columns with one value in all rows, whatever the files hold: PLAIN, or None for null
+ * @param order     of the rows in the new files; None to keep theirs, in one file
  */
 final case class SpliceTask(
     index: Int,
     inputs: Seq[SpliceInput],
     directory: String,
     split: BinSplit,
-    constants: Map[String, Option[Array[Byte]]] = Map.empty
-)
+    constants: Map[String, Option[Array[Byte]]] = Map.empty,
+    order: Option[GatherOrder] = None
+) {
+  def outputs: Int = order.fold(1)(_.outputs)
+}
 
 /**
  * An input by its absolute URI; size in bytes, time in milliseconds since the epoch.
@@ -73,24 +78,31 @@ trait DeletedRows extends Serializable {
 }
 
 /**
- * The file that a task wrote.
+ * A file that a task wrote.
  *
- * @param stats from its footer, as JSON for the log, if they are collected
+ * @param stats  from its footer, as JSON for the log, if they are collected
+ * @param leaves what else is known of its columns, by path
  */
-final case class SplicedFile(name: String, size: Long, modificationTime: Long, stats: Option[String])
+final case class SplicedFile(
+    name: String,
+    size: Long,
+    modificationTime: Long,
+    stats: Option[String],
+    leaves: Map[Seq[String], LeafTotals]
+)
 
 /**
- * The result of a task. There is no file if nothing is spliced, if the bin has no rows, and in a preview.
+ * The result of a task. It has one file, or several if rows were put in another order. There is none if nothing is spliced, if the bin has no rows, and in a preview.
  *
  * @param refused inputs that cannot be spliced, by their positions
  * @param done    what became of the others, if they are worth splicing without those
- * @param finding what is wrong with the file
+ * @param finding what is wrong with a file
  */
 final case class SpliceTaskResult(
     index: Int,
     refused: Map[Int, Refusal],
     done: Option[SpliceOutcome.Done],
-    file: Option[SplicedFile],
+    files: Seq[SplicedFile],
     finding: Option[Finding] = None
 )
 
@@ -164,14 +176,14 @@ final class SpliceJob(
         override def next(): SpliceTaskResult = {
           val result = events.take().get
           left -= 1
-          taken ++= result.file.map(_.name)
+          taken ++= result.files.map(_.name)
           result
         }
         override def close(): Unit = if (left > 0) {
           job.cancel()
           if (write) {
             val attempts = Uninterrupted(TaskAttempts.ofEnded(context, job.jobIds.head, SpliceJob.WaitMs))
-            val files = attempts.map(attempt => work.fileOf(tasks(attempt.index), attempt.id))
+            val files = attempts.flatMap(attempt => work.filesOf(tasks(attempt.index), attempt.id))
             NewFiles.remove(files.filterNot(file => taken(file.getName)), conf)
           }
         }
@@ -206,7 +218,8 @@ private final case class SpliceWork(
 
   def run(task: SpliceTask): SpliceTaskResult =
     try {
-      if (write) {
+      if (task.order.nonEmpty) if (write) gather(task) else previewGathering(task)
+      else if (write) {
         // Inputs on which the others depend are checked first. Otherwise each run would write a file for nothing.
         val known = task.split.pivots.flatMap(input => preview(task, Seq(input)).refused)
         splice(task, known.toMap)
@@ -214,7 +227,7 @@ private final case class SpliceWork(
     } catch {
       case unread: UnreadableInput if task.split.mayStay && isDamaged(task, unread) =>
         val refused = task.inputs.indices.map(_ -> Refusal(unread.getMessage, isDamaged = true)).toMap
-        SpliceTaskResult(task.index, refused, None, None)
+        SpliceTaskResult(task.index, refused, None, Nil)
     }
 
   private def isDamaged(task: SpliceTask, unread: UnreadableInput): Boolean =
@@ -223,26 +236,26 @@ private final case class SpliceWork(
   private def preview(task: SpliceTask, inputs: Seq[Int]): SpliceTaskResult =
     resultOf(task, inputs, splicerOf(task, inputs).preview())
 
-  private def splicerOf(task: SpliceTask, inputs: Seq[Int]): FileSplicer = {
-    val request = SpliceRequest(
-      inputs.map(input => inputRows(task.inputs(input))),
-      schema.schema,
-      keyValues,
-      isReadable,
-      task.constants
-    )
-    new FileSplicer(request, settings, conf.value)
-  }
+  private def splicerOf(task: SpliceTask, inputs: Seq[Int]): FileSplicer =
+    new FileSplicer(requestOf(task, inputs), settings, conf.value)
+
+  private def requestOf(task: SpliceTask, inputs: Seq[Int]): SpliceRequest = SpliceRequest(
+    inputs.map(input => inputRows(task.inputs(input))),
+    schema.schema,
+    keyValues,
+    isReadable,
+    task.constants
+  )
 
   /** The result without a file. */
   private def resultOf(task: SpliceTask, inputs: Seq[Int], outcome: SpliceOutcome): SpliceTaskResult = {
     def inTask(refused: Map[Int, Refusal]) = refused.map { case (at, refusal) => inputs(at) -> refusal }
     outcome match {
-      case SpliceOutcome.Refused(refused) => SpliceTaskResult(task.index, inTask(refused), None, None)
+      case SpliceOutcome.Refused(refused) => SpliceTaskResult(task.index, inTask(refused), None, Nil)
       case done: SpliceOutcome.Done =>
         val refused = inTask(done.refused)
         val isWorthIt = refused.isEmpty || task.split.isWorthIt(inputs.filterNot(refused.contains))
-        SpliceTaskResult(task.index, refused, Some(done).filter(_ => isWorthIt), None)
+        SpliceTaskResult(task.index, refused, Some(done).filter(_ => isWorthIt), Nil)
     }
   }
 
@@ -253,13 +266,13 @@ private final case class SpliceWork(
   @tailrec
   private def splice(task: SpliceTask, refused: Map[Int, Refusal], starts: Int = 1): SpliceTaskResult = {
     val rest = task.inputs.indices.filterNot(refused.contains)
-    if (refused.nonEmpty && !task.split.isWorthIt(rest)) SpliceTaskResult(task.index, refused, None, None)
+    if (refused.nonEmpty && !task.split.isWorthIt(rest)) SpliceTaskResult(task.index, refused, None, Nil)
     else {
       val result = writeFile(task, rest)
       val all = refused ++ result.refused
       if (result.done.nonEmpty) result.copy(refused = all)
       else if (starts < SpliceWork.MostStarts) splice(task, all, starts + 1)
-      else SpliceTaskResult(task.index, all ++ alike(rest.filterNot(all.contains), result), None, None)
+      else SpliceTaskResult(task.index, all ++ alike(rest.filterNot(all.contains), result), None, Nil)
     }
   }
 
@@ -269,16 +282,76 @@ private final case class SpliceWork(
   }
 
   /**
-   * The file of an attempt at a task. Each has its own, so a retry or a speculative copy never finds another
+   * The files of an attempt at a task. Each has its own, so a retry or a speculative copy never finds another
    * attempt's file.
    */
-  def fileOf(task: SpliceTask, attempt: Long): Path = {
+  def filesOf(task: SpliceTask, attempt: Long): IndexedSeq[Path] = (0 until task.outputs).map { output =>
     val codec = settings.codec.getExtension
-    new Path(task.directory, f"part-${task.index}%05d-$job-t$attempt-c000$codec.parquet")
+    new Path(task.directory, f"part-${task.index}%05d-$job-t$attempt-c$output%03d$codec.parquet")
+  }
+
+  private def gathererOf(task: SpliceTask, order: GatherOrder): FileGatherer =
+    new FileGatherer(requestOf(task, task.inputs.indices), order, settings, conf.value)
+
+  private def previewGathering(task: SpliceTask): SpliceTaskResult =
+    gathered(task, gathererOf(task, task.order.get).preview(), Nil)
+
+  /** If an input is refused, so are the others: their rows have to be ordered together. */
+  private def gathered(task: SpliceTask, outcome: SpliceOutcome, files: Seq[SplicedFile]): SpliceTaskResult =
+    outcome match {
+      case refused: SpliceOutcome.Refused =>
+        val reason = refused.inputs.head._2.copy(isDamaged = false)
+        SpliceTaskResult(task.index, task.inputs.indices.map(_ -> reason).toMap, None, Nil)
+      case done: SpliceOutcome.Done => SpliceTaskResult(task.index, Map.empty, Some(done), files)
+    }
+
+  private def gather(task: SpliceTask): SpliceTaskResult = {
+    val paths = filesOf(task, TaskContext.get().taskAttemptId())
+    val fileSystem = paths.head.getFileSystem(conf.value)
+    var kept = false
+    try {
+      val written = mutable.ArrayBuffer.empty[(GatheredFile, SplicedFile)]
+      val outcome = gathererOf(task, task.order.get).run(
+        index => OutputFiles.of(paths(index), conf.value),
+        file => {
+          val status = fileSystem.getFileStatus(paths(file.index))
+          val stats = statsOf.map(_(file.footer))
+          val spliced = SplicedFile(
+            paths(file.index).getName,
+            status.getLen,
+            status.getModificationTime,
+            stats,
+            file.leaves
+          )
+          written += file -> spliced
+        }
+      )
+      val result = gathered(task, outcome, written.map(_._2).toVector)
+      if (result.done.nonEmpty)
+        JobProgress.count(
+          task.inputs.map(_.size).sum,
+          written.map(_._2.size).sum,
+          written.map(_._1.rows).sum
+        )
+      val finding = for {
+        check <- spotCheck.iterator
+        (file, spliced) <- written.iterator
+        found <- check.findingIn(
+          asInput(paths(file.index), spliced),
+          task.inputs.toIndexedSeq,
+          file.sample,
+          conf.value
+        )
+      } yield found
+      val found = finding.nextOption()
+      TaskAttempts.stopIfKilled(TaskContext.get())
+      kept = result.done.nonEmpty
+      result.copy(finding = found)
+    } finally if (!kept) paths.foreach(fileSystem.delete(_, false))
   }
 
   private def writeFile(task: SpliceTask, inputs: Seq[Int]): SpliceTaskResult = {
-    val file = fileOf(task, TaskContext.get().taskAttemptId())
+    val file = filesOf(task, TaskContext.get().taskAttemptId()).head
     val fileSystem = file.getFileSystem(conf.value)
     var kept = false
     try {
@@ -292,7 +365,8 @@ private final case class SpliceWork(
         val status = fileSystem.getFileStatus(file)
         val read = remaining(task, inputs, result).map(_.size).sum
         JobProgress.count(read, status.getLen, done.rows)
-        SplicedFile(file.getName, status.getLen, status.getModificationTime, stats)
+        val leaves = done.totals.fold(Map.empty[Seq[String], LeafTotals])(_.output.leaves)
+        SplicedFile(file.getName, status.getLen, status.getModificationTime, stats, leaves)
       }
       val finding = for {
         check <- spotCheck
@@ -302,7 +376,7 @@ private final case class SpliceWork(
       } yield found
       TaskAttempts.stopIfKilled(TaskContext.get())
       kept = written.nonEmpty
-      result.copy(file = written, finding = finding)
+      result.copy(files = written.toSeq, finding = finding)
     } finally if (!kept) { fileSystem.delete(file, false); () }
   }
 

@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
+import io.deltaupkeep.parquet.cut.SampledRow
 import io.deltaupkeep.parquet.file.SpliceOutcome
 
 import org.apache.hadoop.conf.Configuration
@@ -20,6 +21,18 @@ trait SpotCheck extends Serializable {
       file: SpliceInput,
       inputs: IndexedSeq[SpliceInput],
       done: SpliceOutcome.Done,
+      conf: Configuration
+  ): Option[Finding]
+
+  /**
+   * The same for a file whose rows come from anywhere in the inputs.
+   *
+   * @param rows those to look at
+   */
+  def findingIn(
+      file: SpliceInput,
+      inputs: IndexedSeq[SpliceInput],
+      rows: Seq[SampledRow],
       conf: Configuration
   ): Option[Finding]
 }

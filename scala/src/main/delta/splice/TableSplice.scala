@@ -1,8 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.UpkeepConf
+import io.deltaupkeep.parquet.cut.GatherOrder
 import io.deltaupkeep.parquet.encoding.Compression
-import io.deltaupkeep.parquet.footer.LeafTotals
 import io.deltaupkeep.parquet.page.PageLayout
 import io.deltaupkeep.parquet.plan.{ColumnName, LackingFields, SpliceSettings}
 import io.deltaupkeep.plan.compact.BinSplit
@@ -119,13 +119,14 @@ private[upkeep] final class TableSplice(
     (ofTimestamps ++ ofBoth).map(sqlConf.getConf(_).toString).toSet
   }
 
-  def task(index: Int, files: Seq[AddFile], split: BinSplit): SpliceTask =
+  def task(index: Int, files: Seq[AddFile], split: BinSplit, order: Option[GatherOrder]): SpliceTask =
     SpliceTask(
       index,
       files.map(inputOf),
       new Path(root, directoryOf(files.head)).toString,
       split,
-      writing.plain(storedPartitions.map(c => c.name -> partitions.valueOf(files.head, c, timeZone)).toMap)
+      writing.plain(storedPartitions.map(c => c.name -> partitions.valueOf(files.head, c, timeZone)).toMap),
+      order
     )
 
   /** What the log says about the rows of files. */
@@ -133,18 +134,11 @@ private[upkeep] final class TableSplice(
     mergedStats.of(inputs.map(_.stats), inputs.map(_.numDeletedRecords).sum)
 
   /**
-   * The action for the new file of a bin, with statistics from its inputs or from its own footer.
+   * The action for a new file of a bin, with statistics from its inputs or from its own footer.
    *
-   * @param input   any file of the bin: all have the same partition values
-   * @param written what is known of the columns of the new file
+   * @param input any file of the bin: all have the same partition values
    */
-  def addFile(
-      task: SpliceTask,
-      file: SplicedFile,
-      input: AddFile,
-      stats: MergedStats.Result,
-      written: Map[Seq[String], LeafTotals]
-  ): AddFile = {
+  def addFile(task: SpliceTask, file: SplicedFile, input: AddFile, stats: MergedStats.Result): AddFile = {
     val path = new Path(new Path(task.directory), file.name)
     val add = NewFile(
       relative(path),
@@ -153,7 +147,9 @@ private[upkeep] final class TableSplice(
       file.modificationTime,
       tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString) ++ icebergTag
     )
-    NewFile.changed(add)(stats = stats.json(file.stats.map(FooterStats(_, written))).orNull)
+    def ofFooter = file.stats.map(FooterStats(_, file.leaves))
+    val json = if (task.order.isEmpty) stats.json(ofFooter) else stats.jsonOfPart(ofFooter)
+    NewFile.changed(add)(stats = json.orNull)
   }
 
   /** From version 2 on it says that a file need not be rewritten for Iceberg readers. */
@@ -198,6 +194,7 @@ private[upkeep] final class TableSplice(
       rowGroupBytes = rowGroup,
       copyFromBytes = rowGroup / 4,
       bytesInFlight = inFlight,
+      gatherBytes = CurveOf.mostBytes(session),
       heldFileBytes = math.min(inFlight / 8, 64L << 20),
       fetches = sqlConf.getConf(UpkeepConf.OptimizeFetches),
       threads = threadsPerBin(bins),

@@ -11,6 +11,7 @@ object SmallSpliceSettings {
     rowGroupBytes = 1 << 20,
     copyFromBytes = 1 << 18,
     bytesInFlight = 4 << 20,
+    gatherBytes = 32L << 20,
     heldFileBytes = 1 << 20,
     fetches = 2,
     threads = 2,

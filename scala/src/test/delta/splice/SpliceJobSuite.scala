@@ -24,6 +24,7 @@ class SpliceJobSuite extends AnyFunSuite {
     rowGroupBytes = 1,
     copyFromBytes = 1,
     bytesInFlight = 1 << 20,
+    gatherBytes = 32L << 20,
     heldFileBytes = 1 << 18,
     fetches = 1,
     threads = 1
@@ -55,7 +56,7 @@ class SpliceJobSuite extends AnyFunSuite {
     }
     assert(SpliceJobSuite.inputs.get == 4)
     assert(results.flatMap(_.done).map(_.rows) == Seq(400))
-    assert(files(directory).map(_.getName) == results.flatMap(_.file).map(_.name))
+    assert(files(directory).map(_.getName) == results.flatMap(_.files).map(_.name))
     assert(spark.read.parquet(directory.toString).distinct().count() == 400)
   }
 
@@ -71,7 +72,7 @@ class SpliceJobSuite extends AnyFunSuite {
     }
     assert(results.map(_.refused) == Seq(Map(3 -> Refusal("the fourth is strange"))))
     assert(results.flatMap(_.done).map(_.rows) == Seq(300))
-    assert(files(directory).map(_.getName) == results.flatMap(_.file).map(_.name))
+    assert(files(directory).map(_.getName) == results.flatMap(_.files).map(_.name))
     assert(spark.read.parquet(directory.toString).distinct().count() == 300)
   }
 
@@ -80,7 +81,7 @@ class SpliceJobSuite extends AnyFunSuite {
       Option.when(SpliceJobSuite.others.incrementAndGet() != 2)("strange")
     }
     assert(results.map(_.refused.keySet) == Seq(Set(0, 2, 3)) && results.forall(_.done.isEmpty))
-    assert(results.forall(_.file.isEmpty) && files(directory).isEmpty)
+    assert(results.forall(_.files.isEmpty) && files(directory).isEmpty)
   }
 
   test("an input that is refused by its pages is left out, and so is another one") {
@@ -96,7 +97,7 @@ class SpliceJobSuite extends AnyFunSuite {
       run("damagedPages", files => Seq(1, 3).map(files(_)).foreach(damaged))(_ => None)
     assert(results.map(_.refused.keySet) == Seq(Set(1, 3)))
     assert(results.flatMap(_.refused.values).forall(_.isMalformed))
-    assert(files(directory).map(_.getName) == results.flatMap(_.file).map(_.name))
+    assert(files(directory).map(_.getName) == results.flatMap(_.files).map(_.name))
     assert(spark.read.parquet(directory.toString).distinct().count() == 200)
   }
 }

@@ -1,28 +1,34 @@
 package io.deltaupkeep.parquet.cut
 
+import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
 import io.deltaupkeep.parquet.chunk.RowPages
-import io.deltaupkeep.parquet.encoding.{IdBuffer, LevelBuffer, Values}
-import io.deltaupkeep.parquet.page.PageData
+import io.deltaupkeep.parquet.encoding.{IdBuffer, LevelBuffer, ValueShape, Values}
+import io.deltaupkeep.parquet.page.{PageData, PageLayout}
 
 import org.apache.parquet.column.ColumnDescriptor
 
 /**
- * Rows of a column in an order of their own, as pages of dictionary ids.
+ * Rows of a column in an order of their own: as pages of dictionary ids if many rows share a value, else of values.
  *
- * @param order    numbers of rows, from 0
- * @param from     the first of them that is taken
- * @param until    where they end
- * @param pageRows rows of a page
+ * @param order  numbers of rows, from 0
+ * @param from   the first of them that is taken
+ * @param until  where they end
+ * @param layout of a page
  */
 private[parquet] final class GatheredPages(
     held: HeldRows,
     order: Array[Int],
     from: Int,
     until: Int,
-    pageRows: Int
+    layout: PageLayout
 ) extends RowPages
     with PageData {
+  // A value for nearly each row: looking up which ones are alike would take longer than to copy them.
+  private val copies = held.entries.size > order.length / 4
+  private val shape = ValueShape.of(held.column.getPrimitiveType)
   private val found = new IdBuffer
+  private val copied = new ByteSink()
+  private val copiedValues = new Values
   private var taken = from
   private var before = from
 
@@ -31,10 +37,10 @@ private[parquet] final class GatheredPages(
   override val definition = new LevelBuffer
   override def levels: Int = definition.size
   override def nonNull: Int = found.size
-  override def isDictionaryEncoded: Boolean = true
-  override def values: Values = held.entries
+  override def isDictionaryEncoded: Boolean = !copies
+  override def values: Values = copiedValues
   override def ids: Array[Int] = found.array
-  override val dictionary: Option[Values] = Some(held.entries)
+  override val dictionary: Option[Values] = Option.unless(copies)(held.entries)
 
   override def page: PageData = this
   override def firstRow: Long = (before - from).toLong
@@ -45,56 +51,69 @@ private[parquet] final class GatheredPages(
 
   override def next(): Boolean = {
     before = taken
-    taken = math.min(until, before + pageRows)
     repetition.clear()
     definition.clear()
     found.clear()
+    copied.clear()
     if (held.rowStarts != null) takeLists() else takeValues()
+    if (copies) copiedValues.set(shape, copied.array, 0, copied.length, found.size)
     taken > before
   }
 
+  private def goesOn: Boolean =
+    taken < until && taken - before < layout.pageRows && copied.length < layout.pageBytes
+
   private def takeValues(): Unit = {
-    found.reserve(taken - before)
+    if (held.hasAll && !copies) takeIds()
+    else
+      while (goesOn) {
+        take(held.slots(order(taken)))
+        taken += 1
+      }
     repetition.add(0, taken - before)
-    if (held.hasAll) {
-      definition.add(maxDefinition, taken - before)
-      val (slots, ids) = (held.slots, found.array)
-      var i = before
-      while (i < taken) {
-        ids(i - before) = slots(order(i))
-        i += 1
-      }
-      found.advance(taken - before)
-    } else {
-      var i = before
-      while (i < taken) {
-        take(held.slots(order(i)))
-        i += 1
-      }
-    }
   }
 
-  private def takeLists(): Unit = {
-    var i = before
-    while (i < taken) {
-      var level = held.rowStarts(order(i))
-      val end = held.rowStarts(order(i) + 1)
-      found.reserve(end - level)
-      while (level < end) {
-        repetition.add(held.repetition(level).toInt)
-        take(held.slots(level))
-        level += 1
-      }
+  private def takeIds(): Unit = {
+    val count = math.min(until - before, layout.pageRows)
+    found.reserve(count)
+    definition.add(maxDefinition, count)
+    val (slots, ids) = (held.slots, found.array)
+    var i = 0
+    while (i < count) {
+      ids(i) = slots(order(before + i))
       i += 1
     }
+    found.advance(count)
+    taken += count
   }
 
-  /** There must be room for one more id. */
+  private def takeLists(): Unit = while (goesOn) {
+    var level = held.rowStarts(order(taken))
+    val end = held.rowStarts(order(taken) + 1)
+    while (level < end) {
+      repetition.add(held.repetition(level).toInt)
+      take(held.slots(level))
+      level += 1
+    }
+    taken += 1
+  }
+
   private def take(slot: Int): Unit =
     if (slot < 0) definition.add(~slot)
     else {
       definition.add(maxDefinition)
+      if (copies) copy(slot)
+      found.reserve(1)
       found.array(found.size) = slot
       found.advance(1)
     }
+
+  private def copy(slot: Int): Unit = {
+    val entries = held.entries
+    if (shape.width == 8) copied.putLong(LittleEndian.getLong(entries.array, entries.start(slot)))
+    else {
+      val start = entries.start(slot)
+      copied.putBytes(entries.array, start, entries.start(slot + 1) - start)
+    }
+  }
 }

@@ -2,7 +2,7 @@ package io.deltaupkeep.parquet.cut
 
 import io.deltaupkeep.ByteText
 import io.deltaupkeep.parquet.bytes.{ByteSink, TooLarge}
-import io.deltaupkeep.parquet.chunk.RowPages
+import io.deltaupkeep.parquet.chunk.{ColumnSink, RowPages}
 import io.deltaupkeep.parquet.encoding.{IdBuffer, ValueShape, Values}
 import io.deltaupkeep.parquet.page.{LevelMap, PageData}
 
@@ -15,18 +15,25 @@ import org.apache.parquet.column.ColumnDescriptor
  *
  * @param column    of the output
  * @param mostBytes that it may take
+ * @param expected  what it will probably hold
  */
-private[parquet] final class HeldColumn(val column: ColumnDescriptor, mostBytes: Long) {
+private[parquet] final class HeldColumn(
+    override val column: ColumnDescriptor,
+    mostBytes: Long,
+    expected: HeldSize = HeldSize(0, 0)
+) extends ColumnSink {
   private val shape = ValueShape.of(column.getPrimitiveType)
   private val maxDefinition = column.getMaxDefinitionLevel
   private val isList = column.getMaxRepetitionLevel > 0
-  private val entries = new ByteSink()
+  private val entries = new ByteSink(expected.entryCapacity)
   private var entryCount = 0
   // For each level: where its value is among the entries, or the complement of the definition level of a null.
   private val slots = new IdBuffer
   private val repetition = new ByteSink(if (isList) 1 << 12 else 0)
   private val rowStarts = new IdBuffer
   private var nulls = 0L
+
+  slots.reserve(expected.levelCapacity)
 
   def rows: Int = if (isList) rowStarts.size else slots.size
 
@@ -35,8 +42,7 @@ private[parquet] final class HeldColumn(val column: ColumnDescriptor, mostBytes:
     entries.length + 4L * slots.size + repetition.length + 4L * rowStarts.size +
       (if (shape.isVariable) 4L * entryCount else 0L)
 
-  /** Appends a chunk. */
-  def append(input: RowPages, levels: LevelMap): Unit = {
+  override def append(input: RowPages, levels: LevelMap): Unit = {
     // Ids of a chunk refer to one dictionary.
     var ofDictionary = -1
     while (input.next()) {
@@ -51,16 +57,18 @@ private[parquet] final class HeldColumn(val column: ColumnDescriptor, mostBytes:
     }
   }
 
-  /** Appends empty or null values, in the shape of another column. */
-  def appendShape(input: RowPages, levels: LevelMap): Unit = while (input.next()) {
+  override def appendShape(input: RowPages, levels: LevelMap): Unit = while (input.next()) {
     requireRoom(input.page.levels)
     appendLevels(input.page, levels, base = 0)
   }
 
-  /** Appends rows that do not have the column. */
-  def appendNulls(rows: Int): Unit = {
+  override def appendNulls(rows: Long): Unit = {
     requireRoom(rows)
-    for (_ <- 0 until rows) appendLevel(repetitionLevel = 0, ~0)
+    var left = rows
+    while (left > 0) {
+      appendLevel(repetitionLevel = 0, ~0)
+      left -= 1
+    }
     nulls += rows
   }
 
@@ -76,7 +84,7 @@ private[parquet] final class HeldColumn(val column: ColumnDescriptor, mostBytes:
     base
   }
 
-  private def requireRoom(levels: Int, entryBytes: Int = 0, count: Int = 0): Unit = {
+  private def requireRoom(levels: Long, entryBytes: Int = 0, count: Int = 0): Unit = {
     val taken =
       bytes + entryBytes + levels * (if (isList) 9L else 4L) + (if (shape.isVariable) 4L * count else 0L)
     if (taken > mostBytes || entries.length.toLong + entryBytes > HeldColumn.MostEntryBytes)
@@ -85,6 +93,37 @@ private[parquet] final class HeldColumn(val column: ColumnDescriptor, mostBytes:
 
   /** @param base where the page's values, or its dictionary, begin among the entries */
   private def appendLevels(page: PageData, levels: LevelMap, base: Int): Unit = {
+    val ofValue = page.maxDefinition
+    if (
+      !isList && page.maxRepetition == 0 && page.definition.isAll(ofValue) && levels.of(
+        ofValue
+      ) == maxDefinition
+    )
+      appendValues(page, base)
+    else eachLevel(page, levels, base)
+  }
+
+  /** A page in which each row has a value. */
+  private def appendValues(page: PageData, base: Int): Unit = {
+    val count = page.levels
+    slots.reserve(count)
+    val (target, from) = (slots.array, slots.size)
+    var i = 0
+    if (page.isDictionaryEncoded) {
+      val ids = page.ids
+      while (i < count) {
+        target(from + i) = base + ids(i)
+        i += 1
+      }
+    } else
+      while (i < count) {
+        target(from + i) = base + i
+        i += 1
+      }
+    slots.advance(count)
+  }
+
+  private def eachLevel(page: PageData, levels: LevelMap, base: Int): Unit = {
     val ofValue = page.maxDefinition
     var value = 0
     var i = 0
@@ -132,6 +171,16 @@ private[parquet] final class HeldColumn(val column: ColumnDescriptor, mostBytes:
       nulls == 0
     )
   }
+}
+
+/**
+ * About how much a column holds.
+ *
+ * @param entryBytes of its values, those of a dictionary once
+ */
+private[cut] final case class HeldSize(levels: Long, entryBytes: Long) {
+  private[cut] def levelCapacity: Int = math.min(levels, HeldColumn.MostEntryBytes).toInt
+  private[cut] def entryCapacity: Int = math.min(entryBytes, HeldColumn.MostEntryBytes).toInt
 }
 
 private object HeldColumn {

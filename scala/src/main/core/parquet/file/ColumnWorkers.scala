@@ -3,19 +3,8 @@ package io.deltaupkeep.parquet.file
 import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future}
 
 import io.deltaupkeep.{DaemonThreads, UnreadableInput}
-import io.deltaupkeep.parquet.bytes.MalformedPage
-import io.deltaupkeep.parquet.chunk.{
-  ChunkReader,
-  ChunkScratch,
-  ConvertedPages,
-  CutPages,
-  FilledPages,
-  MadePages,
-  RowPages,
-  ScratchMemory
-}
+import io.deltaupkeep.parquet.chunk.{ChunkScratch, ScratchMemory}
 import io.deltaupkeep.parquet.encoding.PageCodec
-import io.deltaupkeep.parquet.footer.RowGroup
 import io.deltaupkeep.parquet.merge.{
   ChunkRecompressor,
   ChunkSplicer,
@@ -23,17 +12,14 @@ import io.deltaupkeep.parquet.merge.{
   RecompressedChunk,
   SplicedChunk
 }
-import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap, RowGroupTooLarge}
-import io.deltaupkeep.parquet.plan.{ChunkPart, ChunkTier, ColumnSource, PlannedChunk, SpliceSettings}
-
-import org.apache.parquet.column.ColumnDescriptor
+import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, RowGroupTooLarge}
+import io.deltaupkeep.parquet.plan.{ChunkTier, ColumnSource, PlannedChunk, SpliceSettings}
 
 import org.apache.hadoop.conf.Configuration
 
 /** Splices the columns of a row group in parallel. */
 private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Configuration)
     extends AutoCloseable {
-  import ColumnSource.Form
   import ColumnWorkers._
 
   private val pool = Executors.newFixedThreadPool(settings.threads, DaemonThreads("delta-upkeep-splice"))
@@ -100,77 +86,10 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     }
     val splicer =
       new ChunkSplicer(column, settings.layout, settings.codec, scratch, bloom, held, collectionLevel)
-    parts.foreach { part =>
-      UnreadableInput.naming(part.rowGroup.file.name)(append(part, splicer, scratch))
-    }
+    val reader = new PartReader(scratch, settings.layout.pageRows)
+    parts.foreach(reader.append(_, splicer))
     splicer.finish()
   }
-
-  private def append(part: ChunkPart, to: ChunkSplicer, scratch: ChunkScratch): Unit = {
-    val group = part.rowGroup
-    part.source match {
-      case ColumnSource.Present(index, from, levels, form) =>
-        read(group, index, from, scratch) { stored =>
-          val (column, pages) = form match {
-            case Form.Converted(converter) =>
-              val converted = typedAs(from, to.column)
-              (converted, new ConvertedPages(converted, stored, converter, scratch))
-            case Form.Equal | Form.Moved => (from, stored)
-          }
-          to.append(cut(column, filled(column, pages, part), group, scratch), levels)
-        }
-      case ColumnSource.Shaped(index, from, levels) =>
-        read(group, index, from, scratch) { stored =>
-          to.appendShape(cut(from, stored, group, scratch), levels)
-        }
-      case ColumnSource.Constant(plain) =>
-        val rows = MadePages.constant(to.column, plain, group.rows, settings.layout.pageRows)
-        to.append(rows, LevelMap.identity(to.column))
-      case ColumnSource.Absent => part.fill match {
-          case Some(fill) =>
-            val (rows, pageRows) = (group.storedRows, settings.layout.pageRows)
-            val filled = MadePages.filled(to.column, fill, group.firstRow, rows, pageRows)
-            to.append(cut(to.column, filled, group, scratch), LevelMap.identity(to.column))
-          case None => to.appendNulls(group.rows)
-        }
-    }
-  }
-
-  /** A column of the file, with the output's type. */
-  private def typedAs(from: ColumnDescriptor, output: ColumnDescriptor): ColumnDescriptor =
-    new ColumnDescriptor(
-      from.getPath,
-      output.getPrimitiveType,
-      from.getMaxRepetitionLevel,
-      from.getMaxDefinitionLevel
-    )
-
-  private def read(
-      group: RowGroup,
-      index: Int,
-      column: ColumnDescriptor,
-      scratch: ChunkScratch
-  )(append: RowPages => Unit): Unit = {
-    val chunk = group.chunk(index)
-    val bytes = group.file.bytes.read(chunk.start, Math.toIntExact(chunk.size))
-    val hidesCompression = group.file.writtenBy.hidesCompression
-    val reader = new ChunkReader(column, chunk, bytes.array, bytes.from, scratch, hidesCompression)
-    append(reader)
-    // Otherwise the rows of different columns would not line up.
-    if (reader.rows != group.storedRows)
-      throw new MalformedPage(s"${reader.rows} rows of a column in a row group of ${group.storedRows}")
-  }
-
-  private def filled(column: ColumnDescriptor, pages: RowPages, part: ChunkPart): RowPages =
-    part.fill.fold(pages)(new FilledPages(column, pages, _, part.rowGroup.firstRow))
-
-  private def cut(
-      column: ColumnDescriptor,
-      pages: RowPages,
-      group: RowGroup,
-      scratch: ChunkScratch
-  ): RowPages =
-    group.selection.fold(pages)(new CutPages(column, pages, _, group.firstRow, scratch.cut))
 
   override def close(): Unit = {
     // Their memory counts until they have ended.

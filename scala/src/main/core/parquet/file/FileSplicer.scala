@@ -48,7 +48,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       Refusal.orElse(preview(input, opener)).left.foreach(refused(index) = _)
     }
     planner.finish().foreach(preview)
-    outcome(None)
+    outcome(Nil)
   }
 
   private def preview(input: InputRows, opener: FileOpener): Either[String, Unit] =
@@ -84,7 +84,7 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
       val footer = writer.end()
       ended = true
       footer.foreach(written)
-      outcome(footer)
+      outcome(footer.toSeq)
     } catch {
       case unreadable @ Refusal.OfInput(refusal) =>
         val index = request.inputs.indexWhere(_.name == unreadable.file)
@@ -97,9 +97,9 @@ final class FileSplicer(request: SpliceRequest, settings: SpliceSettings, conf: 
     }
   }
 
-  private def outcome(footer: Option[ParquetMetadata]): SpliceOutcome =
+  private def outcome(footers: Seq[ParquetMetadata]): SpliceOutcome =
     if (refused.nonEmpty && refused.size == request.inputs.size) SpliceOutcome.Refused(refused.toMap)
-    else summary.outcome(footer, refused.toMap)
+    else summary.outcome(footers, refused.toMap)
 
   private def spliceAll(files: FileQueue, pipeline: RowGroupPipeline): Unit = {
     request.inputs.indices.foreach { index =>

@@ -48,6 +48,13 @@ private[parquet] final class SpliceSummary {
     reason = strongest(reason, why)
   }
 
+  /** Counts a row group of rows in another order. */
+  def addGathered(rows: Long, why: String): Unit = {
+    this.rows += rows
+    groupsAfter += 1
+    reason = Some(ChunkTier.Gather -> why)
+  }
+
   private def place(part: RowGroup): Unit = {
     val next = PlacedRows(ordinals(part.file.name), part.firstRow, part.storedRows, part.rows)
     placed.lastOption.flatMap(_.joined(next)) match {
@@ -68,16 +75,14 @@ private[parquet] final class SpliceSummary {
   /**
    * The outcome.
    *
-   * @param footer  of the output; none in a preview, or if there are no rows
+   * @param footers of the outputs; none in a preview, or if there are no rows
    * @param refused inputs that were not added
    */
-  def outcome(footer: Option[ParquetMetadata], refused: Map[Int, Refusal]): SpliceOutcome = {
+  def outcome(footers: Seq[ParquetMetadata], refused: Map[Int, Refusal]): SpliceOutcome = {
     def whyCopied =
       if (groupsAfter == 0) "there are no rows to write" else "row groups are large enough to be copied"
     val (tier, why) = reason.getOrElse(ChunkTier.Copy -> whyCopied)
-    val totals = footer.map { written =>
-      SplicedTotals(inputs.result, FooterTotals.written(written, facts.get(_).flatten))
-    }
+    val ofAll = Option.when(footers.nonEmpty)(SplicedTotals(inputs.result, totals(footers)))
     SpliceOutcome.Done(
       rows,
       placed.toVector,
@@ -86,11 +91,15 @@ private[parquet] final class SpliceSummary {
       tier,
       why,
       tallies.toMap,
-      totals,
+      ofAll,
       refused,
       kinds.values.toVector
     )
   }
+
+  /** The totals of outputs, with the facts about their chunks. */
+  def totals(footers: Seq[ParquetMetadata]): FooterTotals =
+    FooterTotals.written(footers, facts.get(_).flatten)
 
   private def strongest(
       a: Option[(ChunkTier, String)],

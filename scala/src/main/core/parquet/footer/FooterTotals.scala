@@ -44,16 +44,16 @@ final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals)
 object FooterTotals {
 
   /**
-   * The totals in the footer that the file's writer returned.
+   * The totals in the footers that a writer returned, of files with the same schema; at least one.
    *
-   * @param facts by the paths of the file
+   * @param facts by the paths of the files
    */
   private[parquet] def written(
-      footer: ParquetMetadata,
+      footers: Seq[ParquetMetadata],
       facts: Seq[String] => Option[ChunkFacts]
   ): FooterTotals = {
-    val blocks = footer.getBlocks.asScala.toSeq
-    val schema = footer.getFileMetaData.getSchema
+    val blocks = footers.flatMap(_.getBlocks.asScala)
+    val schema = footers.head.getFileMetaData.getSchema
     val paths = schema.getPaths.asScala.map(path => path.toSeq: Seq[String])
     val formatPaths: Map[Seq[String], Seq[String]] = paths.zip(FormatPaths.of(schema)).toMap
     val chunks = blocks.flatMap(block => block.getColumns.asScala.map(block.getRowCount -> _))

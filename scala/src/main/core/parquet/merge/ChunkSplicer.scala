@@ -1,6 +1,6 @@
 package io.deltaupkeep.parquet.merge
 
-import io.deltaupkeep.parquet.chunk.{ChunkReader, ChunkScratch, RowPages}
+import io.deltaupkeep.parquet.chunk.{ChunkReader, ChunkScratch, ColumnSink, RowPages}
 import io.deltaupkeep.parquet.page.{
   BloomValues,
   ColumnBuffer,
@@ -22,21 +22,20 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param collectionLevel definition level of a non-null outermost list or map; 0 if there is none
  */
 private[parquet] final class ChunkSplicer(
-    val column: ColumnDescriptor,
+    override val column: ColumnDescriptor,
     layout: PageLayout,
     compression: CompressionCodecName,
     scratch: ChunkScratch,
     bloom: Option[BloomValues],
     held: HeldPages,
     collectionLevel: Int = 0
-) {
+) extends ColumnSink {
   private val maxDefinition = column.getMaxDefinitionLevel
   private val chunk = new ChunkPages(compression, scratch.codec, held)
   private val page = new PageEncoder(column, layout, scratch, bloom, chunk, collectionLevel)
   private val slice = new PageSlice
 
-  /** Appends a chunk. */
-  def append(input: RowPages, levels: LevelMap): Unit = {
+  override def append(input: RowPages, levels: LevelMap): Unit = {
     val mapping = input.dictionary.filter(_ => page.values.usesDictionary).map(new EntryMapping(_))
     if (input.isWhole) mapping.foreach(page.values.mapAll)
     while (input.next()) {
@@ -56,12 +55,10 @@ private[parquet] final class ChunkSplicer(
     if (input.levels > 0)
       eachSlice(input.complete(), LevelMap.identity(column))(appendValues(input, None, _))
 
-  /** Appends empty or null values, in the shape of another column. */
-  def appendShape(input: RowPages, levels: LevelMap): Unit =
+  override def appendShape(input: RowPages, levels: LevelMap): Unit =
     while (input.next()) eachSlice(input.page, levels)(_ => ())
 
-  /** Appends rows that do not have the column. */
-  def appendNulls(rows: Long): Unit = {
+  override def appendNulls(rows: Long): Unit = {
     var left = rows
     while (left > 0) {
       if (page.isFull) page.finishPage()

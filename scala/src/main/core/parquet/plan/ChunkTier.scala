@@ -20,4 +20,7 @@ object ChunkTier {
 
   /** Value by value: other encodings than PLAIN and dictionary, or another stored type. */
   case object Transcode extends ChunkTier("transcode", 3)
+
+  /** Rows in another order. */
+  case object Gather extends ChunkTier("gather", 4)
 }

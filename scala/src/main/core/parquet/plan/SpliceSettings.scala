@@ -23,6 +23,8 @@ final case class LackingFields(defaults: Set[ColumnName] = Set.empty, nullStruct
  * @param bytesInFlight    largest number of bytes of input files, with their footers, that a bin holds at a time. Input
  *                         row groups that are merged take at most half of it, and so do the buffers of all threads,
  *                         so a bin takes about two and a half times this much memory
+ * @param gatherBytes      bytes of the input files of a bin whose rows are put in another order. It takes about three
+ *                         times this much memory: for the files, for the columns in work, and for the new pages
  * @param heldFileBytes    a file up to this size is fetched in one request and held; a larger one is read in
  *                         ranges
  * @param fetches          files that are fetched at the same time
@@ -43,6 +45,7 @@ final case class SpliceSettings(
     rowGroupBytes: Long,
     copyFromBytes: Long,
     bytesInFlight: Long,
+    gatherBytes: Long,
     heldFileBytes: Long,
     fetches: Int,
     threads: Int,

@@ -12,7 +12,7 @@ sealed trait Tier {
 object Tier {
 
   /** The cheapest first. */
-  val names: Seq[String] = Seq("copy", "recompress", "splice", "transcode", "rows")
+  val names: Seq[String] = Seq("copy", "recompress", "splice", "transcode", "gather", "rows")
 
   /** Row groups are copied as bytes. */
   final case class Copy(reason: String) extends Tier {
@@ -32,6 +32,11 @@ object Tier {
   /** Like splice, but values of some column are decoded or converted, one by one. */
   final case class Transcode(reason: String) extends Tier {
     override def name: String = "transcode"
+  }
+
+  /** Rows are put in another order without being made: each column is taken in that order. */
+  final case class Gather(reason: String) extends Tier {
+    override def name: String = "gather"
   }
 
   /** Delta's own path: rows are decoded, hidden ones dropped, and encoded again. */

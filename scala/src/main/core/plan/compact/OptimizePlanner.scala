@@ -1,5 +1,6 @@
 package io.deltaupkeep.plan.compact
 
+import io.deltaupkeep.ByteText
 import io.deltaupkeep.parquet.encoding.Compression
 
 /**
@@ -82,11 +83,19 @@ object OptimizePlanner {
   private def tierOf(needsRows: Option[Tier.Rows]): Tier =
     needsRows.getOrElse(Tier.Splice("small row groups are merged"))
 
-  /** Z-order: every file, one bin per partition. */
-  def zOrder(files: Seq[DataFile], settings: OptimizeSettings, columns: Seq[String]): OptimizePlan = {
-    val tier = Tier.Rows("Z-order needs every row", RowsCause.Order)
+  /**
+   * Z-order: every file, one bin per partition.
+   *
+   * @param needsRows why the columns of no file of the table can be taken as they are, or None
+   */
+  def zOrder(
+      files: Seq[DataFile],
+      settings: OptimizeSettings,
+      columns: Seq[String],
+      needsRows: Option[Tier.Rows] = None
+  ): OptimizePlan = {
     val twice = NamedTwice.of(files)
-    val bins = twice.others.groupBy(_.partition).values.map(Bin(_, tier))
+    val bins = twice.others.groupBy(_.partition).values.map(ordered(_, settings, needsRows))
     planOf(Layout.ZOrder(columns), files, bins, settings, twice.left)
   }
 
@@ -105,11 +114,25 @@ object OptimizePlanner {
       needsRows: Option[Tier.Rows] = None,
       codecs: CodecFindings = CodecFindings.none
   ): OptimizePlan = {
-    val tier = Tier.Rows("clustering needs every row", RowsCause.Order)
     val twice = NamedTwice.of(files)
-    val bins = groups.map(_.filterNot(twice.has)).filter(_.nonEmpty).map(Bin(_, tier))
+    val bins = groups.map(_.filterNot(twice.has)).filter(_.nonEmpty).map(ordered(_, settings, needsRows))
     val recompressed = binsOf(twice.others, codecs, settings, needsRows)(_ => NewFileTags.OfInput)
     planOf(layout, files, bins ++ recompressed, settings, twice.left ++ leftOf(twice.others, codecs))
+  }
+
+  /** A bin whose rows get another order. */
+  private def ordered(files: Seq[DataFile], settings: OptimizeSettings, needsRows: Option[Tier.Rows]): Bin = {
+    val bytes = files.iterator.map(_.sizeInBytes).sum
+    val tier = needsRows.getOrElse {
+      if (bytes <= settings.clusterBytes) Tier.Gather("rows are put in order column by column")
+      else
+        Tier.Rows(
+          s"${ByteText.of(bytes)} are more than the ${ByteText.of(settings.clusterBytes)} of " +
+            "spark.deltaUpkeep.optimize.clusterBytes, which a task puts in order column by column",
+          RowsCause.Order
+        )
+    }
+    Bin(files, tier)
   }
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)

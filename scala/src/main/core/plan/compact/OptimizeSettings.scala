@@ -37,6 +37,7 @@ object BinOrder {
  * @param maxBytesPerCommit   bytes rewritten per commit
  * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
  * @param compression         of new files; None to follow the session
+ * @param clusterBytes        largest bin in bytes that is put in another order column by column
  * @param rewritesCodecs      whether files are also rewritten because they have another codec
  */
 final case class OptimizeSettings(
@@ -50,6 +51,7 @@ final case class OptimizeSettings(
     maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit,
     verify: Boolean = false,
     compression: Option[Compression] = None,
+    clusterBytes: Long = 0,
     rewritesCodecs: Boolean = false
 )
 
@@ -162,6 +164,7 @@ object OptimizeSettings {
       options.get(MaxBytesPerCommit).getOrElse(defaults.maxBytesPerCommit),
       options.get(Verify).getOrElse(defaults.verify),
       compressionOf(options, defaults),
+      defaults.clusterBytes,
       rewritesCodecs = options.get(Codec).nonEmpty
     )
   }

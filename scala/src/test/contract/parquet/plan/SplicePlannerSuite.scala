@@ -28,7 +28,8 @@ class SplicePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   private val settings = SmallSpliceSettings().copy(
     rowGroupBytes = 128L << 20,
     copyFromBytes = 32L << 20,
-    bytesInFlight = 128L << 20
+    bytesInFlight = 128L << 20,
+    gatherBytes = 32L << 20
   )
 
   /** A file of one row group with one column, as its footer tells it. */

@@ -9,7 +9,7 @@ import io.deltaupkeep.parquet.PlainBytes.plain
 import io.deltaupkeep.parquet.bytes.TooLarge
 import io.deltaupkeep.parquet.chunk.RowPages
 import io.deltaupkeep.parquet.encoding.{LevelBuffer, ValueShape, Values}
-import io.deltaupkeep.parquet.page.{LevelMap, PageData}
+import io.deltaupkeep.parquet.page.{LevelMap, PageData, PageLayout}
 
 import org.apache.parquet.column.ColumnDescriptor
 import org.apache.parquet.schema.MessageTypeParser
@@ -30,7 +30,7 @@ class GatheredPagesSuite extends AnyFunSuite with DrawnValues {
       // Some rows twice, others never: a file gets only a part of the rows.
       val order = Array.fill(rows.size)(if (rows.isEmpty) 0 else random.nextInt(rows.size))
       val (from, until) = (order.length / 4, order.length - order.length / 5)
-      val pages = new GatheredPages(held.finish(), order, from, until, pageRows = 7)
+      val pages = new GatheredPages(held.finish(), order, from, until, PageLayout(7, 60, 1 << 20))
       assert(read(pages) == order.slice(from, until).toSeq.map(rows))
     }
   }
@@ -45,7 +45,8 @@ class GatheredPagesSuite extends AnyFunSuite with DrawnValues {
       new DrawnPages(other, Chunk(Seq(lists), ofIds = Set.empty)),
       LevelMap(IndexedSeq(0, 1, 2), 1)
     )
-    val rows = read(new GatheredPages(held.finish(), Array(4, 3, 2, 1, 0), 0, 5, pageRows = 100))
+    val rows =
+      read(new GatheredPages(held.finish(), Array(4, 3, 2, 1, 0), 0, 5, PageLayout(100, 1 << 20, 1 << 20)))
     assert(rows.map(_.map(_.definition)) == Seq(Seq(0), Seq(1), Seq(2), Seq(0), Seq(0)))
   }
 

@@ -1,0 +1,126 @@
+package io.deltaupkeep.parquet.cut
+
+import java.util.concurrent.ConcurrentLinkedQueue
+
+import io.deltaupkeep.SideBySide
+import io.deltaupkeep.parquet.bytes.MalformedPage
+import io.deltaupkeep.parquet.chunk.{ChunkScratch, ScratchMemory}
+import io.deltaupkeep.parquet.encoding.{PageCodec, ValueShape}
+import io.deltaupkeep.parquet.file.PartReader
+import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
+import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap}
+import io.deltaupkeep.parquet.plan.{ChunkPart, PlannedChunk, SpliceSettings}
+
+import org.apache.hadoop.conf.Configuration
+
+/**
+ * Reads whole columns of a bin and gives their rows another order, several columns in parallel as far as memory allows.
+ *
+ * @param rows     of the bin
+ * @param settings whose bytes in flight are the memory of the columns that are read, and again of the new pages
+ */
+private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, conf: Configuration)
+    extends AutoCloseable {
+  import ColumnGatherer._
+
+  private val idle = new ConcurrentLinkedQueue[ChunkScratch]
+  private val memory = new ScratchMemory(settings.bytesInFlight)
+  private val pages = new HeldPages(settings.heldRowGroupBytes)
+
+  /** Reads key columns. */
+  def keys(columns: Seq[PlannedChunk]): IndexedSeq[HeldRows] =
+    SideBySide.map(columns, Name, settings.threads)(column => withScratch(hold(column, _))).toIndexedSeq
+
+  /**
+   * The chunks of each column.
+   *
+   * @param order  of all rows
+   * @param groups where the row groups of new files begin and end in it
+   */
+  def gather(columns: Seq[PlannedChunk], order: Array[Int], groups: Seq[(Int, Int)]): Seq[Gathered] = {
+    // Largest first, so that the last ones are short.
+    val indexes = columns.indices.sortBy(i => -bytesOf(columns(i)))
+    val made = SideBySide.map(indexes, Name, settings.threads)(i => i -> gather(columns(i), order, groups))
+    made.sortBy(_._1).map(_._2)
+  }
+
+  private def gather(column: PlannedChunk, order: Array[Int], groups: Seq[(Int, Int)]): Gathered = {
+    val started = System.nanoTime()
+    val share = memory.share()
+    try {
+      share.growTo(bytesOf(column))
+      withScratch { scratch =>
+        val held = hold(column, scratch)
+        val chunks = groups.map { case (from, until) => chunkOf(column, held, order, from, until, scratch) }
+        Gathered(chunks.toIndexedSeq, System.nanoTime() - started)
+      }
+    } finally share.close()
+  }
+
+  private def hold(column: PlannedChunk, scratch: ChunkScratch): HeldRows = {
+    val held = new HeldColumn(column.column, settings.bytesInFlight, sizeOf(column))
+    val reader = new PartReader(scratch, settings.layout.pageRows)
+    column.parts.foreach(reader.append(_, held))
+    if (held.rows != rows) throw new MalformedPage(s"${held.rows} rows of a column where there are $rows")
+    held.finish()
+  }
+
+  private def chunkOf(
+      column: PlannedChunk,
+      held: HeldRows,
+      order: Array[Int],
+      from: Int,
+      until: Int,
+      scratch: ChunkScratch
+  ): SplicedChunk = {
+    import column.{collectionLevel, parts}
+    val bloom = Option.when(parts.exists(_.hasBloomFilter)) {
+      new BloomValues(column.column.getPrimitiveType, settings.bloomFilterBytes)
+    }
+    val splicer = new ChunkSplicer(
+      column.column,
+      settings.layout,
+      settings.codec,
+      scratch,
+      bloom,
+      pages,
+      collectionLevel
+    )
+    splicer.append(
+      new GatheredPages(held, order, from, until, settings.layout),
+      LevelMap.identity(column.column)
+    )
+    splicer.finish()
+  }
+
+  private def withScratch[T](work: ChunkScratch => T): T = {
+    val scratch =
+      Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
+    try work(scratch)
+    finally { idle.add(scratch); () }
+  }
+
+  override def close(): Unit =
+    Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
+}
+
+private[cut] object ColumnGatherer {
+  private val Name = "delta-upkeep-gather"
+
+  /** The chunks of a column in the row groups of the new files, and the time that they took. */
+  final case class Gathered(chunks: IndexedSeq[SplicedChunk], nanos: Long)
+
+  /** About the memory that a column takes while its rows are taken in another order. */
+  def bytesOf(column: PlannedChunk): Long = {
+    val size = sizeOf(column)
+    val shape = ValueShape.of(column.column.getPrimitiveType)
+    val perLevel =
+      4L + (if (shape.isVariable) 4 else 0) + (if (column.column.getMaxRepetitionLevel > 0) 5 else 0)
+    size.entryBytes + perLevel * size.levels
+  }
+
+  private def sizeOf(column: PlannedChunk): HeldSize =
+    HeldSize(column.parts.map(levelsOf).sum, column.parts.flatMap(_.chunk).map(_.uncompressedSize).sum)
+
+  private def levelsOf(part: ChunkPart): Long = part.chunk.fold(part.rowGroup.rows)(_.values)
+}
