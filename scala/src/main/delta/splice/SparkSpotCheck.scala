@@ -42,23 +42,28 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
   ): Option[Finding] = {
     val starts = done.placed.scanLeft(0L)(_ + _.rows)
     val runs = done.placed.zip(starts).filter(_._1.rows > 0).groupBy(_._1.input)
-    findingIn(file, inputs, conf, chosen(done, runs.keySet).map(i => Random.shuffle(runs(i)).head))
+    val samples = chosen(done, runs.keySet).map { i =>
+      val (run, start) = Random.shuffle(runs(i)).head
+      Sample(file, run, start)
+    }
+    findingOf(samples, inputs, conf)
   }
 
   override def findingIn(
-      file: SpliceInput,
+      files: Seq[(SpliceInput, Seq[SampledRow])],
       inputs: IndexedSeq[SpliceInput],
-      rows: Seq[SampledRow],
       conf: Configuration
-  ): Option[Finding] =
-    findingIn(file, inputs, conf, rows.map(row => PlacedRows(row.input, row.row, 1, 1) -> row.at))
+  ): Option[Finding] = {
+    val samples =
+      for ((file, rows) <- files; row <- rows)
+        yield Sample(file, PlacedRows(row.input, row.row, stored = 1, rows = 1), row.at)
+    findingOf(samples, inputs, conf)
+  }
 
-  /** @param runs with the rows of the new file at which they begin; of each, some rows are compared */
-  private def findingIn(
-      file: SpliceInput,
+  private def findingOf(
+      samples: Seq[Sample],
       inputs: IndexedSeq[SpliceInput],
-      conf: Configuration,
-      runs: Seq[(PlacedRows, Long)]
+      conf: Configuration
   ): Option[Finding] = {
     val own = reading.configured(conf)
     def open(input: SpliceInput): ParquetRows = {
@@ -66,20 +71,21 @@ private[upkeep] final class SparkSpotCheck(reading: ParquetReading, more: Int, m
       val options = HadoopReadOptions.builder(own).build()
       new ParquetRows(new HadoopInput(input, HadoopInput.RandomAccess, own), reading, own, options)
     }
-    def sample(run: PlacedRows, start: Long): Option[Finding] = {
+    def findingIn(sample: Sample): Option[Finding] = {
+      import sample._
       val input = inputs(run.input)
       val selection = input.deletedRows.fold(RowSelection.none)(_.read(conf))
       Using.resources(open(input), open(file))(compare(input, _, selection, run, start, _))
     }
     val task = Option(TaskContext.get())
-    val findings = SideBySide.map(runs, "delta-upkeep-spot-check", Threads) { case (run, start) =>
+    val findings = SideBySide.map(samples, "delta-upkeep-spot-check", Threads) { sample =>
       task.foreach(TaskAttempts.stopIfKilled)
-      try sample(run, start)
+      try findingIn(sample)
       catch {
         // Chunks with a codec that Spark lacks are copied as bytes, and cannot be read here.
         case _: BadConfigurationException => None
         // Reading all rows tells whose fault it is.
-        case NonFatal(problem) => Some(Finding.OfRows(s"A spot check of ${file.uri} failed: $problem"))
+        case NonFatal(problem) => Some(Finding.OfRows(s"A spot check of ${sample.file.uri} failed: $problem"))
       }
     }
     findings.flatten.headOption
@@ -155,6 +161,9 @@ private[upkeep] object SparkSpotCheck {
 
   /** Without a page index, a row is chosen among this many. */
   private val FewRows = 1000
+
+  /** A run of rows of an input that begins at row `start` of a new file; some of it are compared. */
+  private final case class Sample(file: SpliceInput, run: PlacedRows, start: Long)
 
   private final class BoundsWatch(bounds: Map[Seq[String], ChunkBounds]) {
     private var found = Option.empty[Finding]

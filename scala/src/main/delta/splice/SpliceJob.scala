@@ -333,17 +333,10 @@ private final case class SpliceWork(
           written.map(_._2.size).sum,
           written.map(_._1.rows).sum
         )
-      val finding = for {
-        check <- spotCheck.iterator
-        (file, spliced) <- written.iterator
-        found <- check.findingIn(
-          asInput(paths(file.index), spliced),
-          task.inputs.toIndexedSeq,
-          file.sample,
-          conf.value
-        )
-      } yield found
-      val found = finding.nextOption()
+      val samples = written.toVector.map { case (file, spliced) =>
+        asInput(paths(file.index), spliced) -> file.sample
+      }
+      val found = spotCheck.flatMap(_.findingIn(samples, task.inputs.toIndexedSeq, conf.value))
       TaskAttempts.stopIfKilled(TaskContext.get())
       kept = result.done.nonEmpty
       result.copy(finding = found)

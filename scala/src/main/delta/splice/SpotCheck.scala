@@ -25,14 +25,13 @@ trait SpotCheck extends Serializable {
   ): Option[Finding]
 
   /**
-   * The same for a file whose rows come from anywhere in the inputs.
+   * The same for files whose rows come from anywhere in the inputs.
    *
-   * @param rows those to look at
+   * @param files with the rows to look at
    */
   def findingIn(
-      file: SpliceInput,
+      files: Seq[(SpliceInput, Seq[SampledRow])],
       inputs: IndexedSeq[SpliceInput],
-      rows: Seq[SampledRow],
       conf: Configuration
   ): Option[Finding]
 }

@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import io.deltaupkeep.SideBySide
 import io.deltaupkeep.parquet.bytes.MalformedPage
-import io.deltaupkeep.parquet.chunk.{ChunkScratch, ScratchMemory}
+import io.deltaupkeep.parquet.chunk.{ChunkScratch, ColumnSink, RowPages, ScratchMemory}
 import io.deltaupkeep.parquet.encoding.{PageCodec, ValueShape}
 import io.deltaupkeep.parquet.file.PartReader
 import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
@@ -25,7 +25,7 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
 
   private val idle = new ConcurrentLinkedQueue[ChunkScratch]
   private val memory = new ScratchMemory(settings.bytesInFlight)
-  private val pages = new HeldPages(settings.heldRowGroupBytes)
+  private val newPages = new HeldPages(settings.heldRowGroupBytes)
 
   /** Reads key columns. */
   def keys(columns: Seq[PlannedChunk]): IndexedSeq[HeldRows] =
@@ -34,24 +34,30 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
   /**
    * The chunks of each column.
    *
-   * @param order  of all rows
-   * @param groups where the row groups of new files begin and end in it
+   * @param places of all rows
+   * @param groups where the row groups of new files begin and end in their order
    */
-  def gather(columns: Seq[PlannedChunk], order: Array[Int], groups: Seq[(Int, Int)]): Seq[Gathered] = {
+  def gather(columns: Seq[PlannedChunk], places: RowPlaces, groups: Seq[(Int, Int)]): Seq[Gathered] = {
     // Largest first, so that the last ones are short.
     val indexes = columns.indices.sortBy(i => -bytesOf(columns(i)))
-    val made = SideBySide.map(indexes, Name, settings.threads)(i => i -> gather(columns(i), order, groups))
+    val made = SideBySide.map(indexes, Name, settings.threads)(i => i -> gather(columns(i), places, groups))
     made.sortBy(_._1).map(_._2)
   }
 
-  private def gather(column: PlannedChunk, order: Array[Int], groups: Seq[(Int, Int)]): Gathered = {
+  private def gather(column: PlannedChunk, places: RowPlaces, groups: Seq[(Int, Int)]): Gathered = {
     val started = System.nanoTime()
     val share = memory.share()
     try {
       share.growTo(bytesOf(column))
       withScratch { scratch =>
-        val held = hold(column, scratch)
-        val chunks = groups.map { case (from, until) => chunkOf(column, held, order, from, until, scratch) }
+        val pages = if (column.column.getMaxRepetitionLevel > 0) {
+          val held = hold(column, scratch)
+          (from: Int, until: Int) => new GatheredPages(held, places.order, from, until, settings.layout)
+        } else {
+          val held = scatter(column, places, scratch)
+          (from: Int, until: Int) => new ScatteredPages(held, from, until, settings.layout)
+        }
+        val chunks = groups.map { case (from, until) => chunkOf(column, pages(from, until), scratch) }
         Gathered(chunks.toIndexedSeq, System.nanoTime() - started)
       }
     } finally share.close()
@@ -59,20 +65,29 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
 
   private def hold(column: PlannedChunk, scratch: ChunkScratch): HeldRows = {
     val held = new HeldColumn(column.column, settings.bytesInFlight, sizeOf(column))
-    val reader = new PartReader(scratch, settings.layout.pageRows)
-    column.parts.foreach(reader.append(_, held))
-    if (held.rows != rows) throw new MalformedPage(s"${held.rows} rows of a column where there are $rows")
+    read(column, held, scratch)
+    requireAll(held.rows)
     held.finish()
   }
 
-  private def chunkOf(
-      column: PlannedChunk,
-      held: HeldRows,
-      order: Array[Int],
-      from: Int,
-      until: Int,
-      scratch: ChunkScratch
-  ): SplicedChunk = {
+  private def scatter(column: PlannedChunk, places: RowPlaces, scratch: ChunkScratch): ScatteredColumn = {
+    val mostEntries = rows / (RowsOfEntry * math.max(1, column.parts.size))
+    val scattered =
+      new ScatteredColumn(column.column, places, mostEntries, settings.bytesInFlight, sizeOf(column))
+    read(column, scattered, scratch)
+    requireAll(scattered.rows)
+    scattered
+  }
+
+  private def read(column: PlannedChunk, to: ColumnSink, scratch: ChunkScratch): Unit = {
+    val reader = new PartReader(scratch, settings.layout.pageRows)
+    column.parts.foreach(reader.append(_, to))
+  }
+
+  private def requireAll(found: Int): Unit =
+    if (found != rows) throw new MalformedPage(s"$found rows of a column where there are $rows")
+
+  private def chunkOf(column: PlannedChunk, pages: RowPages, scratch: ChunkScratch): SplicedChunk = {
     import column.{collectionLevel, parts}
     val bloom = Option.when(parts.exists(_.hasBloomFilter)) {
       new BloomValues(column.column.getPrimitiveType, settings.bloomFilterBytes)
@@ -83,13 +98,10 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
       settings.codec,
       scratch,
       bloom,
-      pages,
+      newPages,
       collectionLevel
     )
-    splicer.append(
-      new GatheredPages(held, order, from, until, settings.layout),
-      LevelMap.identity(column.column)
-    )
+    splicer.append(pages, LevelMap.identity(column.column))
     splicer.finish()
   }
 
@@ -106,6 +118,9 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
 
 private[cut] object ColumnGatherer {
   private val Name = "delta-upkeep-gather"
+
+  /** A dictionary is kept if this many rows share an entry on average. */
+  private val RowsOfEntry = 16
 
   /** The chunks of a column in the row groups of the new files, and the time that they took. */
   final case class Gathered(chunks: IndexedSeq[SplicedChunk], nanos: Long)

@@ -139,7 +139,7 @@ final class FileGatherer(
       try {
         val sorted = if (rows == 0) Array.emptyIntArray else sort(gatherer, chunks, rows)
         val outputs = cuts(groups)
-        val columns = gatherer.gather(chunks, sorted, outputs.flatten)
+        val columns = gatherer.gather(chunks, new RowPlaces(sorted), outputs.flatten)
         val work = TierTally(chunks.iterator.map(_.compressedBytes).sum, columns.iterator.map(_.nanos).sum)
         summary.addWork(ChunkTier.Gather, work)
         val footers = writeAll(outputs, columns.map(_.chunks), output)

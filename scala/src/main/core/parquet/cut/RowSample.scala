@@ -7,7 +7,7 @@ import scala.util.Random
 import io.deltaupkeep.parquet.footer.{OpenFile, RowGroup}
 
 /**
- * Draws rows whose way from an input to an output is checked: some of each output, and some of each kind of input.
+ * Draws rows whose way from an input to an output is checked: one of each of some outputs, and one of each kind of input.
  *
  * @param order rows in the order of the outputs, by their numbers in the inputs without deleted rows
  */
@@ -24,8 +24,8 @@ private[cut] final class RowSample(files: IndexedSeq[OpenFile], order: Array[Int
    * @param outputs where they begin and end in the order
    */
   def of(outputs: IndexedSeq[(Int, Int)]): IndexedSeq[Seq[SampledRow]] = {
-    val drawn = Random.shuffle(outputs).take(MostOutputs).flatMap { case (from, until) =>
-      Seq.fill(RowsOfOutput)(from + Random.nextInt(until - from))
+    val drawn = Random.shuffle(outputs).take(MostOutputs).map { case (from, until) =>
+      from + Random.nextInt(until - from)
     }
     val places = (drawn ++ ofKinds).distinct.sorted
     outputs.map { case (from, until) =>
@@ -79,7 +79,6 @@ private[cut] final class RowSample(files: IndexedSeq[OpenFile], order: Array[Int
 }
 
 private object RowSample {
-  private val MostOutputs = 16
-  private val RowsOfOutput = 2
+  private val MostOutputs = 8
   private val MostKinds = 8
 }
