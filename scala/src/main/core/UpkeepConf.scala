@@ -44,14 +44,14 @@ object UpkeepConf {
   val OptimizeClusterBytes = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.clusterBytes")
     .doc(
-      "Bytes of files that a task of ZORDER BY or of clustering puts in order column by column; more files are ordered " +
-        "row by row, by Delta. A task needs about three times this much memory. Default: a fifth of an " +
+      "Bytes of files that a task of ZORDER BY or of clustering puts in order column by column. It needs about three " +
+        "times this much memory. More files are put in order row by row, by Delta. 0 stands for a fifth of an " +
         "executor's heap, divided by its cores."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
-    .checkValue(_ >= 1024 * 1024, "must be at least 1m")
-    .createOptional
+    .checkValue(bytes => bytes == 0 || bytes >= 1024 * 1024, "must be 0 or at least 1m")
+    .createWithDefault(0)
 
   val OptimizeFetches = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.fetches")

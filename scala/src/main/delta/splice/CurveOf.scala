@@ -18,7 +18,10 @@ private[upkeep] object CurveOf {
 
   /** Most bytes of the files of a bin whose rows are put in order column by column. */
   def mostBytes(session: SparkSession): Long =
-    session.sessionState.conf.getConf(UpkeepConf.OptimizeClusterBytes).getOrElse(ofHeap(session))
+    session.sessionState.conf.getConf(UpkeepConf.OptimizeClusterBytes) match {
+      case 0 => ofHeap(session)
+      case bytes => bytes
+    }
 
   /** A task takes three times as much, and an executor may run a task on each of its cores. */
   private def ofHeap(session: SparkSession): Long = {

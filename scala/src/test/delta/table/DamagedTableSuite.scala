@@ -117,7 +117,8 @@ class DamagedTableSuite extends AnyFunSuite {
       ),
       // Pages that are copied are not looked at.
       ("copy", optimize, Seq("parquet.block.size" -> "100"), Seq(cut, footer)),
-      ("rows", zOrder, Nil, Seq(cut, empty, footer, pages))
+      ("gather", zOrder, Nil, Seq(cut, empty, footer, pages)),
+      ("rows", zOrder, Seq("spark.deltaUpkeep.optimize.engine" -> "rows"), Seq(cut, empty, footer, pages))
     )
   } test(s"a damaged data file: $tier") {
     withConf(settings: _*) {

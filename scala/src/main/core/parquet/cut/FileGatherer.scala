@@ -40,7 +40,7 @@ final class FileGatherer(
 
   private val settings = spliceSettings.copy(
     bytesInFlight = spliceSettings.gatherBytes,
-    heldFileBytes = spliceSettings.gatherBytes
+    heldFileBytes = math.min(spliceSettings.gatherBytes / 8, spliceSettings.heldFileBytes)
   )
   private val planner = new SplicePlanner(request.table, settings, request.isReadable, request.constants)
   private val summary = new SpliceSummary
@@ -108,13 +108,18 @@ final class FileGatherer(
   ): Option[SpliceOutcome.Refused] = {
     val limit = ByteText.of(settings.bytesInFlight)
     val rows = groups.iterator.map(_.rows).sum
-    val sorting = rows * RowOrder.bytesPerRow(order.keys.size)
+    val sorting = rows * RowOrder.bytesPerRow(order.keys.size, settings.threads)
+    // While rows are sorted, there are neither new pages nor columns in work.
+    val forSorting = 2 * settings.bytesInFlight
     val reason =
       if (rows > MostRows) Some(s"a task puts at most ${CountText.of(MostRows, "row")} in order by columns")
-      else if (sorting > settings.bytesInFlight)
+      else if (sorting > forSorting)
         Some(
-          s"to sort ${CountText.of(rows, "row")} takes ${ByteText.of(sorting)} of memory, more than the $limit allowed"
+          s"to sort ${CountText.of(rows, "row")} takes ${ByteText.of(sorting)} of memory, more than the " +
+            s"${ByteText.of(forSorting)} allowed"
         )
+      else if (groups.nonEmpty && keysIn(chunks).isEmpty)
+        Some("a key is not a column of its own in the files")
       else
         chunks.find(ColumnGatherer.bytesOf(_) > settings.bytesInFlight).map { chunk =>
           s"column ${chunk.name} takes ${ByteText.of(ColumnGatherer.bytesOf(chunk))} of memory, more than the $limit " +
@@ -154,12 +159,17 @@ final class FileGatherer(
   }
 
   private def sort(gatherer: ColumnGatherer, chunks: IndexedSeq[PlannedChunk], rows: Int): Array[Int] = {
-    val keys = order.keys.map { key =>
-      chunks.find(_.column.getPath.toSeq == key).getOrElse(
-        throw new IllegalStateException(s"The new files have no column ${key.mkString(".")}")
+    RowOrder.of(gatherer.keys(keysIn(chunks).toSeq.flatten), rows, order.curve, settings.threads)
+  }
+
+  /** The key columns, if all of them are leaf columns outside lists. */
+  private def keysIn(chunks: IndexedSeq[PlannedChunk]): Option[Seq[PlannedChunk]] = {
+    val found = order.keys.flatMap { key =>
+      chunks.find(chunk =>
+        chunk.column.getPath.toSeq == key && chunk.column.getMaxRepetitionLevel == 0
       )
     }
-    RowOrder.of(gatherer.keys(keys), rows, order.curve, settings.threads)
+    Option.when(found.size == order.keys.size)(found)
   }
 
   /** Where the row groups of each output begin and end in the order of the rows. */

@@ -3,6 +3,9 @@ package io.deltaupkeep.parquet.cut
 /** Ranks the values of a column. */
 private[cut] object KeyRanks {
 
+  /** Most memory for each row, besides the column: to sort its values, to number and to count them. */
+  val BytesPerRow: Int = RadixSort.BytesPerKey + 16
+
   /**
    * The rank of each row: the share of rows with a smaller value, as a number of `bits` bits. Nulls are the smallest.
    * Equal values have equal ranks, so each rank has about as many rows, unless one value has more.

@@ -5,8 +5,8 @@ import io.deltaupkeep.SideBySide
 /** The order of rows along a curve. */
 private[cut] object RowOrder {
 
-  /** Most memory that the order takes for each row, besides the keys. */
-  def bytesPerRow(keys: Int): Int = RadixSort.BytesPerKey + 8 + 4 * keys
+  /** About the memory that the order takes for each row, besides the keys. */
+  def bytesPerRow(keys: Int, threads: Int): Int = KeyRanks.BytesPerRow * math.min(keys, threads) + 4 * keys
 
   /**
    * The rows, by their numbers from 0 on, in the order of their places on the curve. Rows in one place keep their

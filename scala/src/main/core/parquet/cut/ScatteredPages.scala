@@ -53,7 +53,7 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
     found.clear()
     copied.clear()
     copiedCount = 0
-    if (held.slots == null) takeFixed()
+    if (held.slots == null && !held.shape.isVariable) takeFixed()
     else if (copies) takeValues()
     else takeIds()
     repetition.add(0, taken - before)

@@ -87,9 +87,18 @@ class UpkeepMetricsSuite extends AnyFunSuite {
 
   test("the rows tier: files by cause") {
     val byOrder = newTable("metricsOrder", 4)
-    val ordered = moved(run("OPTIMIZE {t} ZORDER BY (id)", byOrder))
-    assert(of("optimize.rowsTier.", ordered) == Map("optimize.rowsTier.order" -> 4L))
-    assert(ordered("optimize.tier.rows.bytes") == ordered("optimize.bytesIn"))
+    val gathered = moved(run("OPTIMIZE {t} ZORDER BY (id)", byOrder))
+    assert(gathered("optimize.tier.gather.bytes") > 0 && of("optimize.rowsTier.", gathered).isEmpty)
+    spark.range(80000).selectExpr("id", "0 AS p", "uuid() AS text").write.format("delta")
+      .mode("append").option("mergeSchema", "true").save(byOrder)
+    val ordered = moved(withConf("spark.deltaUpkeep.optimize.clusterBytes" -> "1m") {
+      run("OPTIMIZE {t} ZORDER BY (id)", byOrder)
+    })
+    // The other partition has one small file.
+    assert(
+      of("optimize.rowsTier.", ordered) == Map("optimize.rowsTier.order" -> (ordered("optimize.filesIn") - 1))
+    )
+    assert(ordered("optimize.tier.rows.bytes") > (1L << 20))
     val bySetting = newTable("metricsSetting", 4)
     val set = moved(withConf("spark.deltaUpkeep.optimize.engine" -> "rows")(run("OPTIMIZE {t}", bySetting)))
     assert(of("optimize.rowsTier.", set) == Map("optimize.rowsTier.setting" -> 4L))

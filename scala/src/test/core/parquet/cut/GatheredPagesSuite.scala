@@ -6,7 +6,7 @@ import scala.util.Random
 
 import io.deltaupkeep.parquet.DrawnValues
 import io.deltaupkeep.parquet.PlainBytes.plain
-import io.deltaupkeep.parquet.bytes.TooLarge
+import io.deltaupkeep.parquet.bytes.{MalformedPage, TooLarge}
 import io.deltaupkeep.parquet.chunk.RowPages
 import io.deltaupkeep.parquet.encoding.{LevelBuffer, ValueShape, Values}
 import io.deltaupkeep.parquet.page.{LevelMap, PageData, PageLayout}
@@ -33,6 +33,41 @@ class GatheredPagesSuite extends AnyFunSuite with DrawnValues {
       val pages = new GatheredPages(held.finish(), order, from, until, PageLayout(7, 60, 1 << 20))
       assert(read(pages) == order.slice(from, until).toSeq.map(rows))
     }
+  }
+
+  for ((name, column) <- columns if column.getMaxRepetitionLevel == 0)
+    test(s"rows that are kept near each other keep their values: $name") {
+      forDrawn(chunks(column).flatMap(all => Gen.oneOf(0, 2, 100).map(all -> _))) {
+        case (chunks, mostEntries) =>
+          val rows = chunks.flatMap(_.pages.flatten).toIndexedSeq
+          val order = new Random(rows.size.toLong).shuffle(rows.indices.toVector).toArray
+          val held = new ScatteredColumn(column, new RowPlaces(order), mostEntries, Long.MaxValue)
+          chunks.foreach(chunk => held.append(new DrawnPages(column, chunk), LevelMap.identity(column)))
+          assert(held.rows == rows.size)
+          val (from, until) = (order.length / 4, order.length - order.length / 5)
+          val pages = new ScatteredPages(held, from, until, PageLayout(7, 60, 1 << 20))
+          assert(read(pages) == order.slice(from, until).toSeq.map(rows))
+      }
+    }
+
+  test("a column with more rows than its file says is malformed") {
+    val column = columns("optional numbers")
+    val held = new ScatteredColumn(column, new RowPlaces(Array(1, 0)), 10, Long.MaxValue)
+    held.appendNulls(1)
+    intercept[MalformedPage](held.appendNulls(2))
+  }
+
+  test("rows are kept in the block of their place, in the order of the inputs") {
+    val random = new Random(7)
+    val order = random.shuffle((0 until 3 * RowPlaces.BlockRows + 5).toVector).toArray
+    val places = new RowPlaces(order)
+    assert(places.blocks == 4)
+    order.indices.foreach { place =>
+      assert(places.keptAt(place) == places.kept(order(place)))
+      assert(RowPlaces.blockOf(places.keptAt(place)) == RowPlaces.blockOf(place))
+    }
+    val inBlock = order.indices.groupBy(row => RowPlaces.blockOf(places.kept(row)))
+    inBlock.values.foreach(rows => assert(rows.sorted.map(places.kept(_)) == rows.map(places.kept(_)).sorted))
   }
 
   test("a column that a file lacks is null, or has the shape of its neighbour") {

@@ -140,6 +140,26 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(plan.bins.map(plan.outputsOf) == Seq(5, 1))
   }
 
+  test("a bin up to a size is put in order by columns, a larger one by rows, and the reason says so") {
+    val some = settings.copy(clusterBytes = 510)
+    val geometry = Tier.Rows("a column has type geometry", RowsCause.Table)
+    def tierOf(bytes: Long, needsRows: Option[Tier.Rows] = None): Tier = {
+      val files = Seq(file("a", 500), file("b", bytes - 500))
+      val zOrder = OptimizePlanner.zOrder(files, some, Seq("x"), needsRows)
+      val layout = Layout.Cluster(Seq("x"), full = true)
+      val clustered = OptimizePlanner.cluster(files, Seq(files), some, layout, needsRows)
+      assert(zOrder.bins.map(_.tier) == clustered.bins.map(_.tier))
+      zOrder.bins.head.tier
+    }
+    assert(tierOf(510).name == "gather")
+    assert(tierOf(510, Some(geometry)) == geometry)
+    tierOf(511) match {
+      case Tier.Rows(reason, cause) =>
+        assert(cause == RowsCause.Order && reason.contains("spark.deltaUpkeep.optimize.clusterBytes"))
+      case other => fail(other.toString)
+    }
+  }
+
   test("a giant is not rewritten to absorb a crumb") {
     val large = OptimizeSettings(targetFileSize = 1 << 30, minFileSize = 1 << 30, maxDeletedRowsRatio = 0.05)
     val cases = Table(

@@ -1,0 +1,160 @@
+"""ZORDER BY and clustering put rows in order column by column, whoever wrote the files."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql import types as t
+
+from conftest import TableFactory
+from foreign.cases import CASES, SCHEMA
+from foreign.checks.log_statistics import check_log_stats
+from foreign.checks.parquet_statistics import check_parquet
+from foreign.checks.seen import same_rows
+from foreign.delta_rs import ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
+from foreign.forged import forge
+from foreign.kernel import has_kernel, ids_by_kernel
+from foreign.rows import python_columns, rows_of
+from support.processes import DELTA
+from support.sessions import as_arrow, session_conf
+
+pytestmark = pytest.mark.usefixtures("usual_queries")
+
+SEED = int(time.time())
+CASE_COLUMN = t.StructField("case", t.StringType())
+ORDERED = (t.NumericType, t.StringType, t.DateType, t.TimestampType, t.TimestampNTZType)
+# So that a table of a few kilobytes gets several files.
+SMALL = {"spark.databricks.delta.optimize.maxFileSize": "2000"}
+
+
+@pytest.mark.one_platform
+@pytest.mark.takes_turns
+def test_files_of_every_writer_are_put_in_order(spark: SparkSession, tmp_path: Path):
+    cases = [case for case in CASES if not case.needs_row_reader]
+    made = forge(spark, tmp_path, SCHEMA, [x for case in cases for x in case.files], CASE_COLUMN)
+    schema = made.frame().schema
+    before, old = as_arrow(made.frame()), made.adds()
+    keys = [field.name for field in SCHEMA.fields if isinstance(field.dataType, ORDERED)]
+    columns = ", ".join(f"`{name}`" for name in random.Random(SEED).sample(keys, 2))
+    statement = f"OPTIMIZE {made.sql_name} ZORDER BY ({columns})"
+    with session_conf(spark, {"spark.databricks.delta.optimize.maxFileSize": "40000"}):
+        bins = spark.sql(statement).first().bins
+    assert {b.status for b in bins} == {"committed"}, statement
+    # A bin with one odd file goes row by row as a whole.
+    assert sum(b.tier == "gather" for b in bins) > len(bins) / 2, statement
+    after = as_arrow(made.frame())
+    for case in cases:
+        rows = [
+            rows_of(python_columns(x.filter(x["case"].to_numpy() == case.name), schema), schema)
+            for x in (before, after)
+        ]
+        same_rows("Spark", *rows)
+    for path, add in made.adds().items():
+        assert path not in old
+        check_log_stats(made, add)
+        check_parquet(made.file_of(add))
+
+
+def test_every_reader_reads_what_was_put_in_order(spark: SparkSession, table: TableFactory):
+    t = table(*range(40))
+    with session_conf(spark, {"spark.databricks.delta.optimize.maxFileSize": "4000"}):
+        row = spark.sql(f"OPTIMIZE {t.sql_name} ZORDER BY (id)").first()
+    assert row.metrics.tiers[0].tier == "gather"
+    assert row.metrics.numFilesAdded > 2
+    for ids in (
+        t.ids(),
+        ids_by_delta_rs(t.path),
+        ids_by_kernel(spark, t.path) if has_kernel() else t.ids(),
+        ids_by_pyarrow(t.path),
+        ids_by_duckdb(t.path),
+    ):
+        assert ids == list(range(40))
+
+
+def test_rows_with_all_that_a_table_can_have(spark: SparkSession, tmp_path: Path):
+    """Deletion vectors, row ids, renamed, new and widened columns, in a nested key's order."""
+    name = f"delta.`{tmp_path}`"
+    widens = DELTA >= (4, 0)
+    number = "BIGINT" if widens else "INT"
+    spark.sql(
+        f"CREATE TABLE {name} "
+        "(id BIGINT, s STRUCT<`a b`: INT, n: INT>, l ARRAY<STRUCT<x: STRING>>) USING delta "
+        "TBLPROPERTIES ('delta.columnMapping.mode' = 'name', "
+        "'delta.minReaderVersion' = '3', 'delta.minWriterVersion' = '7', "
+        "'delta.enableDeletionVectors' = true, 'delta.enableRowTracking' = true"
+        + (", 'delta.enableTypeWidening' = true)" if widens else ")")
+    )
+
+    def append(start: int) -> None:
+        rows = spark.range(start, 600, 3).selectExpr(
+            "id",
+            "named_struct('a b', cast(if(id % 11 = 0, null, id * 7 % 600) AS INT), "
+            "'n', cast(id AS INT)) AS s",
+            "if(id % 5 = 0, null, transform(sequence(0, id % 4), "
+            "i -> named_struct('x', if(i = 2, null, cast(id + i AS STRING))))) AS l",
+        )
+        rows.repartition(2).writeTo(name).append()
+
+    append(0)
+    append(1)
+    spark.sql(f"ALTER TABLE {name} RENAME COLUMN id TO `the id`")
+    spark.sql(f"ALTER TABLE {name} ADD COLUMN (more STRING)")
+    if widens:
+        spark.sql(f"ALTER TABLE {name} ALTER COLUMN s.n TYPE BIGINT")
+    spark.range(2, 600, 3).selectExpr(
+        "id AS `the id`",
+        f"named_struct('a b', cast(id * 7 % 600 AS INT), 'n', cast(id AS {number})) AS s",
+        "cast(null AS ARRAY<STRUCT<x: STRING>>) AS l",
+        "cast(id % 3 AS STRING) AS more",
+    ).writeTo(name).append()
+    spark.sql(f"DELETE FROM {name} WHERE `the id` % 13 = 5")
+    spark.sql(f"UPDATE {name} SET more = 'changed' WHERE `the id` % 17 = 3")
+    query = f"SELECT *, _metadata.row_id, _metadata.row_commit_version FROM {name}"
+    before = sorted(map(repr, spark.sql(query).collect()))
+    with session_conf(spark, SMALL):
+        row = spark.sql(
+            f"OPTIMIZE {name} ZORDER BY (s.`a b`, `the id`) OPTIONS (verify = true)"
+        ).first()
+    assert [(b.tier, b.status) for b in row.bins] == [("gather", "committed")]
+    assert row.metrics.numFilesAdded > 3
+    assert sorted(map(repr, spark.sql(query).collect())) == before
+    assert len({x.row_id for x in spark.sql(query).collect()}) == len(before)
+
+
+def test_one_column_is_sorted_over_all_files(spark: SparkSession, tmp_path: Path):
+    path = tmp_path / "t"
+    spark.range(5000).select((f.col("id") * 7 % 5000).alias("id")).repartition(5).write.format(
+        "delta"
+    ).save(str(path))
+    with session_conf(spark, {"spark.databricks.delta.optimize.maxFileSize": "6000"}):
+        spark.sql(f"OPTIMIZE delta.`{path}` ZORDER BY (id)")
+    log = (path / "_delta_log" / f"{1:020}.json").read_text().splitlines()
+    adds = [add for line in log if (add := json.loads(line).get("add"))]
+    assert len(adds) > 2
+    files = sorted((pq.read_table(path / add["path"])["id"].to_pylist() for add in adds), key=min)
+    assert [x for ids in files for x in ids] == list(range(5000))
+    # Each has about as many rows.
+    assert max(map(len, files)) - min(map(len, files)) <= 1
+
+
+def test_a_bin_that_is_too_large_goes_row_by_row(spark: SparkSession, tmp_path: Path):
+    path = tmp_path / "t"
+    # Random bytes do not get smaller.
+    rows = spark.range(1200).select("id", f.expr("repeat(uuid(), 60)").alias("text"))
+    rows.repartition(2).write.format("delta").option("compression", "none").save(str(path))
+    name = f"delta.`{path}`"
+    with session_conf(spark, {"spark.deltaUpkeep.optimize.clusterBytes": "1m"}):
+        plan = spark.sql(f"EXPLAIN OPTIMIZE {name} ZORDER BY (id)").first().plan
+        assert "are more than the 1.0 MiB of spark.deltaUpkeep.optimize.clusterBytes" in plan
+        (done,) = spark.sql(f"OPTIMIZE {name} ZORDER BY (id)").first().bins
+    assert (done.tier, done.status) == ("rows", "committed")
+    assert spark.table(name).count() == 1200
+    dry = spark.sql(f"OPTIMIZE {name} ZORDER BY (id) DRY RUN").first().bins
+    assert [(b.tier, b.rowGroupsAfter) for b in dry] == [("gather", 1)]
