@@ -65,9 +65,9 @@ def test_health_tells_what_a_point_query_opens(spark: SparkSession, table: tuple
     files = spark.table(name).inputFiles()
     assert len(files) > 3
     assert (after.severity, after.remedy) == ("ok", None)
-    # Neighbours share a range of values in which Delta does not order rows.
-    assert 100 / len(files) <= after.value < 150 / len(files)
-    assert "opens up to 1." in after.message and opened(spark, name) < 1.5
+    # Rows are in order, so no value is in two files.
+    assert after.value == pytest.approx(100 / len(files))
+    assert "opens up to 1.0 files" in after.message and opened(spark, name) == 1
     states = series(after, "clustered")
     assert (states["clustered"], states["not clustered"]) == (len(files), 0)
     profile = series(after, "values of s.`a b`")
