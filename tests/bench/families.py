@@ -17,6 +17,8 @@ from bench import (
     cleanup_chart,
     cleanup_measure,
     cleanup_report,
+    cluster_measure,
+    cluster_report,
     measure,
     report,
     space_chart,
@@ -56,6 +58,7 @@ FAMILIES = (
     ),
     Family("appends", appends_measure.BENCHMARKS, appends_report.markdown, appends_chart.draw),
     Family("cleanup", cleanup_measure.BENCHMARKS, cleanup_report.markdown, cleanup_chart.draw),
+    Family("cluster", cluster_measure.BENCHMARKS, cluster_report.markdown, space_chart.draw),
     Family("space", space_measure.BENCHMARKS, space_report.markdown, space_chart.draw),
 )
 BENCHMARKS = {name: run for family in FAMILIES for name, run in family.benchmarks.items()}

@@ -1,4 +1,4 @@
-"""Draws the seconds of VACUUM, FSCK, ANALYZE and new codecs, a bar for each engine and case."""
+"""Draws the seconds of clustering, VACUUM, FSCK, ANALYZE and new codecs, a bar for each."""
 
 from __future__ import annotations
 

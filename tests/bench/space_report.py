@@ -18,8 +18,13 @@ first row is better.
 
 def markdown(results: Mapping[str, Result]) -> str:
     """Write all results as one page."""
+    return page("Space and truth, measured", RULES, results)
+
+
+def page(title: str, rules: str, results: Mapping[str, Result]) -> str:
+    """Compare the engines in each case, after the rules of the comparison."""
     cases = {name: r for name, r in results.items() if isinstance(r, SpaceResult)}
-    parts = ["# Space and truth, measured\n", settings(results), RULES]
+    parts = [f"# {title}\n", settings(results), rules]
     parts += [section(result) for result in cases.values()]
     errors = {
         f"{name}, {who}": runs.error

@@ -277,6 +277,16 @@ class RustEngine:
         table.optimize.compact(target_size=TARGET_BYTES, writer_properties=properties)
         return {"seconds": time.perf_counter() - started}
 
+    def z_order(self, path: str, keys: list[str], target: int) -> Reply:
+        """Open the table and put its rows in Z-order."""
+        from deltalake import DeltaTable, WriterProperties
+
+        properties = WriterProperties(compression=codec_of(path))
+        started = time.perf_counter()
+        table = DeltaTable(path)
+        table.optimize.z_order(keys, target_size=target, writer_properties=properties)
+        return {"seconds": time.perf_counter() - started}
+
     def vacuum(self, path: str, full: bool) -> Reply:
         """Open the table and delete what it does not need."""
         from deltalake import DeltaTable
@@ -301,14 +311,19 @@ class DuckEngine:
 
     def copy(self, path: str) -> Reply:
         """Decode all files and write one with zstd."""
+        rows = f"FROM read_parquet('{path}/*.parquet')"
+        return self._write(rows, path, "COMPRESSION zstd, COMPRESSION_LEVEL 3")
+
+    def sort(self, path: str, keys: list[str]) -> Reply:
+        """Sort the rows of all files and write one with their codec."""
+        rows = f"FROM read_parquet('{path}/*.parquet') ORDER BY {', '.join(keys)}"
+        return self._write(rows, path, f"COMPRESSION {codec_of(path)}")
+
+    def _write(self, rows: str, path: str, options: str) -> Reply:
         import duckdb
 
-        files, target = f"{path}/*.parquet", f"{path}/copy.parquet"
         connection = duckdb.connect(config={"threads": CORES})
-        copy = (
-            f"COPY (FROM read_parquet('{files}')) TO '{target}' "
-            "(FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3)"
-        )
+        copy = f"COPY ({rows}) TO '{path}/copy.parquet' (FORMAT parquet, {options})"
         return asdict(Meter().measure(lambda: connection.sql(copy))[1])
 
 
