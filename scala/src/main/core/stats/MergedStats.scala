@@ -168,13 +168,12 @@ object MergedStats {
       rows.orElse(footer.rows).map(write(_, columns, tightBounds))
     }
 
-    /** The statistics of a file with some of the rows, from its own footer, as JSON. */
-    def jsonOfPart(fromFooter: Option[FooterStats]): Option[String] = {
+    /** The statistics of a file with some of the rows, as JSON: their number, and what its own footer says. */
+    def jsonOfPart(rows: Long, fromFooter: Option[FooterStats]): String = {
       val footer = new ParsedFooter(fromFooter)
-      def columns =
+      val columns =
         fold.columns.map(column => column.path -> footer.statsOf(column).withBothZeros(column.dataType))
-      val tightBounds = if (deleted > 0) Some(true) else fold.tightBounds
-      footer.rows.map(write(_, columns, tightBounds))
+      write(rows, columns, if (deleted > 0) Some(true) else fold.tightBounds)
     }
 
     private def write(

@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.splice
 import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.parquet.cut.{Curve, GatherOrder}
 
+import org.apache.spark.SparkContext
 import org.apache.spark.sql.SparkSession
 
 /**
@@ -26,9 +27,19 @@ private[upkeep] object CurveOf {
   /** A task takes three times as much, and an executor may run a task on each of its cores. */
   private def ofHeap(session: SparkSession): Long = {
     val context = session.sparkContext
-    val (heap, cores) =
-      if (context.isLocal) (Runtime.getRuntime.maxMemory, context.defaultParallelism)
-      else (context.executorMemory.toLong << 20, context.getConf.getInt("spark.executor.cores", 1))
-    heap / (5L * math.max(1, cores))
+    val heap = if (context.isLocal) Runtime.getRuntime.maxMemory else context.executorMemory.toLong << 20
+    heap / (5L * math.max(1, coresOfExecutor(context)))
   }
+
+  private def coresOfExecutor(context: SparkContext): Int = context.master match {
+    case "local" => 1
+    case Local("*") => Runtime.getRuntime.availableProcessors
+    case Local(threads) => threads.toInt
+    case master =>
+      // A standalone executor takes all cores of its worker, which are not known here.
+      val takesAll = master.startsWith("spark://") || master.startsWith("local-cluster")
+      context.getConf.getInt("spark.executor.cores", if (takesAll) context.defaultParallelism else 1)
+  }
+
+  private val Local = """local\[\s*([0-9]+|\*)\s*(?:,.*)?\]""".r
 }

@@ -85,6 +85,7 @@ trait DeletedRows extends Serializable {
  */
 final case class SplicedFile(
     name: String,
+    rows: Long,
     size: Long,
     modificationTime: Long,
     stats: Option[String],
@@ -306,7 +307,8 @@ private final case class SpliceWork(
     }
 
   private def gather(task: SpliceTask): SpliceTaskResult = {
-    val paths = filesOf(task, TaskContext.get().taskAttemptId())
+    val context = TaskContext.get()
+    val paths = filesOf(task, context.taskAttemptId())
     val fileSystem = paths.head.getFileSystem(conf.value)
     var kept = false
     try {
@@ -318,29 +320,31 @@ private final case class SpliceWork(
           val stats = statsOf.map(_(file.footer))
           val spliced = SplicedFile(
             paths(file.index).getName,
+            file.rows,
             status.getLen,
             status.getModificationTime,
             stats,
             file.leaves
           )
           written += file -> spliced
-        }
+        },
+        () => TaskAttempts.stopIfKilled(context)
       )
       val result = gathered(task, outcome, written.map(_._2).toVector)
       if (result.done.nonEmpty)
         JobProgress.count(
           task.inputs.map(_.size).sum,
           written.map(_._2.size).sum,
-          written.map(_._1.rows).sum
+          written.map(_._2.rows).sum
         )
       val samples = written.toVector.map { case (file, spliced) =>
         asInput(paths(file.index), spliced) -> file.sample
       }
       val found = spotCheck.flatMap(_.findingIn(samples, task.inputs.toIndexedSeq, conf.value))
-      TaskAttempts.stopIfKilled(TaskContext.get())
+      TaskAttempts.stopIfKilled(context)
       kept = result.done.nonEmpty
       result.copy(finding = found)
-    } finally if (!kept) paths.foreach(fileSystem.delete(_, false))
+    } finally if (!kept) NewFiles.remove(paths, conf.value)
   }
 
   private def writeFile(task: SpliceTask, inputs: Seq[Int]): SpliceTaskResult = {
@@ -359,7 +363,7 @@ private final case class SpliceWork(
         val read = remaining(task, inputs, result).map(_.size).sum
         JobProgress.count(read, status.getLen, done.rows)
         val leaves = done.totals.fold(Map.empty[Seq[String], LeafTotals])(_.output.leaves)
-        SplicedFile(file.getName, status.getLen, status.getModificationTime, stats, leaves)
+        SplicedFile(file.getName, done.rows, status.getLen, status.getModificationTime, stats, leaves)
       }
       val finding = for {
         check <- spotCheck

@@ -145,12 +145,16 @@ private[upkeep] final class TableSplice(
       partitions.spelled(input),
       file.size,
       file.modificationTime,
-      tags = Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString) ++ icebergTag
+      tags = targetTag(task) ++ icebergTag
     )
     def ofFooter = file.stats.map(FooterStats(_, file.leaves))
-    val json = if (task.order.isEmpty) stats.json(ofFooter) else stats.jsonOfPart(ofFooter)
+    val json = if (task.order.isEmpty) stats.json(ofFooter) else Some(stats.jsonOfPart(file.rows, ofFooter))
     NewFile.changed(add)(stats = json.orNull)
   }
+
+  /** Says that a file was compacted. One that was put in order says it in the tags of its layout. */
+  private def targetTag(task: SpliceTask): Map[String, String] =
+    if (task.order.isEmpty) Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> target.toString) else Map.empty
 
   /** From version 2 on it says that a file need not be rewritten for Iceberg readers. */
   private def icebergTag: Option[(String, String)] =

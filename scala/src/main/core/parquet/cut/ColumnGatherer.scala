@@ -17,19 +17,24 @@ import org.apache.hadoop.conf.Configuration
  * Reads whole columns of a bin and gives their rows another order, several columns in parallel as far as memory allows.
  *
  * @param rows     of the bin
+ * @param goOn     called now and then; throws if the work has to stop
  * @param settings whose bytes in flight are the memory of the columns that are read, and again of the new pages
  */
-private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, conf: Configuration)
-    extends AutoCloseable {
+private[cut] final class ColumnGatherer(
+    rows: Int,
+    settings: SpliceSettings,
+    conf: Configuration,
+    goOn: () => Unit
+) extends AutoCloseable {
   import ColumnGatherer._
 
   private val idle = new ConcurrentLinkedQueue[ChunkScratch]
-  private val memory = new ScratchMemory(settings.bytesInFlight)
+  private val memory = new ScratchMemory(settings.bytesInFlight - RowPlaces.BytesPerRow.toLong * rows)
   private val newPages = new HeldPages(settings.heldRowGroupBytes)
 
   /** Reads key columns. */
   def keys(columns: Seq[PlannedChunk]): IndexedSeq[HeldRows] =
-    SideBySide.map(columns, Name, settings.threads)(column => withScratch(hold(column, _))).toIndexedSeq
+    SideBySide.map(columns, Name, settings.threads)(column => inRoom(column)(hold(column, _, _))).toIndexedSeq
 
   /**
    * The chunks of each column.
@@ -46,34 +51,35 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
 
   private def gather(column: PlannedChunk, places: RowPlaces, groups: Seq[(Int, Int)]): Gathered = {
     val started = System.nanoTime()
-    val share = memory.share()
-    try {
-      share.growTo(bytesOf(column))
-      withScratch { scratch =>
-        val pages = if (column.column.getMaxRepetitionLevel > 0) {
-          val held = hold(column, scratch)
-          (from: Int, until: Int) => new GatheredPages(held, places.order, from, until, settings.layout)
-        } else {
-          val held = scatter(column, places, scratch)
-          (from: Int, until: Int) => new ScatteredPages(held, from, until, settings.layout)
-        }
-        val chunks = groups.map { case (from, until) => chunkOf(column, pages(from, until), scratch) }
-        Gathered(chunks.toIndexedSeq, System.nanoTime() - started)
+    inRoom(column) { (scratch, room) =>
+      val pages = if (column.column.getMaxRepetitionLevel > 0) {
+        val held = hold(column, scratch, room)
+        (from: Int, until: Int) => new GatheredPages(held, places.order, from, until, settings.layout)
+      } else {
+        val held = scatter(column, places, scratch, room)
+        (from: Int, until: Int) => new ScatteredPages(held, from, until, settings.layout)
       }
-    } finally share.close()
+      val chunks = groups.map { case (from, until) => chunkOf(column, pages(from, until), scratch) }
+      Gathered(chunks.toIndexedSeq, System.nanoTime() - started)
+    }
   }
 
-  private def hold(column: PlannedChunk, scratch: ChunkScratch): HeldRows = {
-    val held = new HeldColumn(column.column, settings.bytesInFlight, sizeOf(column))
+  private def hold(column: PlannedChunk, scratch: ChunkScratch, room: ColumnRoom): HeldRows = {
+    val held = new HeldColumn(column.column, settings.bytesInFlight, sizeOf(column), room)
     read(column, held, scratch)
     requireAll(held.rows)
     held.finish()
   }
 
-  private def scatter(column: PlannedChunk, places: RowPlaces, scratch: ChunkScratch): ScatteredColumn = {
+  private def scatter(
+      column: PlannedChunk,
+      places: RowPlaces,
+      scratch: ChunkScratch,
+      room: ColumnRoom
+  ): ScatteredColumn = {
     val mostEntries = rows / (RowsOfEntry * math.max(1, column.parts.size))
     val scattered =
-      new ScatteredColumn(column.column, places, mostEntries, settings.bytesInFlight, sizeOf(column))
+      new ScatteredColumn(column.column, places, mostEntries, settings.bytesInFlight, sizeOf(column), room)
     read(column, scattered, scratch)
     requireAll(scattered.rows)
     scattered
@@ -81,13 +87,17 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
 
   private def read(column: PlannedChunk, to: ColumnSink, scratch: ChunkScratch): Unit = {
     val reader = new PartReader(scratch, settings.layout.pageRows)
-    column.parts.foreach(reader.append(_, to))
+    column.parts.foreach { part =>
+      goOn()
+      reader.append(part, to)
+    }
   }
 
   private def requireAll(found: Int): Unit =
     if (found != rows) throw new MalformedPage(s"$found rows of a column where there are $rows")
 
   private def chunkOf(column: PlannedChunk, pages: RowPages, scratch: ChunkScratch): SplicedChunk = {
+    goOn()
     import column.{collectionLevel, parts}
     val bloom = Option.when(parts.exists(_.hasBloomFilter)) {
       new BloomValues(column.column.getPrimitiveType, settings.bloomFilterBytes)
@@ -105,12 +115,25 @@ private[cut] final class ColumnGatherer(rows: Int, settings: SpliceSettings, con
     splicer.finish()
   }
 
-  private def withScratch[T](work: ChunkScratch => T): T = {
+  private def inRoom[T](column: PlannedChunk)(work: (ChunkScratch, ColumnRoom) => T): T = {
     val scratch =
       Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
-    try work(scratch)
-    finally { idle.add(scratch); () }
+    val share = memory.share()
+    try {
+      val room = new ColumnRoom(share)
+      scratch.begin(room.buffers)
+      room.growTo(bytesOf(column))
+      work(scratch, room)
+    } finally {
+      share.close()
+      giveBack(scratch)
+    }
   }
+
+  /** Idle buffers are not counted, so large ones are dropped. */
+  private def giveBack(scratch: ChunkScratch): Unit =
+    if (scratch.heldBytes <= settings.heldScratchBytes / settings.threads) { idle.add(scratch); () }
+    else scratch.codec.close()
 
   override def close(): Unit =
     Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
@@ -122,6 +145,9 @@ private[cut] object ColumnGatherer {
   /** A dictionary is kept if this many rows share an entry on average. */
   private val RowsOfEntry = 16
 
+  /** More than any memory has room for, so that sums do not overflow, whatever a footer says. */
+  private val MostLevels = 1L << 40
+
   /** The chunks of a column in the row groups of the new files, and the time that they took. */
   final case class Gathered(chunks: IndexedSeq[SplicedChunk], nanos: Long)
 
@@ -131,11 +157,15 @@ private[cut] object ColumnGatherer {
     val shape = ValueShape.of(column.column.getPrimitiveType)
     val perLevel =
       4L + (if (shape.isVariable) 4 else 0) + (if (column.column.getMaxRepetitionLevel > 0) 5 else 0)
-    size.entryBytes + perLevel * size.levels
+    math.max(size.entryBytes, shape.width * size.levels) + perLevel * size.levels
   }
 
   private def sizeOf(column: PlannedChunk): HeldSize =
-    HeldSize(column.parts.map(levelsOf).sum, column.parts.flatMap(_.chunk).map(_.uncompressedSize).sum)
+    HeldSize(
+      column.parts.map(levelsOf).sum,
+      column.parts.flatMap(_.chunk).map(chunk => math.max(0, chunk.uncompressedSize)).sum
+    )
 
-  private def levelsOf(part: ChunkPart): Long = part.chunk.fold(part.rowGroup.rows)(_.values)
+  private def levelsOf(part: ChunkPart): Long =
+    part.chunk.fold(part.rowGroup.rows)(chunk => math.min(chunk.values, MostLevels))
 }

@@ -1,6 +1,7 @@
 package io.deltaupkeep.parquet.cut
 
 import io.deltaupkeep.{ByteText, CountText, SideBySide, UnreadableInput}
+import io.deltaupkeep.parquet.bytes.NotSpliceable
 import io.deltaupkeep.parquet.file.{
   FileQueue,
   OutputWriter,
@@ -64,14 +65,19 @@ final class FileGatherer(
    *
    * @param output  the file with this number, from 0 on
    * @param written called with each output
+   * @param goOn    called now and then, by any thread; throws if the work has to stop
    * @throws io.deltaupkeep.UnreadableInput if an input cannot be read
    */
-  def run(output: Int => OutputFile, written: GatheredFile => Unit): SpliceOutcome = {
+  def run(
+      output: Int => OutputFile,
+      written: GatheredFile => Unit,
+      goOn: () => Unit = () => ()
+  ): SpliceOutcome = {
     val files = new FileQueue(request.inputs, settings)
     try
       opened(_ => files.next()) match {
         case Left(refused) => refused
-        case Right(open) => gather(open, output, written)
+        case Right(open) => gather(open, output, written, goOn)
       }
     catch {
       case unreadable @ Refusal.OfInput(refusal) =>
@@ -86,13 +92,20 @@ final class FileGatherer(
       open: Int => Either[Refusal, OpenFile]
   ): Either[SpliceOutcome.Refused, IndexedSeq[OpenFile]] = {
     val files = IndexedSeq.newBuilder[OpenFile]
+    var footers = 0L
     val refused = request.inputs.indices.iterator.map { index =>
       open(index).flatMap { file =>
         val planned = Refusal.orElse(UnreadableInput.naming(file.name)(planner.add(file)))
-        planned.map { _ =>
-          summary.addInput(file)
-          files += file
-        }
+        footers += file.footerHeldBytes
+        if (footers > settings.bytesInFlight)
+          Left(Refusal(
+            s"the footers of its files take more than ${ByteText.of(settings.bytesInFlight)} of memory"
+          ))
+        else
+          planned.map { _ =>
+            summary.addInput(file)
+            files += file
+          }
       }.left.map(refusal => SpliceOutcome.Refused(Map(index -> refusal)))
     }.collectFirst { case Left(refusal) => refusal }
     refused.toLeft(files.result())
@@ -106,26 +119,29 @@ final class FileGatherer(
       groups: IndexedSeq[RowGroup],
       chunks: IndexedSeq[PlannedChunk]
   ): Option[SpliceOutcome.Refused] = {
-    val limit = ByteText.of(settings.bytesInFlight)
     val rows = groups.iterator.map(_.rows).sum
-    val sorting = rows * RowOrder.bytesPerRow(order.keys.size, settings.threads)
-    // While rows are sorted, there are neither new pages nor columns in work.
-    val forSorting = 2 * settings.bytesInFlight
+    val keys = keysIn(chunks)
     val reason =
       if (rows > MostRows) Some(s"a task puts at most ${CountText.of(MostRows, "row")} in order by columns")
-      else if (sorting > forSorting)
-        Some(
-          s"to sort ${CountText.of(rows, "row")} takes ${ByteText.of(sorting)} of memory, more than the " +
-            s"${ByteText.of(forSorting)} allowed"
-        )
-      else if (groups.nonEmpty && keysIn(chunks).isEmpty)
-        Some("a key is not a column of its own in the files")
-      else
-        chunks.find(ColumnGatherer.bytesOf(_) > settings.bytesInFlight).map { chunk =>
-          s"column ${chunk.name} takes ${ByteText.of(ColumnGatherer.bytesOf(chunk))} of memory, more than the $limit " +
-            "allowed"
+      else if (groups.nonEmpty && keys.isEmpty) Some("a key is not a column of its own in the files")
+      else {
+        // Deleted rows may have values of their own in a dictionary, which is sorted.
+        val sorting =
+          groups.iterator.map(_.storedRows).sum * RowOrder.bytesPerRow(order.keys.size, settings.threads) +
+            keys.iterator.flatten.map(ColumnGatherer.bytesOf).sum
+        // There are neither new pages nor columns in work while rows are sorted.
+        tooMuch(s"to sort ${CountText.of(rows, "row")}", sorting, 2 * settings.bytesInFlight).orElse {
+          chunks.iterator.flatMap { chunk =>
+            val bytes = ColumnGatherer.bytesOf(chunk) + rows * RowPlaces.BytesPerRow
+            tooMuch(s"column ${chunk.name}", bytes, settings.bytesInFlight)
+          }.nextOption()
         }
+      }
     reason.map(refused)
+  }
+
+  private def tooMuch(what: String, bytes: Long, most: Long): Option[String] = Option.when(bytes > most) {
+    s"$what takes ${ByteText.of(bytes)} of memory, more than the ${ByteText.of(most)} allowed"
   }
 
   private def refused(reason: String): SpliceOutcome.Refused =
@@ -134,23 +150,25 @@ final class FileGatherer(
   private def gather(
       files: IndexedSeq[OpenFile],
       output: Int => OutputFile,
-      written: GatheredFile => Unit
+      written: GatheredFile => Unit,
+      goOn: () => Unit
   ): SpliceOutcome = {
     val groups = files.flatMap(_.rowGroups)
     val chunks = chunksOf(groups)
     whyNot(groups, chunks).getOrElse {
       val rows = groups.iterator.map(_.rows).sum.toInt
-      val gatherer = new ColumnGatherer(rows, settings, conf)
+      val gatherer = new ColumnGatherer(rows, settings, conf, goOn)
       try {
         val sorted = if (rows == 0) Array.emptyIntArray else sort(gatherer, chunks, rows)
         val outputs = cuts(groups)
         val columns = gatherer.gather(chunks, new RowPlaces(sorted), outputs.flatten)
         val work = TierTally(chunks.iterator.map(_.compressedBytes).sum, columns.iterator.map(_.nanos).sum)
         summary.addWork(ChunkTier.Gather, work)
-        val footers = writeAll(outputs, columns.map(_.chunks), output)
+        val footers = writeAll(outputs, columns.map(_.chunks), output, goOn)
         report(outputs, footers, columns.map(_.chunks), new RowSample(files, sorted), written)
         summary.outcome(footers, Map.empty)
       } catch {
+        case why: NotSpliceable => refused(why.reason("a new file"))
         case _: RowGroupTooLarge =>
           val limit = ByteText.of(settings.heldRowGroupBytes)
           refused(s"new pages take more than the $limit of memory allowed")
@@ -186,7 +204,8 @@ final class FileGatherer(
   private def writeAll(
       outputs: IndexedSeq[IndexedSeq[(Int, Int)]],
       columns: Seq[IndexedSeq[SplicedChunk]],
-      output: Int => OutputFile
+      output: Int => OutputFile,
+      goOn: () => Unit
   ): Seq[ParquetMetadata] = {
     val firsts = outputs.scanLeft(0)(_ + _.size)
     SideBySide.map(outputs.indices, "delta-upkeep-write", settings.threads) { index =>
@@ -194,6 +213,7 @@ final class FileGatherer(
       var ended = false
       try {
         outputs(index).zipWithIndex.foreach { case ((from, until), group) =>
+          goOn()
           val to = writer.startRowGroup(planner.output, until.toLong - from)
           columns.foreach(_(firsts(index) + group).write(to))
           to.endBlock()
@@ -232,7 +252,7 @@ private object FileGatherer {
   private val Why = "rows are put in order column by column"
 
   /** The limit of an array. */
-  private val MostRows = Int.MaxValue - 16L
+  private val MostRows = Int.MaxValue - (1L << 16)
 
   /** Cuts a range into parts that differ by one at most. */
   private def evenly(from: Long, until: Long, parts: Long): IndexedSeq[(Long, Long)] =

@@ -23,6 +23,8 @@ private[parquet] final class GatheredPages(
     layout: PageLayout
 ) extends RowPages
     with PageData {
+  import GatheredPages.MostLevels
+
   // A value for nearly each row: looking up which ones are alike would take longer than to copy them.
   private val copies = held.entries.size > order.length / 4
   private val shape = ValueShape.of(held.column.getPrimitiveType)
@@ -61,7 +63,8 @@ private[parquet] final class GatheredPages(
   }
 
   private def goesOn: Boolean =
-    taken < until && taken - before < layout.pageRows && copied.length < layout.pageBytes
+    taken < until && (taken == before || taken - before < layout.pageRows &&
+      copied.length < layout.pageBytes && definition.size < MostLevels)
 
   private def takeValues(): Unit = {
     if (held.hasAll && !copies) takeIds()
@@ -116,4 +119,10 @@ private[parquet] final class GatheredPages(
       copied.putBytes(entries.array, start, entries.start(slot + 1) - start)
     }
   }
+}
+
+private object GatheredPages {
+
+  /** Levels after which a page ends with its row: lists may be long. */
+  private val MostLevels = 1 << 20
 }

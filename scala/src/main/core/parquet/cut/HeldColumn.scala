@@ -16,11 +16,13 @@ import org.apache.parquet.column.ColumnDescriptor
  * @param column    of the output
  * @param mostBytes that it may take
  * @param expected  what it will probably hold
+ * @param room      grows with it
  */
 private[parquet] final class HeldColumn(
     override val column: ColumnDescriptor,
     mostBytes: Long,
-    expected: HeldSize = HeldSize(0, 0)
+    expected: HeldSize = HeldSize(0, 0),
+    room: ColumnRoom = ColumnRoom.unlimited
 ) extends ColumnSink {
   private val shape = ValueShape.of(column.getPrimitiveType)
   private val maxDefinition = column.getMaxDefinitionLevel
@@ -89,6 +91,7 @@ private[parquet] final class HeldColumn(
       bytes + entryBytes + levels * (if (isList) 9L else 4L) + (if (shape.isVariable) 4L * count else 0L)
     if (taken > mostBytes || entries.length.toLong + entryBytes > HeldColumn.MostEntryBytes)
       throw new TooLarge(s"a column takes ${ByteText.of(taken)} of memory", mostBytes)
+    room.growTo(taken)
   }
 
   /** @param base where the page's values, or its dictionary, begin among the entries */

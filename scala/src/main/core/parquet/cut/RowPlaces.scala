@@ -45,6 +45,10 @@ private[cut] final class RowPlaces(val order: Array[Int]) {
 }
 
 private[cut] object RowPlaces {
+
+  /** Memory for each row, with the order. */
+  val BytesPerRow: Int = 12
+
   private val BlockBits = 15
 
   /** Rows of a block. */

@@ -18,13 +18,15 @@ import org.apache.parquet.column.ColumnDescriptor
  * @param mostEntries of a dictionary that is kept
  * @param mostBytes   that the column may take
  * @param expected    what it will probably hold
+ * @param room        grows with it
  */
 private[cut] final class ScatteredColumn(
     override val column: ColumnDescriptor,
     val places: RowPlaces,
     mostEntries: Int,
     mostBytes: Long,
-    expected: HeldSize = HeldSize(0, 0)
+    expected: HeldSize = HeldSize(0, 0),
+    room: ColumnRoom = ColumnRoom.unlimited
 ) extends ColumnSink {
   import ScatteredColumn._
 
@@ -101,7 +103,9 @@ private[cut] final class ScatteredColumn(
   }
 
   private def idsOf(values: Values): Array[Int] = {
-    requireRoom(values.encodedLength(0, values.size).toLong)
+    val size = values.encodedLength(0, values.size)
+    requireRoom(size.toLong)
+    if (distinct.byteSize.toLong + size > MostBytes) throw tooLarge(distinct.byteSize.toLong + size)
     val ids = new Array[Int](values.size)
     var i = 0
     while (i < ids.length) {
@@ -225,6 +229,7 @@ private[cut] final class ScatteredColumn(
   private def requireRoom(more: Long): Unit = {
     val taken = 4L * rowCount + distinct.byteSize + fixed.length + variableBytes + more
     if (taken > mostBytes || more > MostBytes) throw tooLarge(taken)
+    room.growTo(taken)
   }
 
   private def tooLarge(taken: Long): TooLarge =

@@ -110,7 +110,10 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
   }
 
   private def takeValues(): Unit =
-    while (taken < until && taken - before < layout.pageRows && copied.length < layout.pageBytes) {
+    while (
+      taken < until &&
+      (taken == before || taken - before < layout.pageRows && copied.length < layout.pageBytes)
+    ) {
       val kept = keptAt(taken)
       val slot = held.slots(kept)
       if (slot < 0) definition.add(~slot)

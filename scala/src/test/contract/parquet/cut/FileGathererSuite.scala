@@ -1,0 +1,201 @@
+package io.deltaupkeep.parquet.cut
+
+import java.nio.file.{Files, Path}
+import java.util.BitSet
+
+import scala.collection.mutable
+import scala.jdk.CollectionConverters._
+
+import io.deltaupkeep.parquet.{LocalFiles, SplicedFiles}
+import io.deltaupkeep.parquet.file.{SpliceOutcome, SpliceRequest}
+import io.deltaupkeep.parquet.footer.{InputRows, RowSelection}
+import io.deltaupkeep.parquet.plan.SpliceSettings
+
+import org.apache.hadoop.conf.Configuration
+import org.apache.parquet.example.data.simple.SimpleGroupFactory
+import org.apache.parquet.hadoop.ParquetFileReader
+import org.apache.parquet.hadoop.example.ExampleParquetWriter
+import org.apache.parquet.hadoop.metadata.CompressionCodecName
+import org.apache.parquet.io.InputFile
+import org.apache.parquet.schema.{MessageType, MessageTypeParser}
+import org.scalatest.funsuite.AnyFunSuite
+
+/** Files whose rows are put in order, with parquet-java alone: no Spark, no Delta. */
+class FileGathererSuite extends AnyFunSuite with SplicedFiles {
+
+  private def gatherer(
+      inputs: Seq[InputRows],
+      settings: SpliceSettings = settings,
+      keys: Seq[String] = Seq("n"),
+      outputs: Int = 3,
+      table: MessageType = schema
+  ): FileGatherer = {
+    val request = SpliceRequest(inputs, table, Map("k" -> "v"), _ => None)
+    val order = GatherOrder(keys.map(_.split('.').toSeq), Curve.ZOrder, outputs)
+    new FileGatherer(request, order, settings, new Configuration(false))
+  }
+
+  /** The outcome, and what was said of each new file. */
+  private def run(
+      gatherer: FileGatherer,
+      directory: Path,
+      goOn: () => Unit = () => ()
+  ): (SpliceOutcome, Seq[GatheredFile]) = {
+    val written = mutable.ArrayBuffer.empty[GatheredFile]
+    val outcome =
+      gatherer.run(i => LocalFiles.output(directory.resolve(s"out$i")), file => { written += file; () }, goOn)
+    (outcome, written.toVector)
+  }
+
+  private def reasonOf(outcome: SpliceOutcome): String = outcome match {
+    case refused: SpliceOutcome.Refused => refused.reason
+    case done => fail(done.toString)
+  }
+
+  private val cases = Seq(
+    settings,
+    settings.copy(layout = settings.layout.copy(dictionaryBytes = 0)),
+    settings.copy(layout = settings.layout.copy(pageBytes = 0)),
+    settings.copy(threads = 1, heldFileBytes = 0, rowGroupBytes = 1 << 12),
+    settings.copy(codec = CompressionCodecName.ZSTD)
+  )
+
+  test("each row is in one file, in the order of its key, with all of its columns") {
+    for (settings <- cases; v2 <- Seq(false, true)) withDirectory { directory =>
+      val ranges = Seq(0 until 1, 1 until 350, 350 until 350, 350 until 3000)
+      val inputs = ranges.zipWithIndex.map { case (range, i) =>
+        InputRows(write(
+          directory.resolve(s"in$i"),
+          range,
+          rowGroup = if (i == 3) 1 << 12 else 1 << 20,
+          v2 = v2
+        ))
+      }
+      val (outcome, written) = run(gatherer(inputs, settings), directory)
+      assert(done(outcome).rows == 3000)
+      assert(written.map(_.rows) == Seq(1000, 1000, 1000))
+      // Rows without a number come first, in their order; the numbers are squares.
+      val sorted = (0 until 3000).sortBy(i => if (i % 3 == 0) (-1, i) else (i, 0))
+      val read = (0 until 3).flatMap(i => rowsOf(directory.resolve(s"out$i")))
+      assert(read == sorted.map(row(schema, _).toString))
+      val preview = done(gatherer(inputs, settings).preview())
+      assert(preview == done(outcome).copy(tallies = Map.empty, totals = None))
+      val rowGroups = (0 until 3).map { i =>
+        val reader = ParquetFileReader.open(named(directory.resolve(s"out$i")))
+        try reader.getFooter.getBlocks.asScala.map(_.getRowCount)
+        finally reader.close()
+      }
+      assert(rowGroups.map(_.sum) == Seq(1000, 1000, 1000))
+      assert(rowGroups.map(_.size).sum == done(outcome).rowGroupsAfter)
+    }
+  }
+
+  test("deleted rows are gone, and a sample says where rows came from") {
+    withDirectory { directory =>
+      val gone = new BitSet
+      (100 until 600).filter(_ % 2 == 0).foreach(gone.set)
+      val selection = new RowSelection(gone)
+      val ranges = Seq(0 until 1000, 1000 until 1500)
+      val files = ranges.zipWithIndex.map { case (range, i) =>
+        write(directory.resolve(s"in$i"), range, rowGroup = 1 << 12)
+      }
+      val inputs = Seq(InputRows(files.head, Some(() => selection), 1000), InputRows(files(1)))
+      val (outcome, written) = run(gatherer(inputs, keys = Seq("s.x", "text")), directory)
+      assert(done(outcome).rows == 1250)
+      val expected = (0 until 1500).filterNot(gone.get).map(row(schema, _).toString)
+      val read = written.map(file => rowsOf(directory.resolve(s"out${file.index}")))
+      assert(read.flatten.sorted == expected.sorted)
+      assert(written.map(_.sample.size).sum >= written.size)
+      for (file <- written; sampled <- file.sample) {
+        val from = row(schema, ranges(sampled.input)(sampled.row.toInt)).toString
+        assert(read(file.index)(sampled.at.toInt) == from)
+      }
+    }
+  }
+
+  test("no rows make no file, and few rows few files") {
+    withDirectory { directory =>
+      val inputs = Seq(InputRows(write(directory.resolve("in0"), 0 until 0)))
+      val (outcome, written) = run(gatherer(inputs), directory)
+      assert(done(outcome).rows == 0 && written.isEmpty && !Files.exists(directory.resolve("out0")))
+      val few = Seq(InputRows(write(directory.resolve("in1"), 0 until 2)))
+      assert(run(gatherer(few), directory)._2.map(_.rows) == Seq(1, 1))
+    }
+  }
+
+  test("what cannot be put in order here is refused with its reason, before and after the pages are read") {
+    withDirectory { directory =>
+      val inputs = Seq(InputRows(write(directory.resolve("in0"), 0 until 3000)))
+      def why(gatherer: => FileGatherer): String = {
+        val reason = reasonOf(gatherer.preview())
+        assert(reasonOf(run(gatherer, directory)._1) == reason)
+        reason
+      }
+      for (key <- Seq("s", "nope", "l.list.element"))
+        assert(why(gatherer(inputs, keys = Seq("n", key))).contains("a key is not a column of its own"))
+      assert(
+        why(gatherer(inputs, settings.copy(gatherBytes = 1 << 16))).startsWith("to sort 3000 rows takes")
+      )
+      val wide = MessageTypeParser.parseMessageType("message m { optional int64 n; optional binary text; }")
+      val texts =
+        Seq(InputRows(writeTexts(directory.resolve("in1"), wide, Seq.fill(200)("x" * 5000), v2 = false)))
+      def wideGatherer = gatherer(texts, settings.copy(gatherBytes = 1 << 19), table = wide)
+      assert(why(wideGatherer).matches("column text takes .* of memory, more than the 512.0 KiB allowed"))
+      // Texts that begin alike are stored once, so only the pages tell how long they are.
+      val alike = (0 until 500).map(i => "x" * 10000 + i)
+      val hidden = Seq(InputRows(writeTexts(directory.resolve("in2"), wide, alike, v2 = true)))
+      def hiddenGatherer = gatherer(hidden, settings.copy(gatherBytes = 1 << 20), table = wide)
+      assert(hiddenGatherer.preview().isInstanceOf[SpliceOutcome.Done])
+      assert(reasonOf(run(hiddenGatherer, directory)._1).contains("of memory"))
+    }
+  }
+
+  test("a list that does not fit into a page of a new file is refused") {
+    val lists = MessageTypeParser.parseMessageType(
+      "message m { optional int64 n; optional group l (LIST) { repeated group list { optional binary element; } } }"
+    )
+    withDirectory { directory =>
+      val file = directory.resolve("in")
+      val writer = ExampleParquetWriter.builder(LocalFiles.output(file)).withType(lists).build()
+      val group = new SimpleGroupFactory(lists).newGroup().append("n", 1L)
+      val list = group.addGroup("l")
+      // Stored once, and referred to by ids.
+      (0 until 2000).foreach(_ => list.addGroup("list").append("element", "x" * 1000))
+      try writer.write(group)
+      finally writer.close()
+      val tight = settings.copy(gatherBytes = 1 << 20)
+      val (outcome, _) = run(gatherer(Seq(InputRows(named(file))), tight, table = lists), directory)
+      assert(reasonOf(outcome).contains("of memory"))
+    }
+  }
+
+  test("work that has to stop stops, and what stopped it is thrown") {
+    withDirectory { directory =>
+      val inputs = Seq(InputRows(write(directory.resolve("in0"), 0 until 3000)))
+      for (calls <- Seq(0, 1, 5, 8)) {
+        val left = new java.util.concurrent.atomic.AtomicInteger(calls)
+        val stopped = intercept[IllegalStateException] {
+          run(
+            gatherer(inputs),
+            directory,
+            () => if (left.getAndDecrement() <= 0) throw new IllegalStateException("stop")
+          )
+        }
+        assert(stopped.getMessage == "stop")
+      }
+    }
+  }
+
+  private def writeTexts(file: Path, schema: MessageType, texts: Seq[String], v2: Boolean): InputFile = {
+    import org.apache.parquet.column.ParquetProperties.WriterVersion
+    val writer = ExampleParquetWriter.builder(LocalFiles.output(file)).withType(schema)
+      .withWriterVersion(if (v2) WriterVersion.PARQUET_2_0 else WriterVersion.PARQUET_1_0)
+      .withDictionaryEncoding(false).build()
+    val factory = new SimpleGroupFactory(schema)
+    try texts.zipWithIndex.foreach { case (text, i) =>
+        writer.write(factory.newGroup().append("n", i.toLong).append("text", text))
+      }
+    finally writer.close()
+    named(file)
+  }
+}
