@@ -263,6 +263,10 @@ def test_explain_tells_each_bin(spark: SparkSession, table: TableFactory):
     plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name} WHERE p >= 0 ZORDER BY (id)").first().plan
     assert "OPTIMIZE WHERE p >= 0 ZORDER BY (id)" in plan
     footers = "DRY RUN also reads the files' footers"
+    assert "(gather: rows are put in order column by column)" in plan
+    assert footers in plan
+    with session_conf(spark, {"spark.deltaUpkeep.optimize.engine": "rows"}):
+        plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name} ZORDER BY (id)").first().plan
     assert footers not in plan, "every bin is rewritten by rows, whatever the footers say"
     plan = spark.sql(f"EXPLAIN OPTIMIZE {t.sql_name}").first().plan
     assert "bins: 2, files: 4 of 4" in plan
