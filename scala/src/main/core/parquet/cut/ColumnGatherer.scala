@@ -1,11 +1,9 @@
 package io.deltaupkeep.parquet.cut
 
-import java.util.concurrent.ConcurrentLinkedQueue
-
 import io.deltaupkeep.SideBySide
 import io.deltaupkeep.parquet.bytes.MalformedPage
-import io.deltaupkeep.parquet.chunk.{ChunkScratch, ColumnSink, RowPages, ScratchMemory}
-import io.deltaupkeep.parquet.encoding.{PageCodec, ValueShape}
+import io.deltaupkeep.parquet.chunk.{ChunkScratch, ColumnSink, RowPages, ScratchMemory, ScratchPool}
+import io.deltaupkeep.parquet.encoding.ValueShape
 import io.deltaupkeep.parquet.file.PartReader
 import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
 import io.deltaupkeep.parquet.page.{BloomValues, HeldPages, LevelMap}
@@ -28,7 +26,8 @@ private[cut] final class ColumnGatherer(
 ) extends AutoCloseable {
   import ColumnGatherer._
 
-  private val idle = new ConcurrentLinkedQueue[ChunkScratch]
+  private val buffers =
+    new ScratchPool(conf, settings.heldPageBytes, settings.heldScratchBytes / settings.threads)
   private val memory = new ScratchMemory(settings.bytesInFlight - RowPlaces.BytesPerRow.toLong * rows)
   private val newPages = new HeldPages(settings.heldRowGroupBytes)
 
@@ -116,8 +115,7 @@ private[cut] final class ColumnGatherer(
   }
 
   private def inRoom[T](column: PlannedChunk)(work: (ChunkScratch, ColumnRoom) => T): T = {
-    val scratch =
-      Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
+    val scratch = buffers.take()
     val share = memory.share()
     try {
       val room = new ColumnRoom(share)
@@ -126,17 +124,11 @@ private[cut] final class ColumnGatherer(
       work(scratch, room)
     } finally {
       share.close()
-      giveBack(scratch)
+      buffers.giveBack(scratch)
     }
   }
 
-  /** Idle buffers are not counted, so large ones are dropped. */
-  private def giveBack(scratch: ChunkScratch): Unit =
-    if (scratch.heldBytes <= settings.heldScratchBytes / settings.threads) { idle.add(scratch); () }
-    else scratch.codec.close()
-
-  override def close(): Unit =
-    Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
+  override def close(): Unit = buffers.close()
 }
 
 private[cut] object ColumnGatherer {

@@ -176,9 +176,8 @@ final class FileGatherer(
     }
   }
 
-  private def sort(gatherer: ColumnGatherer, chunks: IndexedSeq[PlannedChunk], rows: Int): Array[Int] = {
+  private def sort(gatherer: ColumnGatherer, chunks: IndexedSeq[PlannedChunk], rows: Int): Array[Int] =
     RowOrder.of(gatherer.keys(keysIn(chunks).toSeq.flatten), rows, order.curve, settings.threads)
-  }
 
   /** The key columns, if all of them are leaf columns outside lists. */
   private def keysIn(chunks: IndexedSeq[PlannedChunk]): Option[Seq[PlannedChunk]] = {
@@ -251,7 +250,7 @@ final class FileGatherer(
 private object FileGatherer {
   private val Why = "rows are put in order column by column"
 
-  /** The limit of an array. */
+  /** Below the limit of an array, so that rows rounded up to whole blocks do not pass it. */
   private val MostRows = Int.MaxValue - (1L << 16)
 
   /** Cuts a range into parts that differ by one at most. */

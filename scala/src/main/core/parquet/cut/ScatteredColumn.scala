@@ -28,6 +28,7 @@ private[cut] final class ScatteredColumn(
     expected: HeldSize = HeldSize(0, 0),
     room: ColumnRoom = ColumnRoom.unlimited
 ) extends ColumnSink {
+  import HeldColumn.MostEntryBytes
   import ScatteredColumn._
 
   private val rowCount = places.kept.length
@@ -63,7 +64,7 @@ private[cut] final class ScatteredColumn(
   lazy val dictionary: Values =
     new Values().set(shape, distinct.array, 0, distinct.byteSize, distinct.size)
 
-  distinct.reset(shape, MostBytes.toInt)
+  distinct.reset(shape, MostEntryBytes.toInt)
 
   override def append(input: RowPages, levels: LevelMap): Unit = {
     val shared = input.dictionary.filter(_.size <= mostEntries)
@@ -105,7 +106,7 @@ private[cut] final class ScatteredColumn(
   private def idsOf(values: Values): Array[Int] = {
     val size = values.encodedLength(0, values.size)
     requireRoom(size.toLong)
-    if (distinct.byteSize.toLong + size > MostBytes) throw tooLarge(distinct.byteSize.toLong + size)
+    if (distinct.byteSize.toLong + size > MostEntryBytes) throw tooLarge(distinct.byteSize.toLong + size)
     val ids = new Array[Int](values.size)
     var i = 0
     while (i < ids.length) {
@@ -228,7 +229,7 @@ private[cut] final class ScatteredColumn(
 
   private def requireRoom(more: Long): Unit = {
     val taken = 4L * rowCount + distinct.byteSize + fixed.length + variableBytes + more
-    if (taken > mostBytes || more > MostBytes) throw tooLarge(taken)
+    if (taken > mostBytes || more > MostEntryBytes) throw tooLarge(taken)
     room.growTo(taken)
   }
 
@@ -240,7 +241,4 @@ private[cut] object ScatteredColumn {
 
   /** A slot with this bit has a value that is not in the dictionary. */
   val Own: Int = 1 << 30
-
-  /** The limit of an array. */
-  private val MostBytes = Int.MaxValue - 16L
 }

@@ -1,10 +1,9 @@
 package io.deltaupkeep.parquet.file
 
-import java.util.concurrent.{Callable, ConcurrentLinkedQueue, ExecutionException, Executors, Future}
+import java.util.concurrent.{Callable, ExecutionException, Executors, Future}
 
 import io.deltaupkeep.{DaemonThreads, UnreadableInput}
-import io.deltaupkeep.parquet.chunk.{ChunkScratch, ScratchMemory}
-import io.deltaupkeep.parquet.encoding.PageCodec
+import io.deltaupkeep.parquet.chunk.{ChunkScratch, ScratchMemory, ScratchPool}
 import io.deltaupkeep.parquet.merge.{
   ChunkRecompressor,
   ChunkSplicer,
@@ -23,7 +22,8 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   import ColumnWorkers._
 
   private val pool = Executors.newFixedThreadPool(settings.threads, DaemonThreads("delta-upkeep-splice"))
-  private val idle = new ConcurrentLinkedQueue[ChunkScratch]
+  private val buffers =
+    new ScratchPool(conf, settings.heldPageBytes, settings.heldScratchBytes / settings.threads)
   private val memory = new ScratchMemory(settings.heldScratchBytes)
 
   /** Starts all chunks, largest first, so that the last ones are short. */
@@ -40,8 +40,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
     pool.submit(new Callable[Done] {
       override def call(): Done = {
         val started = System.nanoTime()
-        val scratch =
-          Option(idle.poll()).getOrElse(new ChunkScratch(new PageCodec(conf), settings.heldPageBytes))
+        val scratch = buffers.take()
         val share = memory.share()
         try {
           scratch.begin(share)
@@ -51,16 +50,11 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
           }
           Done(chunk, System.nanoTime() - started)
         } finally {
-          giveBack(scratch)
+          buffers.giveBack(scratch)
           share.close()
         }
       }
     })
-
-  /** Idle buffers are not counted, so large ones are dropped. */
-  private def giveBack(scratch: ChunkScratch): Unit =
-    if (scratch.heldBytes <= settings.heldScratchBytes / settings.threads) { idle.add(scratch); () }
-    else scratch.codec.close()
 
   private def recompress(planned: PlannedChunk, scratch: ChunkScratch, held: HeldPages): RecompressedChunk = {
     val group = planned.parts.head.rowGroup
@@ -94,8 +88,7 @@ private[parquet] final class ColumnWorkers(settings: SpliceSettings, conf: Confi
   override def close(): Unit = {
     // Their memory counts until they have ended.
     DaemonThreads.stop(pool)
-    // A thread that still runs keeps its scratch buffers, which are freed with it.
-    Iterator.continually(idle.poll()).takeWhile(_ != null).foreach(_.codec.close())
+    buffers.close()
   }
 }
 
