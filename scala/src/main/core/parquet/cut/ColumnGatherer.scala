@@ -2,7 +2,14 @@ package io.deltaupkeep.parquet.cut
 
 import io.deltaupkeep.SideBySide
 import io.deltaupkeep.parquet.bytes.MalformedPage
-import io.deltaupkeep.parquet.chunk.{ChunkScratch, ColumnSink, RowPages, ScratchMemory, ScratchPool}
+import io.deltaupkeep.parquet.chunk.{
+  ChunkScratch,
+  ColumnSink,
+  RowPages,
+  ScratchMemory,
+  ScratchPool,
+  ScratchShare
+}
 import io.deltaupkeep.parquet.encoding.ValueShape
 import io.deltaupkeep.parquet.file.PartReader
 import io.deltaupkeep.parquet.merge.{ChunkSplicer, SplicedChunk}
@@ -160,4 +167,34 @@ private[cut] object ColumnGatherer {
 
   private def levelsOf(part: ChunkPart): Long =
     part.chunk.fold(part.rowGroup.rows)(chunk => math.min(chunk.values, MostLevels))
+}
+
+/**
+ * The memory of a column in work: of its values, and of the buffers with which they are read and encoded. They take it
+ * from one share, because a worker with two could wait for itself.
+ */
+private[cut] final class ColumnRoom(share: ScratchShare) {
+  private var ofValues = 0L
+  private var ofBuffers = 0L
+
+  /** Grows what the values take. May wait for the memory. */
+  def growTo(bytes: Long): Unit = if (bytes > ofValues) {
+    ofValues = bytes
+    share.growTo(ofValues + ofBuffers)
+  }
+
+  /** The share of the buffers. Whoever has the whole share closes it. */
+  val buffers: ScratchShare = new ScratchShare {
+    override def growTo(bytes: Long): Unit = if (bytes > ofBuffers) {
+      ofBuffers = bytes
+      share.growTo(ofValues + ofBuffers)
+    }
+    override def close(): Unit = ()
+  }
+}
+
+private[cut] object ColumnRoom {
+
+  /** For a worker that is alone. */
+  def unlimited: ColumnRoom = new ColumnRoom(ScratchShare.Unlimited)
 }

@@ -1,9 +1,8 @@
 package io.deltaupkeep.parquet.cut
 
-import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
-import io.deltaupkeep.parquet.chunk.RowPages
-import io.deltaupkeep.parquet.encoding.{IdBuffer, LevelBuffer, ValueShape, Values}
-import io.deltaupkeep.parquet.page.{PageData, PageLayout}
+import io.deltaupkeep.parquet.bytes.LittleEndian
+import io.deltaupkeep.parquet.encoding.{ValueShape, Values}
+import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.parquet.column.ColumnDescriptor
 
@@ -21,45 +20,24 @@ private[parquet] final class GatheredPages(
     from: Int,
     until: Int,
     layout: PageLayout
-) extends RowPages
-    with PageData {
+) extends OrderedPages(from) {
   import GatheredPages.MostLevels
 
   // A value for nearly each row: looking up which ones are alike would take longer than to copy them.
   private val copies = held.entries.size > order.length / 4
   private val shape = ValueShape.of(held.column.getPrimitiveType)
-  private val found = new IdBuffer
-  private val copied = new ByteSink()
   private val copiedValues = new Values
-  private var taken = from
-  private var before = from
 
   override def column: ColumnDescriptor = held.column
-  override val repetition = new LevelBuffer
-  override val definition = new LevelBuffer
-  override def levels: Int = definition.size
   override def nonNull: Int = found.size
   override def isDictionaryEncoded: Boolean = !copies
   override def values: Values = copiedValues
-  override def ids: Array[Int] = found.array
   override val dictionary: Option[Values] = Option.unless(copies)(held.entries)
 
-  override def page: PageData = this
-  override def firstRow: Long = (before - from).toLong
-  override def rows: Long = (taken - from).toLong
-
-  // The output needs the entries of these rows alone.
-  override def isWhole: Boolean = false
-
-  override def next(): Boolean = {
-    before = taken
-    repetition.clear()
-    definition.clear()
-    found.clear()
-    copied.clear()
+  override protected def takePage(): Unit = {
     if (held.rowStarts != null) takeLists() else takeValues()
     if (copies) copiedValues.set(shape, copied.array, 0, copied.length, found.size)
-    taken > before
+    ()
   }
 
   private def goesOn: Boolean =

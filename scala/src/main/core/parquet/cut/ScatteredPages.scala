@@ -1,9 +1,8 @@
 package io.deltaupkeep.parquet.cut
 
-import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian}
-import io.deltaupkeep.parquet.chunk.RowPages
-import io.deltaupkeep.parquet.encoding.{IdBuffer, LevelBuffer, Values}
-import io.deltaupkeep.parquet.page.{PageData, PageLayout}
+import io.deltaupkeep.parquet.bytes.LittleEndian
+import io.deltaupkeep.parquet.encoding.Values
+import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.parquet.column.ColumnDescriptor
 
@@ -15,50 +14,29 @@ import org.apache.parquet.column.ColumnDescriptor
  * @param until where they end
  */
 private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until: Int, layout: PageLayout)
-    extends RowPages
-    with PageData {
+    extends OrderedPages(from) {
   import ScatteredColumn.Own
   import ScatteredPages.LengthBytes
 
   private val keptAt = held.places.keptAt
   private val copies = held.hasOwn
   private val entries = held.dictionary
-  private val found = new IdBuffer
-  private val copied = new ByteSink()
   private var copiedCount = 0
-  private var taken = from
-  private var before = from
 
   override def column: ColumnDescriptor = held.column
-  override val repetition = new LevelBuffer
-  override val definition = new LevelBuffer
-  override def levels: Int = definition.size
   override def nonNull: Int = if (copies) copiedCount else found.size
   override def isDictionaryEncoded: Boolean = !copies
   override val values = new Values
-  override def ids: Array[Int] = found.array
   override val dictionary: Option[Values] = Option.unless(copies)(entries)
 
-  override def page: PageData = this
-  override def firstRow: Long = (before - from).toLong
-  override def rows: Long = (taken - from).toLong
-
-  // The output needs the entries of these rows alone.
-  override def isWhole: Boolean = false
-
-  override def next(): Boolean = {
-    before = taken
-    repetition.clear()
-    definition.clear()
-    found.clear()
-    copied.clear()
+  override protected def takePage(): Unit = {
     copiedCount = 0
     if (held.slots == null && !held.shape.isVariable) takeFixed()
     else if (copies) takeValues()
     else takeIds()
     repetition.add(0, taken - before)
     if (copies) values.set(held.shape, copied.array, 0, copied.length, copiedCount)
-    taken > before
+    ()
   }
 
   /** Of rows that all have a value of fixed width. */
