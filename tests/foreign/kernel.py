@@ -9,12 +9,20 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from foreign.delta_rs import ids_by_delta_rs, ids_by_duckdb, ids_by_pyarrow
 from support.processes import DELTA
 
 
 def has_kernel() -> bool:
     """Whether this Delta brings the Kernel along that these functions know: since 4.2."""
     return DELTA >= (4, 2)
+
+
+def ids_by_strangers(spark: SparkSession, path: Path) -> dict[str, list[int]]:
+    """Read the ids of the newest version with every reader but Spark's."""
+    readers = {"delta-rs": ids_by_delta_rs, "pyarrow": ids_by_pyarrow, "DuckDB": ids_by_duckdb}
+    found = {name: read(path) for name, read in readers.items()}
+    return {**found, **({"Kernel": ids_by_kernel(spark, path)} if has_kernel() else {})}
 
 
 def ids_by_kernel(spark: SparkSession, path: Path, version: int | None = None) -> list[int]:
