@@ -84,6 +84,94 @@ def test_health_tells_what_a_point_query_opens(spark: SparkSession, table: tuple
     assert clustering(spark, name).severity == "ok"
 
 
+def committed(row: Row) -> list[tuple[int, str]]:
+    """The bins of an OPTIMIZE: how many files each had, and the reason up to a semicolon."""
+    return [(b.inputFiles, b.reason.split(";")[0]) for b in row.bins if b.status == "committed"]
+
+
+def with_full(statement: str) -> str:
+    return (
+        statement.replace(" ZORDER", " FULL ZORDER")
+        if "ZORDER" in statement
+        else f"{statement} FULL"
+    )
+
+
+def test_only_what_is_new_is_put_in_order(spark: SparkSession, table: tuple[str, str]):
+    name, cluster = table
+    with session_conf(spark, SMALL):
+        assert committed(spark.sql(cluster).first()) == [(4, "not in order yet")]
+        files = set(spark.table(name).inputFiles())
+        assert spark.sql(cluster).first().bins == []
+        # Little, then more than that, and then more than there was.
+        for start, count, expected in (
+            (0, 20, [(1, "not in order yet")]),
+            (1, 40, [(2, "1 Z-cube and 1 file not in order yet overlap")]),
+        ):
+            append(spark, name, start, count)
+            assert committed(spark.sql(cluster).first()) == expected
+            assert files < set(spark.table(name).inputFiles())
+        append(spark, name, 2, 6000)
+        rows = spark.table(name).select("s", "text").collect()
+        everything = len(spark.table(name).inputFiles())
+        row = spark.sql(cluster).first()
+        assert committed(row) == [(len(files) + 2, "2 Z-cubes and 1 file not in order yet overlap")]
+        assert clustering(spark, name).severity == "ok"
+        everything = len(spark.table(name).inputFiles())
+        row = spark.sql(with_full(cluster)).first()
+        if "ZORDER" in cluster:
+            assert committed(row) == [(everything, "all files are put in order again")]
+        else:
+            # As Delta: they are one Z-cube already.
+            assert committed(row) == []
+    assert sorted(spark.table(name).select("s", "text").collect()) == sorted(rows)
+
+
+def test_what_overlaps_nothing_stays_apart(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path / 't'}`"
+    spark.sql(f"CREATE TABLE {name} (day INT, id BIGINT) USING delta CLUSTER BY (day, id)")
+    for day in range(3):
+        rows = spark.range(2000).selectExpr(f"cast({day} AS INT) AS day", "id")
+        rows.repartition(2).writeTo(name).append()
+        with session_conf(spark, SMALL):
+            row = spark.sql(f"OPTIMIZE {name}").first()
+        assert committed(row) == [(2, "not in order yet")]
+        # Of full size: there is nothing that a query would open besides.
+        assert 1 < row.metrics.numFilesAdded <= row.metrics.filesRemoved.totalSize // 1500
+
+
+def test_files_in_order_with_deleted_rows_keep_their_place(
+    spark: SparkSession, table: tuple[str, str]
+):
+    name, cluster = table
+    spark.sql(
+        f"ALTER TABLE {name} SET TBLPROPERTIES ('delta.enableDeletionVectors' = true, "
+        "'delta.minReaderVersion' = '3', 'delta.minWriterVersion' = '7')"
+    )
+    with session_conf(spark, SMALL):
+        spark.sql(cluster)
+        spark.sql(f"DELETE FROM {name} WHERE s.`a b` BETWEEN 100 AND 150")
+        row = spark.sql(cluster).first()
+        assert {files for files, _ in committed(row)} == {1}
+        assert {b.tier for b in row.bins} <= {"splice", "copy", "transcode"}
+        assert spark.sql(cluster).first().bins == []
+    assert series(clustering(spark, name), "clustered")["not clustered"] == 0
+    assert spark.table(name).where("s.`a b` BETWEEN 90 AND 160").count() == 20
+
+
+def test_new_files_are_put_in_order_in_parts(spark: SparkSession, table: tuple[str, str]):
+    name, cluster = table
+    rows = spark.table(name).count()
+    row = spark.sql(f"{cluster} OPTIONS (maxFiles = 3)").first()
+    assert committed(row) == [(3, "not in order yet")]
+    assert [b.inputFiles for b in row.bins if b.status == "deferred"] == [1]
+    assert committed(spark.sql(f"{cluster} OPTIONS (maxFiles = 3)").first()) != []
+    while committed(spark.sql(cluster).first()):
+        pass
+    assert spark.table(name).count() == rows
+    assert series(clustering(spark, name), "clustered")["not clustered"] == 0
+
+
 def test_zorder_tags_files_by_its_columns(spark: SparkSession, tmp_path: Path):
     name = f"delta.`{tmp_path / 't'}`"
     spark.range(10).selectExpr("id", "id % 2 AS p").write.format("delta").partitionBy("p").save(

@@ -150,5 +150,5 @@ def test_a_bin_that_is_too_large_goes_row_by_row(spark: SparkSession, tmp_path: 
         (done,) = spark.sql(f"OPTIMIZE {name} ZORDER BY (id)").first().bins
     assert (done.tier, done.status) == ("rows", "committed")
     assert spark.table(name).count() == 1200
-    dry = spark.sql(f"OPTIMIZE {name} ZORDER BY (id) DRY RUN").first().bins
+    dry = spark.sql(f"OPTIMIZE {name} FULL ZORDER BY (id) DRY RUN").first().bins
     assert [(b.tier, b.rowGroupsAfter) for b in dry] == [("gather", 1)]

@@ -20,7 +20,7 @@ from support.sessions import meanwhile, session_conf
 
 pytestmark = pytest.mark.usefixtures("usual_queries")
 
-BY_COLUMNS = "rows are put in order column by column"
+BY_COLUMNS = "not in order yet; rows are put in order column by column"
 
 
 def append(spark: SparkSession, t: Table, start: int, end: int, p: str) -> None:

@@ -331,7 +331,7 @@ class OptimizeMethods:
         return self
 
     def full(self: Builder) -> Builder:
-        """Recluster every file; only for tables with clustering columns.
+        """Put every file in order again; for ZORDER BY and tables with clustering columns.
 
         Returns:
             This builder.
@@ -344,8 +344,8 @@ class OptimizeMethods:
 
         Args:
             key: ``targetFileSize``, ``minFileSize``, ``maxBytes``, ``maxBytesPerCommit`` (bytes),
-                ``maxDeletedRowsRatio``, ``minInputFiles``, ``maxFiles``, ``order`` or ``verify``.
-                It is not case-sensitive.
+                ``maxDeletedRowsRatio``, ``minInputFiles``, ``minOverlapDepth``, ``maxFiles``,
+                ``order`` or ``verify``. It is not case-sensitive.
             value: The value as in SQL: ``'128m'`` and ``134217728`` are the same size.
 
         Returns:
@@ -384,6 +384,9 @@ class OptimizeMethods:
         options: Options | None = None,
     ) -> ResultRows[OptimizeResult]:
         """Sort the rows of each partition along a Z-curve over these columns.
+
+        Files that are in this order already are left alone, unless they overlap too much, or
+        ``full()`` asks for them.
 
         Args:
             cols: Names of columns, or one list of them.

@@ -29,7 +29,7 @@ class Statement:
 
     Attributes:
         kind: The words that the statement begins with.
-        full: Whether to recluster every file.
+        full: Whether to put every file in order again.
         where: Conditions on partition columns, all of which must be true.
         columns: Their names: of ZORDER BY, or those that ANALYZE is for.
         retention_hours: Hours of history to keep; None means the table's own retention.

@@ -364,8 +364,8 @@ object UpkeepErrors {
     "FULL_NEEDS_CLUSTERING",
     SqlState.FeatureNotSupported,
     s"OPTIMIZE cannot use FULL on $table.",
-    "FULL clusters every file again, but the table has no clustering columns.",
-    "Remove FULL, or give the table clustering columns with ALTER TABLE ... CLUSTER BY first.",
+    "FULL puts every file in order again, but the table has no clustering columns, and there is no ZORDER BY.",
+    "Remove FULL, add ZORDER BY, or give the table clustering columns with ALTER TABLE ... CLUSTER BY first.",
     Retry.Once("the table has clustering columns"),
     Map("table" -> table)
   )

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
+import io.deltaupkeep.plan.cluster.ClusterPlanner
 import io.deltaupkeep.plan.compact.{
+  ClusterGroup,
   ClusteringFileStats,
   CodecFindings,
   DataFile,
@@ -15,6 +17,8 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations.Operation
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
+import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
+import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
@@ -26,16 +30,41 @@ private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.C
 
   override protected lazy val strategy: OptimizeTableStrategy = strategyOf(Nil, layout.full)
 
-  /** Delta chooses the files that are ordered together. */
   override def plan(
       selected: SelectedFiles,
       settings: OptimizeSettings,
       codecs: CodecFindings
   ): OptimizePlan = {
-    val prepared = strategy.prepareFilesPerPartition(selected.adds.toSeq).map(selected.dataFile)
-    val groups = groupsUpTo(prepared, strategy.maxBinSize)
-    OptimizePlanner.cluster(selected.files, groups, settings, layout, needsRows, codecs)
+    val cubes = selected.files.iterator.flatMap { file =>
+      ZCubeInfo.getForFile(selected.actionOf(file)).map(file.id -> _)
+    }.toMap
+    def isOfOthers(file: DataFile) =
+      selected.actionOf(file).clusteringProvider.exists(_ != ClusteredTableUtils.clusteringProvider) ||
+        cubes.get(file.id).exists(_.zOrderBy != layout.columns)
+    def cubeOf(file: DataFile) = cubes.get(file.id).map(_.zCubeID)
+    val groups =
+      if (layout.full)
+        groupsUpTo(
+          strategy.prepareFilesPerPartition(selected.adds.toSeq).map(selected.dataFile),
+          strategy.maxBinSize
+        )
+          .map(ClusterGroup.all(_, settings))
+      else
+        new ClusterPlanner(settings, completeBytes, strategy.maxBinSize)
+          .groups(selected.files.filterNot(isOfOthers), cubeOf)(rangesOf(selected))
+    OptimizePlanner.ordered(
+      selected.files,
+      groups,
+      file => cubeOf(file).nonEmpty && !isOfOthers(file),
+      settings,
+      layout,
+      needsRows,
+      codecs
+    )
   }
+
+  private def completeBytes: Long =
+    table.session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_CLUSTERING_MIN_CUBE_SIZE)
 
   override def recompresses: Boolean = true
 

@@ -1,10 +1,18 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.parquet.cut.Curve
-import io.deltaupkeep.plan.compact.{CodecFindings, InputCubes, Layout, OptimizePlan, OptimizeSettings, Tier}
+import io.deltaupkeep.plan.compact.{
+  CodecFindings,
+  DataFile,
+  InputCubes,
+  Layout,
+  OptimizePlan,
+  OptimizeSettings,
+  Tier
+}
+import io.deltaupkeep.stats.{KeyBounds, KeyRange}
 
 import org.apache.spark.sql.DataFrame
-import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations.Operation
 import org.apache.spark.sql.delta.actions.AddFile
@@ -13,7 +21,7 @@ import org.apache.spark.sql.delta.skipping.MultiDimClustering
 import org.apache.spark.sql.delta.upkeep.rewrite.RewriteLayout
 import org.apache.spark.sql.delta.upkeep.splice.{CurveOf, SpliceEligibility}
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema}
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /** Everything that differs between layouts: the plan, new files, and what the history and the result say. */
@@ -66,16 +74,21 @@ private[optimize] abstract class AlongCurve(table: DeltaHandle, columns: Seq[Str
 
   protected def strategy: OptimizeTableStrategy
 
+  private lazy val keys = KeyColumn.named(table, columns) match {
+    case Nil =>
+      throw new IllegalStateException(s"${table.name} lacks one of the columns ${columns.mkString(", ")}")
+    case all => all
+  }
+
+  /** The ranges of values of files, for each column. */
+  protected def rangesOf(selected: SelectedFiles)(files: IndexedSeq[DataFile]): Seq[IndexedSeq[KeyRange]] =
+    KeyBounds
+      .of(keys.map(key => key.path -> key.dataType), files.map(selected.actionOf(_).stats))
+      .map(_.ranges)
+
   override def curve: Option[CurveOf] = {
     val kind = if (strategy.curve == "hilbert" && columns.size > 1) Curve.Hilbert else Curve.ZOrder
-    val isSame = table.session.sessionState.conf.resolver
-    val keys = columns.map { column =>
-      val name = UnresolvedAttribute.parseAttributeName(column)
-      PhysicalSchema.find(name, table.snapshot.metadata, isSame).getOrElse(
-        throw new IllegalStateException(s"The schema of ${table.name} has no column $column")
-      )._1
-    }
-    Some(CurveOf(keys, kind))
+    Some(CurveOf(keys.map(_.path), kind))
   }
 
   protected def strategyOf(zOrderBy: Seq[String], full: Boolean): OptimizeTableStrategy =

@@ -1,6 +1,15 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.plan.compact.{CodecFindings, Layout, OptimizePlan, OptimizePlanner, OptimizeSettings}
+import io.deltaupkeep.plan.cluster.ClusterPlanner
+import io.deltaupkeep.plan.compact.{
+  ClusterGroup,
+  CodecFindings,
+  DataFile,
+  Layout,
+  OptimizePlan,
+  OptimizePlanner,
+  OptimizeSettings
+}
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -15,6 +24,8 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZOrder)
     extends AlongCurve(table, layout.columns) {
 
+  private val tags = new ZOrderTags(table, layout.columns)
+
   override protected lazy val strategy: OptimizeTableStrategy = strategyOf(layout.columns, full = false)
 
   override def plan(
@@ -23,7 +34,15 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
       codecs: CodecFindings
   ): OptimizePlan = {
     checkColumns()
-    OptimizePlanner.zOrder(selected.files, settings, layout.columns, needsRows)
+    val cubes =
+      selected.files.iterator.flatMap(file => tags.cubeOf(selected.actionOf(file)).map(file.id -> _)).toMap
+    def cubeOf(file: DataFile) = cubes.get(file.id)
+    val planner = new ClusterPlanner(settings, cubeBytes = Long.MaxValue, mostBytes = Long.MaxValue)
+    val groups = selected.files.groupBy(_.partition).values.toSeq.flatMap { some =>
+      if (layout.full) Seq(ClusterGroup.all(some, settings))
+      else planner.groups(some, cubeOf)(rangesOf(selected))
+    }
+    OptimizePlanner.ordered(selected.files, groups, cubeOf(_).nonEmpty, settings, layout, needsRows, codecs)
   }
 
   override def operation(predicate: Seq[Expression], isAuto: Boolean): Operation =
@@ -31,8 +50,10 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
 
   override def isZOrder: Boolean = true
 
+  override def recompresses: Boolean = true
+
   override def marked(targetFileSize: Long): AddFile => AddFile =
-    super.marked(targetFileSize).andThen(_.copyWithTags(Clustering.zOrderTags(layout.columns)))
+    super.marked(targetFileSize).andThen(tags.newCube())
 
   /** Delta's own rules: a column needs statistics and a type with an order. */
   private def checkColumns(): Unit = {

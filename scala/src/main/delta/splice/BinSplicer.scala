@@ -112,7 +112,7 @@ private[upkeep] object BinSplicer {
     case ChunkTier.Copy => Tier.Copy(done.reason)
     case ChunkTier.Recompress => Tier.Recompress(done.reason)
     case ChunkTier.Splice => Tier.Splice(forItsCodec(bin, done.reason))
-    case ChunkTier.Gather => Tier.Gather(done.reason)
+    case ChunkTier.Gather => bin.tier
     case ChunkTier.Transcode => Tier.Transcode(forItsCodec(bin, done.reason))
   }
 

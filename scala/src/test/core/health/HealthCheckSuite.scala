@@ -6,6 +6,7 @@ import io.deltaupkeep.plan.checkpoint.{CheckpointDue, HookOutcome, SinceCheckpoi
 import io.deltaupkeep.plan.cleanup.{CleanupInput, CleanupPlan, CleanupPlanner, Cutoff}
 import io.deltaupkeep.plan.cluster.{ClusterQuality, KeyQuality}
 import io.deltaupkeep.plan.compact.{
+  ClusterGroup,
   DataFile,
   Layout,
   OptimizePlan,
@@ -160,7 +161,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   test("a clustering that makes more files of large ones saves none") {
     val layout = Layout.Cluster(Seq("a"), full = false)
-    def clustered(data: Seq[DataFile]) = OptimizePlanner.cluster(data, Seq(data), settings, layout)
+    def clustered(data: Seq[DataFile]) =
+      OptimizePlanner.ordered(data, Seq(ClusterGroup.all(data, settings)), _ => false, settings, layout)
     val large = checks(files(10, 3000), planOf = clustered)("smallFiles")
     assert((large.severity, large.message) == (("info", "10 files could be clustered.")))
     assert(large.details.isEmpty)

@@ -25,8 +25,8 @@ object Layout {
    */
   final case class Purge(oneByOne: Boolean) extends Layout("REORG")
 
-  /** Every file of a partition is rewritten in the order of a Z-curve over the columns. */
-  final case class ZOrder(columns: Seq[String]) extends Layout(reorders = true)
+  /** The rows of a partition are put in the order of a Z-curve over the columns; `full` includes files that are in it. */
+  final case class ZOrder(columns: Seq[String], full: Boolean) extends Layout(reorders = true)
 
   /** Liquid clustering by the table's own columns; `full` includes files clustered by other columns. */
   final case class Cluster(columns: Seq[String], full: Boolean) extends Layout(reorders = true)

@@ -17,11 +17,12 @@ final class LayoutChoice(table: TableFacts, resolver: Resolver) {
       if (hasPredicate) throw UpkeepErrors.clusteredTable("WHERE", table.name)
       if (zOrderBy.nonEmpty) throw UpkeepErrors.clusteredTable("ZORDER BY", table.name)
     }
-    if (full && table.clusteringColumns.isEmpty) throw UpkeepErrors.fullNeedsClustering(table.name)
+    if (full && table.clusteringColumns.isEmpty && zOrderBy.isEmpty)
+      throw UpkeepErrors.fullNeedsClustering(table.name)
     if (table.clusteringColumns.nonEmpty) Layout.Cluster(table.clusteringColumns, full)
     else if (zOrderBy.nonEmpty) {
       zOrderBy.foreach(checkZOrderColumn)
-      Layout.ZOrder(zOrderBy.map(columnName))
+      Layout.ZOrder(zOrderBy.map(columnName), full)
     } else Layout.Compact
   }
 

@@ -89,13 +89,15 @@ object NewFileTags {
 /**
  * Files of one partition that are rewritten together.
  *
- * @param mayStay whether it is rewritten only for its codec, so that a damaged file stays as it is
+ * @param mayStay   whether it is rewritten only for its codec, so that a damaged file stays as it is
+ * @param fileBytes size of its new files, if it is not the target size
  */
 final case class Bin(
     files: Seq[DataFile],
     tier: Tier,
     tags: NewFileTags = NewFileTags.TargetSize,
-    mayStay: Boolean = false
+    mayStay: Boolean = false,
+    fileBytes: Option[Long] = None
 ) {
   require(files.forall(_.partition == partition), s"A bin mixes partitions: ${partition.text}")
 
@@ -147,7 +149,9 @@ final case class OptimizePlan(
   private[deltaupkeep] def largestFirst(some: Seq[Bin]): Seq[Bin] =
     some.sortBy(bin => (-bin.sizeInBytes, bin.partition.text))
 
-  /** New files of one bin: one when compacting; if rows are reordered, as many as the target size gives. */
+  /** New files of one bin: one when rows keep their order; else as many as their size gives. */
   def outputsOf(bin: Bin): Long =
-    if (layout.reorders) math.max(1, bin.sizeInBytes / targetFileSize) else 1
+    if (layout.reorders && bin.tags == NewFileTags.TargetSize)
+      math.max(1, bin.sizeInBytes / bin.fileBytes.getOrElse(targetFileSize))
+    else 1
 }

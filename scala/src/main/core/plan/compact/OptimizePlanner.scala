@@ -84,55 +84,51 @@ object OptimizePlanner {
     needsRows.getOrElse(Tier.Splice("small row groups are merged"))
 
   /**
-   * Z-order: every file, one bin per partition.
+   * Z-order and clustering: the groups are put in order. Of the other files, one that is in order and has too many deleted
+   * rows, or another codec than was asked for, is rewritten by itself and keeps its place.
    *
-   * @param needsRows why the columns of no file of the table can be taken as they are, or None
-   */
-  def zOrder(
-      files: Seq[DataFile],
-      settings: OptimizeSettings,
-      columns: Seq[String],
-      needsRows: Option[Tier.Rows] = None
-  ): OptimizePlan = {
-    val twice = NamedTwice.of(files)
-    val bins = twice.others.groupBy(_.partition).values.map(ordered(_, settings, needsRows))
-    planOf(Layout.ZOrder(columns), files, bins, settings, twice.left)
-  }
-
-  /**
-   * Liquid clustering: Delta chooses the groups by the Z-cubes in the tags of the files. A file in none of them, with
-   * another codec than was asked for, is rewritten by itself and keeps its place in a Z-cube.
-   *
+   * @param isInOrder whether a file was put in the same order before
    * @param needsRows why no file of the table can be spliced, or None
    * @param codecs    of the files that are in no group
    */
-  def cluster(
+  def ordered(
       files: Seq[DataFile],
-      groups: Seq[Seq[DataFile]],
+      groups: Seq[ClusterGroup],
+      isInOrder: DataFile => Boolean,
       settings: OptimizeSettings,
-      layout: Layout.Cluster,
+      layout: Layout,
       needsRows: Option[Tier.Rows] = None,
       codecs: CodecFindings = CodecFindings.none
   ): OptimizePlan = {
+    val rules = BinRules(settings)
     val twice = NamedTwice.of(files)
-    val bins = groups.map(_.filterNot(twice.has)).filter(_.nonEmpty).map(ordered(_, settings, needsRows))
-    val recompressed = binsOf(twice.others, codecs, settings, needsRows)(_ => NewFileTags.OfInput)
-    planOf(layout, files, bins ++ recompressed, settings, twice.left ++ leftOf(twice.others, codecs))
+    val bins = groups
+      .map(group => group.copy(files = group.files.filterNot(twice.has)))
+      .filter(_.files.nonEmpty)
+      .map(bin(_, settings, needsRows))
+    val inBins = bins.iterator.flatMap(_.files).map(_.id).toSet
+    val (heavy, others) =
+      twice.others.filterNot(file => inBins(file.id)).partition(file =>
+        rules.isHeavy(file) && isInOrder(file)
+      )
+    val purged = heavy.map(file => Bin(Seq(file), tierOf(needsRows), NewFileTags.OfInput))
+    val recompressed = binsOf(others, codecs, settings, needsRows)(_ => NewFileTags.OfInput)
+    planOf(layout, files, bins ++ purged ++ recompressed, settings, twice.left ++ leftOf(others, codecs))
   }
 
   /** A bin whose rows get another order. */
-  private def ordered(files: Seq[DataFile], settings: OptimizeSettings, needsRows: Option[Tier.Rows]): Bin = {
-    val bytes = files.iterator.map(_.sizeInBytes).sum
+  private def bin(group: ClusterGroup, settings: OptimizeSettings, needsRows: Option[Tier.Rows]): Bin = {
+    val bytes = group.files.iterator.map(_.sizeInBytes).sum
     val tier = needsRows.getOrElse {
-      if (bytes <= settings.clusterBytes) Tier.Gather("rows are put in order column by column")
+      if (bytes <= settings.clusterBytes) Tier.Gather(s"${group.why}; rows are put in order column by column")
       else
         Tier.Rows(
-          s"${ByteText.of(bytes)} are more than the ${ByteText.of(settings.clusterBytes)} of " +
+          s"${group.why}; ${ByteText.of(bytes)} are more than the ${ByteText.of(settings.clusterBytes)} of " +
             "spark.deltaUpkeep.optimize.clusterBytes, which a task puts in order column by column",
           RowsCause.Order
         )
     }
-    Bin(files, tier)
+    Bin(group.files.sortBy(insertionOrder), tier, fileBytes = Some(group.fileBytes))
   }
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)
@@ -154,6 +150,21 @@ object OptimizePlanner {
     )
     new BoundedRun(settings).of(unbounded.copy(bins = unbounded.largestFirst(bins.toSeq)))
   }
+}
+
+/**
+ * Files that are put in order together.
+ *
+ * @param why       in words
+ * @param fileBytes size of the new files
+ */
+final case class ClusterGroup(files: Seq[DataFile], why: String, fileBytes: Long)
+
+object ClusterGroup {
+
+  /** For those who ask for all files, in order or not. */
+  def all(files: Seq[DataFile], settings: OptimizeSettings): ClusterGroup =
+    ClusterGroup(files, "all files are put in order again", settings.targetFileSize)
 }
 
 /**

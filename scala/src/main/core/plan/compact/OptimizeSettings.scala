@@ -38,6 +38,7 @@ object BinOrder {
  * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
  * @param compression         of new files; None to follow the session
  * @param clusterBytes        largest bin in bytes that is put in another order column by column
+ * @param minOverlapDepth     how many Z-cubes overlap before they are merged
  * @param rewritesCodecs      whether files are also rewritten because they have another codec
  */
 final case class OptimizeSettings(
@@ -52,6 +53,7 @@ final case class OptimizeSettings(
     verify: Boolean = false,
     compression: Option[Compression] = None,
     clusterBytes: Long = 0,
+    minOverlapDepth: Long = OptimizeSettings.DefaultMinOverlapDepth,
     rewritesCodecs: Boolean = false
 )
 
@@ -59,6 +61,8 @@ object OptimizeSettings {
 
   /** A lost driver loses the work on about this many bytes at most. */
   val DefaultMaxBytesPerCommit: Long = 64L << 30
+
+  val DefaultMinOverlapDepth: Long = 2
 
   val TargetFileSize: OptionEntry[Long] = OptionEntry.bytes(
     "targetFileSize",
@@ -97,6 +101,11 @@ object OptimizeSettings {
     "smallest" -> BinOrder.Smallest,
     "oldest" -> BinOrder.Oldest,
     "newest" -> BinOrder.Newest
+  )
+  val MinOverlapDepth: OptionEntry[Long] = OptionEntry.positive(
+    "minOverlapDepth",
+    "For ZORDER BY and clustering: how many groups of files that were put in order together have to overlap before " +
+      "they are merged. With more, a query looks into more of them, and fewer bytes are rewritten. Default: 2."
   )
   val MaxBytesPerCommit: OptionEntry[Long] = OptionEntry.bytes(
     "maxBytesPerCommit",
@@ -144,6 +153,7 @@ object OptimizeSettings {
     MaxFiles,
     MaxBytes,
     Order,
+    MinOverlapDepth,
     MaxBytesPerCommit,
     Verify,
     Codec,
@@ -165,6 +175,7 @@ object OptimizeSettings {
       options.get(Verify).getOrElse(defaults.verify),
       compressionOf(options, defaults),
       defaults.clusterBytes,
+      options.get(MinOverlapDepth).getOrElse(defaults.minOverlapDepth),
       rewritesCodecs = options.get(Codec).nonEmpty
     )
   }

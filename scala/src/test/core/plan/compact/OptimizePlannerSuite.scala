@@ -133,11 +133,26 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(packed(oneByOne = false) == Seq(2) && packed(oneByOne = true) == Seq(1, 1))
   }
 
-  test("Z-order takes every file, one bin a partition") {
+  private val byX = Layout.ZOrder(Seq("x"), full = true)
+
+  private def zOrder(
+      files: Seq[DataFile],
+      settings: OptimizeSettings,
+      needsRows: Option[Tier.Rows] = None
+  ): OptimizePlan = {
+    val groups = files.groupBy(_.partition).values.map(ClusterGroup.all(_, settings)).toSeq
+    OptimizePlanner.ordered(files, groups, _ => true, settings, byX, needsRows)
+  }
+
+  test("a bin that is put in order has as many new files as their size gives, largest first") {
     val files = Seq(file("a", 500, "p=1"), file("b", 10, "p=1"), file("c", 10, "p=2"))
-    val plan = OptimizePlanner.zOrder(files, settings, Seq("x"))
+    val plan = zOrder(files, settings)
     assert(plan.bins.map(bin => bin.partition.text -> bin.files.size) == Seq("p=1" -> 2, "p=2" -> 1))
     assert(plan.bins.map(plan.outputsOf) == Seq(5, 1))
+    val small = ClusterGroup(Seq(files.head), "why", 50)
+    assert(
+      plan.outputsOf(OptimizePlanner.ordered(files, Seq(small), _ => true, settings, byX).bins.head) == 10
+    )
   }
 
   test("a bin up to a size is put in order by columns, a larger one by rows, and the reason says so") {
@@ -145,13 +160,11 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     val geometry = Tier.Rows("a column has type geometry", RowsCause.Table)
     def tierOf(bytes: Long, needsRows: Option[Tier.Rows] = None): Tier = {
       val files = Seq(file("a", 500), file("b", bytes - 500))
-      val zOrder = OptimizePlanner.zOrder(files, some, Seq("x"), needsRows)
-      val layout = Layout.Cluster(Seq("x"), full = true)
-      val clustered = OptimizePlanner.cluster(files, Seq(files), some, layout, needsRows)
-      assert(zOrder.bins.map(_.tier) == clustered.bins.map(_.tier))
-      zOrder.bins.head.tier
+      zOrder(files, some, needsRows).bins.head.tier
     }
-    assert(tierOf(510).name == "gather")
+    assert(
+      tierOf(510) == Tier.Gather("all files are put in order again; rows are put in order column by column")
+    )
     assert(tierOf(510, Some(geometry)) == geometry)
     tierOf(511) match {
       case Tier.Rows(reason, cause) =>
@@ -286,7 +299,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   test("a Z-order is of a whole partition or of none") {
-    val plan = OptimizePlanner.zOrder(threeBins, bounded(maxFiles = 3, order = BinOrder.Largest), Seq("x"))
+    val plan = zOrder(threeBins, bounded(maxFiles = 3, order = BinOrder.Largest))
     assert(plan.bins.map(_.partition.text) == Seq("p=1"))
     assert(plan.deferred.map(_.partition.text).toSet == Set("p=2", "p=3"))
   }
@@ -337,20 +350,25 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(plan.bins.map(_.tier) == Seq(Tier.Rows(why, RowsCause.Table)))
   }
 
-  test("in a clustered table a file keeps its place, also if others are clustered") {
-    val (a, b) = (file("a", 60), file("b", 60))
-    val plan = OptimizePlanner.cluster(
-      Seq(a, b),
-      Seq(Seq(a)),
+  test(
+    "a file in order that is heavy, or has another codec, is rewritten and keeps its place; others are left"
+  ) {
+    val (a, b, heavy) = (file("a", 60), file("b", 60), file("heavy", 60, deleted = 50))
+    val others = file("of others", 60, deleted = 50)
+    val plan = OptimizePlanner.ordered(
+      Seq(a, b, heavy, others),
+      Seq(ClusterGroup.all(Seq(a), settings)),
+      _ == heavy,
       zstd,
-      Layout.Cluster(Seq("x"), full = false),
-      None,
-      others(b)
+      byX,
+      codecs = this.others(b)
     )
     assert(plan.bins.map(bin => bin.files.map(_.path) -> bin.tags).toSet == Set(
       Seq("a") -> NewFileTags.TargetSize,
-      Seq("b") -> NewFileTags.OfInput
+      Seq("b") -> NewFileTags.OfInput,
+      Seq("heavy") -> NewFileTags.OfInput
     ))
+    assert(plan.bins.map(plan.outputsOf) == Seq(1, 1, 1))
   }
 
   test(
@@ -364,8 +382,8 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       "plan",
       OptimizePlanner.compact(files, settings),
       OptimizePlanner.purge(files, all, settings, Layout.Purge(oneByOne = false)),
-      OptimizePlanner.zOrder(files, settings, Seq("id")),
-      OptimizePlanner.cluster(files, Seq(files), settings, Layout.Cluster(Seq("id"), full = false))
+      zOrder(files, settings),
+      OptimizePlanner.ordered(files, Seq(ClusterGroup.all(files, settings)), _ => true, settings, byX)
     )
     forAll(plans) { plan =>
       assert(plan.files.toSet == Set(once, more))
