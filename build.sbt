@@ -11,6 +11,9 @@ val home = said("pyproject.toml", "Homepage")
 
 val testProcesses = 2
 
+// The newest Spark and the oldest have all suites.
+val projectsInTurns = Set("upkeep", "upkeep-3_5-2_12-delta-3_2")
+
 Global / concurrentRestrictions := Seq(
   Tags.limitAll(testProcesses),
   Tags.limit(Tags.ForkedTestGroup, testProcesses),
@@ -87,8 +90,8 @@ lazy val testing = Seq(
     val measured = (LocalRootProject / baseDirectory).value / "project" / "suite-times.txt"
     val times = new SuiteTimes(measured)
     val all = (Test / definedTests).value
-    // Lines of Spark have fewer suites, and run them all.
-    val turn = sys.env.get("TEST_TURN").filter(_ => thisProject.value.id == "upkeep")
+    // The other lines of Spark have few suites, and run them all.
+    val turn = sys.env.get("TEST_TURN").filter(_ => projectsInTurns(thisProject.value.id))
     val suites = turn.fold(all)(turn => times.inTurn(all, turn.toInt))
     times.deal(suites, testProcesses).zipWithIndex.map { case (suites, process) =>
       Tests.Group(s"process $process", suites, Tests.SubProcess(options))
