@@ -97,6 +97,7 @@ def with_full(statement: str) -> str:
     )
 
 
+@pytest.mark.takes_turns
 def test_only_what_is_new_is_put_in_order(spark: SparkSession, table: tuple[str, str]):
     name, cluster = table
     with session_conf(spark, SMALL):
@@ -115,7 +116,7 @@ def test_only_what_is_new_is_put_in_order(spark: SparkSession, table: tuple[str,
         rows = spark.table(name).select("s", "text").collect()
         everything = len(spark.table(name).inputFiles())
         row = spark.sql(cluster).first()
-        assert committed(row) == [(len(files) + 2, "2 Z-cubes and 1 file not in order yet overlap")]
+        assert committed(row) == [(everything, "2 Z-cubes and 1 file not in order yet overlap")]
         assert clustering(spark, name).severity == "ok"
         everything = len(spark.table(name).inputFiles())
         row = spark.sql(with_full(cluster)).first()
@@ -140,6 +141,7 @@ def test_what_overlaps_nothing_stays_apart(spark: SparkSession, tmp_path: Path):
         assert 1 < row.metrics.numFilesAdded <= row.metrics.filesRemoved.totalSize // 1500
 
 
+@pytest.mark.takes_turns
 def test_files_in_order_with_deleted_rows_keep_their_place(
     spark: SparkSession, table: tuple[str, str]
 ):
@@ -154,11 +156,13 @@ def test_files_in_order_with_deleted_rows_keep_their_place(
         row = spark.sql(cluster).first()
         assert {files for files, _ in committed(row)} == {1}
         assert {b.tier for b in row.bins} <= {"splice", "copy", "transcode"}
+        assert "gather" not in {tier.tier for tier in row.metrics.tiers}
         assert spark.sql(cluster).first().bins == []
     assert series(clustering(spark, name), "clustered")["not clustered"] == 0
     assert spark.table(name).where("s.`a b` BETWEEN 90 AND 160").count() == 20
 
 
+@pytest.mark.takes_turns
 def test_new_files_are_put_in_order_in_parts(spark: SparkSession, table: tuple[str, str]):
     name, cluster = table
     rows = spark.table(name).count()
@@ -170,6 +174,23 @@ def test_new_files_are_put_in_order_in_parts(spark: SparkSession, table: tuple[s
         pass
     assert spark.table(name).count() == rows
     assert series(clustering(spark, name), "clustered")["not clustered"] == 0
+
+
+def test_compaction_leaves_files_in_zorder(spark: SparkSession, tmp_path: Path):
+    """MAINTAIN would undo what ZORDER BY has done, and the other way round, for ever."""
+    name = f"delta.`{tmp_path / 't'}`"
+    rows = spark.range(400_000).selectExpr("id * 7919 % 400000 AS id", "uuid() AS text")
+    rows.repartition(2).write.format("delta").save(str(tmp_path / "t"))
+    with session_conf(spark, {"spark.databricks.delta.optimize.maxFileSize": str(4 << 20)}):
+        spark.sql(f"OPTIMIZE {name} ZORDER BY (id)")
+        files = set(spark.table(name).inputFiles())
+        assert len(files) > 2
+        assert spark.sql(f"OPTIMIZE {name}").first().bins == []
+        for start in (400_000, 400_100):
+            spark.range(start, start + 100).selectExpr("id", "'' AS text").writeTo(name).append()
+        (done,) = spark.sql(f"OPTIMIZE {name}").first().bins
+        assert done.status == "committed" and files < set(spark.table(name).inputFiles())
+    assert spark.table(name).distinct().count() == 400_200
 
 
 def test_zorder_tags_files_by_its_columns(spark: SparkSession, tmp_path: Path):

@@ -16,7 +16,7 @@ private[health] object ClusterCheck {
       )
     case Some(quality) =>
       val isLiquid = facts.table.clusteringColumns.nonEmpty
-      // Z-order begins anew, whatever the order of files is. OPTIMIZE leaves what was clustered by other columns.
+      // ZORDER BY takes files in another order too. OPTIMIZE leaves what was clustered by other columns.
       val bytes = quality.unclustered.bytes + (if (isLiquid) 0 else quality.byOthers.bytes)
       val share = if (quality.all.bytes == 0) 0d else bytes.toDouble / quality.all.bytes
       val opensMore = quality.keys.exists(_.depth > 1)

@@ -3,6 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import scala.collection.mutable
 
 import io.deltaupkeep.plan.cluster.{ClusterQuality, ClusteredBy, ClusteredFile}
+import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.stats.KeyBounds
 
 import org.apache.spark.sql.delta.actions.AddFile
@@ -19,12 +20,12 @@ final class Clustering(table: DeltaHandle, files: SelectedFiles) {
   private val dataFiles = files.files.toIndexedSeq
   private val adds = dataFiles.map(files.actionOf)
   private val keysOfText = mutable.Map.empty[String, Seq[KeyColumn]]
-  private val keysOf: IndexedSeq[Seq[KeyColumn]] = adds.map { add =>
-    val tag = if (isLiquid) AddFile.Tags.ZCUBE_ZORDER_BY.name else ZOrderTags.Columns
-    Option(add.tags).flatMap(_.get(tag)).fold(Seq.empty[KeyColumn])(text =>
-      keysOfText.getOrElseUpdate(text, KeyColumn.inTag(table, text))
-    )
+  private val tagOf: IndexedSeq[Option[String]] = adds.map { add =>
+    Option(add.tags).flatMap(_.get(if (isLiquid) AddFile.Tags.ZCUBE_ZORDER_BY.name else DataFile.ZOrderTag))
   }
+  private val keysOf: IndexedSeq[Seq[KeyColumn]] = tagOf.map(_.fold(Seq.empty[KeyColumn]) { text =>
+    keysOfText.getOrElseUpdate(text, KeyColumn.inTag(table, text))
+  })
   private val keys: Seq[KeyColumn] =
     if (isLiquid) KeyColumn.named(table, table.facts.clusteringColumns)
     else {
@@ -46,9 +47,11 @@ final class Clustering(table: DeltaHandle, files: SelectedFiles) {
     }
   }
 
-  /** OPTIMIZE leaves files of other providers alone. */
+  /** OPTIMIZE leaves files of other providers alone, and those clustered by columns that are gone. */
   private def stateOf(i: Int): ClusteredBy = {
-    val isForeign = isLiquid && adds(i).clusteringProvider.exists(_ != ClusteredTableUtils.clusteringProvider)
+    val isForeign = isLiquid &&
+      (adds(i).clusteringProvider.exists(_ != ClusteredTableUtils.clusteringProvider) ||
+        tagOf(i).nonEmpty && keysOf(i).isEmpty)
     if (keysOf(i).isEmpty && !isForeign) ClusteredBy.Nothing
     else if (keysOf(i) == keys && !isForeign) ClusteredBy.TheseKeys
     else ClusteredBy.OtherKeys

@@ -34,9 +34,7 @@ private[optimize] final class ZOrderLayout(table: DeltaHandle, layout: Layout.ZO
       codecs: CodecFindings
   ): OptimizePlan = {
     checkColumns()
-    val cubes =
-      selected.files.iterator.flatMap(file => tags.cubeOf(selected.actionOf(file)).map(file.id -> _)).toMap
-    def cubeOf(file: DataFile) = cubes.get(file.id)
+    def cubeOf(file: DataFile) = file.zOrderCube.filter(_ => tags.isOf(selected.actionOf(file)))
     val planner = new ClusterPlanner(settings, cubeBytes = Long.MaxValue, mostBytes = Long.MaxValue)
     val groups = selected.files.groupBy(_.partition).values.toSeq.flatMap { some =>
       if (layout.full) Seq(ClusterGroup.all(some, settings))

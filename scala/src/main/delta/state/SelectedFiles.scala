@@ -45,6 +45,8 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
     partition = partitions.of(add),
     physicalRows = MergedStats.numRecords(add.stats),
     deletedRows = add.numDeletedRecords,
-    optimizedFor = add.tag(AddFile.Tags.OPTIMIZE_TARGET_SIZE).map(_.toLong)
+    optimizedFor = add.tag(AddFile.Tags.OPTIMIZE_TARGET_SIZE).map(_.toLong),
+    zOrderCube =
+      Option(add.tags).filter(_.contains(DataFile.ZOrderTag)).map(_.getOrElse(DataFile.ZOrderCubeTag, ""))
   )
 }

@@ -3,7 +3,7 @@ package io.deltaupkeep.plan.cluster
 import scala.collection.mutable
 
 import io.deltaupkeep.CountText
-import io.deltaupkeep.plan.compact.{ClusterGroup, DataFile, OptimizeSettings}
+import io.deltaupkeep.plan.compact.{ClusterGroup, DataFile, NamedTwice, OptimizeSettings}
 import io.deltaupkeep.stats.KeyRange
 
 /**
@@ -30,18 +30,19 @@ final class ClusterPlanner(settings: OptimizeSettings, cubeBytes: Long, mostByte
   def groups(files: Seq[DataFile], cubeOf: DataFile => Option[String])(
       rangesOf: IndexedSeq[DataFile] => Seq[IndexedSeq[KeyRange]]
   ): Seq[ClusterGroup] = {
-    val byCube = files.sortBy(file => (file.modificationTime, file.path)).groupBy(cubeOf)
+    val byCube =
+      NamedTwice.of(files).others.sortBy(file => (file.modificationTime, file.path)).groupBy(cubeOf)
     val cubes = byCube.toSeq.collect { case (Some(id), some) => Cube(Some(id), some) }
       .filter(_.bytes < cubeBytes)
     val all = byCube.get(None).map(Cube(None, _)).toSeq ++ cubes.sortBy(cube => (cube.bytes, cube.id))
     // Without others to merge with, ranges say nothing.
-    val sets = if (all.forall(_.isClustered) && chainOf(all).isEmpty) Nil else overlapping(all, rangesOf)
+    val isDone = all.forall(_.isClustered) && chainOf(all, Long.MaxValue, Long.MaxValue).isEmpty
+    val sets = if (isDone) Nil else overlapping(all, rangesOf)
     sets.flatMap { set =>
-      val bytes = set.iterator.map(_.bytes).sum
-      val chain = chainOf(set)
+      val chain = chainOf(set, most, mostFiles)
       val fresh = set.filterNot(cube => cube.isClustered || chain.contains(cube)).flatMap(_.files)
-      val merged = Option.when(chain.nonEmpty)(mergedOf(chain, bytes))
-      split(fresh).map(group(_, NotInOrder, bytes)) ++ merged
+      val merged = Option.when(chain.nonEmpty)(mergedOf(chain, fileBytes(chain, set)))
+      split(fresh).map(ClusterGroup(_, NotInOrder, fileBytes(set.filterNot(_.isClustered), set))) ++ merged
     }
   }
 
@@ -49,7 +50,7 @@ final class ClusterPlanner(settings: OptimizeSettings, cubeBytes: Long, mostByte
    * What is not in order, and the smallest Z-cubes, up to the last one that those before it together are about as large as.
    * None if they are too few.
    */
-  private def chainOf(cubes: Seq[Cube]): Seq[Cube] = {
+  private def chainOf(cubes: Seq[Cube], most: Long, mostFiles: Long): Seq[Cube] = {
     val bytes = cubes.scanLeft(0L)(_ + _.bytes)
     val files = cubes.scanLeft(0L)(_ + _.files.size)
     val last = cubes.indices.lastIndexWhere(i =>
@@ -62,22 +63,25 @@ final class ClusterPlanner(settings: OptimizeSettings, cubeBytes: Long, mostByte
   private val most = math.min(mostBytes, settings.maxBytes.getOrElse(Long.MaxValue))
   private val mostFiles = settings.maxFiles.getOrElse(Long.MaxValue)
 
-  private def mergedOf(chain: Seq[Cube], bytes: Long): ClusterGroup = {
+  private def mergedOf(chain: Seq[Cube], fileBytes: Long): ClusterGroup = {
     val clustered = chain.filter(_.isClustered)
     val cubes = CountText.of(clustered.size, "Z-cube")
     val fresh = chain.filterNot(_.isClustered).flatMap(_.files).size
     val why =
       if (fresh == 0) s"$cubes overlap"
       else s"$cubes and ${CountText.of(fresh, "file")} $NotInOrder overlap"
-    group(chain.flatMap(_.files), why, bytes)
+    ClusterGroup(chain.flatMap(_.files), why, fileBytes)
   }
 
-  /** @param bytes of all files that queries may look into together with these */
-  private def group(files: Seq[DataFile], why: String, bytes: Long): ClusterGroup = {
-    val share = files.iterator.map(_.sizeInBytes).sum.toDouble / math.max(1L, bytes)
+  /**
+   * The size of new files for some of the Z-cubes that overlap: their share of all. Where a complete Z-cube is made, no more is
+   * merged.
+   */
+  private def fileBytes(some: Seq[Cube], all: Seq[Cube]): Long = {
+    def total(cubes: Seq[Cube]) = cubes.iterator.map(_.bytes).sum
+    val share = math.min(1d, total(some).toDouble / math.max(1L, math.min(total(all), cubeBytes)))
     val target = settings.targetFileSize
-    val least = math.max(target / MostFilesForOne, math.min(target, LeastBytes))
-    ClusterGroup(files, why, math.max(least, (target * share).toLong))
+    math.max(math.max(target / MostFilesForOne, math.min(target, LeastBytes)), (target * share).toLong)
   }
 
   /** Neighbours in groups that are not too large, unless they are single files. */

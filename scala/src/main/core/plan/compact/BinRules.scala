@@ -9,7 +9,16 @@ private[deltaupkeep] final case class BinRules(settings: OptimizeSettings) {
   def targetFileSize: Long = settings.targetFileSize
 
   /** Whether a file is small or has too many deleted rows. */
-  def isCandidate(file: DataFile): Boolean = file.sizeInBytes < settings.minFileSize || isHeavy(file)
+  def isCandidate(file: DataFile): Boolean = isSmall(file) || isHeavy(file)
+
+  /** Merging the files of a Z-cube would undo the work of ZORDER BY, unless they are crumbs. */
+  private def isSmall(file: DataFile): Boolean =
+    file.sizeInBytes < (if (isInOrder(file)) settings.minFileSize / LeastShare else settings.minFileSize)
+
+  /** Whether a file with too many deleted rows is rewritten by itself, so that it keeps its place in a Z-cube. */
+  def keepsPlace(file: DataFile): Boolean = isInOrder(file) && !isSmall(file)
+
+  private def isInOrder(file: DataFile): Boolean = file.zOrderCube.nonEmpty
 
   def isHeavy(file: DataFile): Boolean = file.deletedRowsRatio > settings.maxDeletedRowsRatio
 

@@ -12,6 +12,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param physicalRows     rows in the file, deleted ones included, if the log has the number
  * @param deletedRows      rows that the deletion vector hides
  * @param optimizedFor     target size, in bytes, of the OPTIMIZE that wrote the file, if one did
+ * @param zOrderCube       id of the files that our ZORDER BY put in order together, if it wrote the file
  */
 final case class DataFile(
     path: String,
@@ -21,7 +22,8 @@ final case class DataFile(
     partition: Partition,
     physicalRows: Option[Long],
     deletedRows: Long,
-    optimizedFor: Option[Long]
+    optimizedFor: Option[Long],
+    zOrderCube: Option[String] = None
 ) {
 
   def id: DataFile.Id = DataFile.Id(path, deletionVector)
@@ -33,6 +35,12 @@ final case class DataFile(
 }
 
 object DataFile {
+
+  /** The tag with the columns of a Z-order, as JSON. */
+  val ZOrderTag = "deltaUpkeep.zOrderBy"
+
+  /** The tag with the id in `zOrderCube`. Without it, files with the other tag are not told apart. */
+  val ZOrderCubeTag = "deltaUpkeep.zOrderCube"
 
   /** What identifies a file of a table (protocol, 'Action Reconciliation'). */
   final case class Id(path: String, deletionVector: Option[String])

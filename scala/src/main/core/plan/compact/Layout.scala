@@ -21,7 +21,7 @@ object Layout {
   /**
    * Files with deleted rows or dropped columns are rewritten without them.
    *
-   * @param oneByOne whether each becomes a file of its own, because the table is clustered
+   * @param oneByOne whether each becomes a file of its own, because the table is clustered; those in Z-order always do
    */
   final case class Purge(oneByOne: Boolean) extends Layout("REORG")
 

@@ -27,9 +27,10 @@ object OptimizePlanner {
     val rules = BinRules(settings)
     val tier = tierOf(needsRows)
     val twice = NamedTwice.of(files)
-    val bins = twice.others.filter(rules.isCandidate).groupBy(_.partition).values.flatMap { candidates =>
+    val (inPlace, packed) = twice.others.filter(rules.isCandidate).partition(rules.keepsPlace)
+    val bins = packed.groupBy(_.partition).values.flatMap { candidates =>
       BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tier))
-    }
+    } ++ inPlace.map(file => Bin(Seq(file), tier, NewFileTags.OfInput))
     val recompressed = binsOf(twice.others, codecs, settings, needsRows) { file =>
       if (rules.isCandidate(file)) NewFileTags.OfInput else NewFileTags.OfLargeInput
     }
@@ -71,12 +72,16 @@ object OptimizePlanner {
       needsRows: Option[Tier.Rows] = None
   ): OptimizePlan = {
     val twice = NamedTwice.of(files)
-    val bins = twice.others.filter(file => chosen(file.id)).groupBy(_.partition).values.flatMap { some =>
-      if (layout.oneByOne) some.map(Seq(_)) else FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes)
+    val tier = tierOf(needsRows)
+    val (inPlace, packed) = twice.others.filter(file => chosen(file.id)).partition { file =>
+      layout.oneByOne || file.zOrderCube.nonEmpty
     }
-    val tags = if (layout.oneByOne) NewFileTags.OfInput else NewFileTags.TargetSize
-    val sorted = bins.map(bin => Bin(bin.sortBy(insertionOrder), tierOf(needsRows), tags))
-    planOf(layout, files, sorted, settings, twice.left)
+    val bins = packed.groupBy(_.partition).values.flatMap { some =>
+      FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes).map(bin =>
+        Bin(bin.sortBy(insertionOrder), tier)
+      )
+    } ++ inPlace.map(file => Bin(Seq(file), tier, NewFileTags.OfInput))
+    planOf(layout, files, bins, settings, twice.left)
   }
 
   /** The tier according to the log. The footers may require a more expensive one, or allow a cheaper one. */

@@ -130,8 +130,8 @@ object OptimizeResult {
       filesAdded = FileSizes.of(added),
       filesRemoved = FileSizes.of(removed.map(_.sizeInBytes)),
       partitionsOptimized = partitions,
-      zOrderStats = Option.when(scope.isZOrder)(zOrderStats(removed, partitions)),
-      clusteringStats = scope.inputCubes.map(clusteringStats(_, bins.filterNot(_.bin.mayStay))),
+      zOrderStats = Option.when(scope.isZOrder)(zOrderStats(plan, bins)),
+      clusteringStats = scope.inputCubes.map(clusteringStats(_, orderedOf(bins))),
       numBins = bins.size,
       numBatches = batches,
       totalConsideredFiles = plan.considered,
@@ -156,10 +156,24 @@ object OptimizeResult {
     )
   }
 
-  /** Each partition is ordered as a whole, whatever order it had before. */
-  private def zOrderStats(removed: Seq[DataFile], partitions: Long): ZOrderStats = {
-    val all = ZOrderFileStats(removed.size, removed.map(_.sizeInBytes).sum)
-    ZOrderStats("all", ZOrderFileStats(0, 0), all, 0, all, partitions, None)
+  /** The bins that became Z-cubes; a file that was rewritten by itself kept its place. */
+  private def orderedOf(bins: Seq[RewrittenBin]): Seq[RewrittenBin] =
+    bins.filter(_.bin.tags == NewFileTags.TargetSize)
+
+  private def zOrderStats(plan: OptimizePlan, bins: Seq[RewrittenBin]): ZOrderStats = {
+    val ordered = orderedOf(bins)
+    val removed = ordered.flatMap(_.bin.files)
+    val (inCubes, others) = removed.partition(_.zOrderCube.nonEmpty)
+    def total(files: Seq[DataFile]) = ZOrderFileStats(files.size, files.map(_.sizeInBytes).sum)
+    ZOrderStats(
+      if (removed.size == plan.considered) "all" else "incremental",
+      total(inCubes),
+      total(others),
+      inCubes.flatMap(_.zOrderCube).distinct.size,
+      total(removed),
+      ordered.size,
+      None
+    )
   }
 
   /** @param bins those that were put in another order */

@@ -117,6 +117,24 @@ class ClusterPlannerProperties
     assert(names(plan(three, settings.copy(minOverlapDepth = 4))) == Set(Set("c")))
   }
 
+  test("a file that a log names twice is never moved, nor anything because of it") {
+    val (file, cube) = (stored("a", 800), stored("cube", 800, "1"))
+    val twice = Seq(file.dataFile, file.dataFile.copy(deletionVector = Some("dv")))
+    val planner = new ClusterPlanner(settings, Long.MaxValue, Long.MaxValue)
+    def cubeOf(file: DataFile) = if (file.path == "cube") Some("1") else None
+    assert(planner.groups(twice :+ cube.dataFile, cubeOf)(_ => fail("nothing is due")) == Nil)
+  }
+
+  test("the parts of a large first run have files of the target size") {
+    val parts = (1 to 10).map(i => stored(s"$i", 400))
+    assert(
+      plan(parts, cubeBytes = 1000 * MiB, mostBytes = 1500 * MiB).map(_.fileBytes).distinct == Seq(Target)
+    )
+    assert(plan(parts, settings.copy(maxFiles = Some(2))).map(_.fileBytes).distinct == Seq(Target))
+    val more = stored("complete", 2000, "0") +: parts.take(1)
+    assert(plan(more, cubeBytes = 1000 * MiB).map(_.fileBytes) == Seq(Target))
+  }
+
   test("files of a small Z-cube are smaller, and say why they are moved") {
     val large = Seq(stored("large", 800, "0"))
     assert(plan(Seq(stored("a", 100))).map(_.fileBytes) == Seq(Target))

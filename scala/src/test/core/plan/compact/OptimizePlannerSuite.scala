@@ -133,6 +133,21 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     assert(packed(oneByOne = false) == Seq(2) && packed(oneByOne = true) == Seq(1, 1))
   }
 
+  test("files in Z-order stay, unless they are crumbs, and heavy ones keep their place") {
+    def inOrder(file: DataFile) = file.copy(zOrderCube = Some("1"))
+    val (a, b) = (inOrder(file("a", 20)), inOrder(file("b", 20)))
+    val heavy = inOrder(file("heavy", 20, deleted = 50))
+    val crumbs = Seq(inOrder(file("crumb", 11)), file("c", 10))
+    val plan = OptimizePlanner.compact(Seq(a, b, heavy) ++ crumbs, settings)
+    assert(plan.bins.map(bin => bin.files.map(_.path).toSet -> bin.tags).toSet == Set(
+      Set("crumb", "c") -> NewFileTags.TargetSize,
+      Set("heavy") -> NewFileTags.OfInput
+    ))
+    val all = Seq(a, b) ++ crumbs
+    val purge = OptimizePlanner.purge(all, all.map(_.id).toSet, settings, Layout.Purge(oneByOne = false))
+    assert(purge.bins.map(_.files.size) == Seq(1, 1, 1, 1))
+  }
+
   private val byX = Layout.ZOrder(Seq("x"), full = true)
 
   private def zOrder(
