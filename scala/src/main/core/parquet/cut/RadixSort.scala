@@ -47,7 +47,8 @@ private[cut] final class RadixSort(size: Int) {
   private def insert(keys: Array[Long], items: Array[Int], from: Int, until: Int): Unit = {
     var i = from + 1
     while (i < until) {
-      val (key, item) = (keys(i), items(i))
+      val key = keys(i)
+      val item = items(i)
       var at = i
       while (at > from && java.lang.Long.compareUnsigned(keys(at - 1), key) > 0) {
         keys(at) = keys(at - 1)

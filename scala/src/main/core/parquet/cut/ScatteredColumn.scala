@@ -55,8 +55,11 @@ private[cut] final class ScatteredColumn(
 
   /** By block, values of variable width with their lengths. */
   val blocks: Array[ByteSink] =
-    if (shape.isVariable) Array.fill(places.blocks)(new ByteSink(expected.entryCapacity / places.blocks))
+    if (shape.isVariable) Array.fill(places.blocks)(new ByteSink(bytesOfBlock))
     else Array.empty
+
+  /** With some room: half of the blocks have more than the average. */
+  private def bytesOfBlock: Int = (expected.entryCapacity.toLong / places.blocks * 9 / 8).toInt
 
   private var variableBytes = 0L
 

@@ -72,41 +72,58 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
     found.reserve(count)
     val (slots, ids) = (held.slots, found.array)
     var size = 0
+    var present = 0
     var i = 0
     while (i < count) {
       val slot = slots(keptAt(before + i))
-      if (slot < 0) definition.add(~slot)
-      else {
-        definition.add(maxDefinition)
+      if (slot < 0) {
+        addNull(present, ~slot)
+        present = 0
+      } else {
+        present += 1
         ids(size) = slot
         size += 1
       }
       i += 1
     }
+    definition.add(maxDefinition, present)
     found.advance(size)
     taken += count
   }
 
-  private def takeValues(): Unit =
+  private def takeValues(): Unit = {
+    val slots = held.slots
+    var present = 0
     while (
       taken < until &&
       (taken == before || taken - before < layout.pageRows && copied.length < layout.pageBytes)
     ) {
       val kept = keptAt(taken)
-      val slot = held.slots(kept)
-      if (slot < 0) definition.add(~slot)
-      else {
-        definition.add(maxDefinition)
+      val slot = slots(kept)
+      if (slot < 0) {
+        addNull(present, ~slot)
+        present = 0
+      } else {
+        present += 1
         copiedCount += 1
         if (slot < Own)
           copied.putBytes(entries.array, entries.start(slot), entries.encodedLength(slot, slot + 1))
         else if (held.shape.isVariable) {
-          val (bytes, start) = (held.blocks(RowPlaces.blockOf(kept)).array, slot & ~Own)
+          val bytes = held.blocks(RowPlaces.blockOf(kept)).array
+          val start = slot & ~Own
           copied.putBytes(bytes, start, LengthBytes + LittleEndian.getInt(bytes, start))
         } else copied.putBytes(held.fixed, held.shape.width * kept, held.shape.width)
       }
       taken += 1
     }
+    definition.add(maxDefinition, present)
+  }
+
+  /** After some rows that have a value. */
+  private def addNull(present: Int, level: Int): Unit = {
+    definition.add(maxDefinition, present)
+    definition.add(level)
+  }
 }
 
 private object ScatteredPages {

@@ -67,7 +67,8 @@ private[cut] object ValueWords {
     override def words(value: Int): Int = 2
 
     override def word(value: Int, at: Int): Long = {
-      val (start, end) = (values.start(value) + lengthBytes, values.start(value + 1))
+      val start = values.start(value) + lengthBytes
+      val end = values.start(value + 1)
       val sign = if (end > start) values.array(start) >> 7 else 0
       var word = sign.toLong
       var i = end - (2 - at) * 8
@@ -86,7 +87,8 @@ private[cut] object ValueWords {
     }
 
     override def word(value: Int, at: Int): Long = {
-      val (start, end) = (values.start(value) + lengthBytes + 8L * at, values.start(value + 1))
+      val start = values.start(value) + lengthBytes + 8L * at
+      val end = values.start(value + 1)
       if (start + 8 <= end)
         java.lang.Long.reverseBytes(LittleEndian.getLong(values.array, start.toInt))
       else {
