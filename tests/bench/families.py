@@ -21,6 +21,7 @@ from bench import (
     cluster_report,
     measure,
     report,
+    rounds_measure,
     space_chart,
     space_measure,
     space_report,
@@ -58,7 +59,12 @@ FAMILIES = (
     ),
     Family("appends", appends_measure.BENCHMARKS, appends_report.markdown, appends_chart.draw),
     Family("cleanup", cleanup_measure.BENCHMARKS, cleanup_report.markdown, cleanup_chart.draw),
-    Family("cluster", cluster_measure.BENCHMARKS, cluster_report.markdown, space_chart.draw),
+    Family(
+        "cluster",
+        {**cluster_measure.BENCHMARKS, **rounds_measure.BENCHMARKS},
+        cluster_report.markdown,
+        space_chart.draw,
+    ),
     Family("space", space_measure.BENCHMARKS, space_report.markdown, space_chart.draw),
 )
 BENCHMARKS = {name: run for family in FAMILIES for name, run in family.benchmarks.items()}

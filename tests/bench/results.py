@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -227,9 +227,50 @@ class SpaceResult:
     kind: str = field(default="space", init=False)
 
 
+@dataclass(frozen=True)
+class Round:
+    """A table after rows were appended and it was put in order.
+
+    Attributes:
+        seconds: Of the statement.
+        added: Bytes of the files that were appended.
+        written: Bytes of the files that the statement wrote.
+        files: Of the table.
+        opened: The share of its bytes that a query for one value opens on average.
+    """
+
+    seconds: float
+    added: int
+    written: int
+    files: int
+    opened: float
+
+
+@dataclass(frozen=True)
+class RoundsResult:
+    """A table that grows and is put in order again and again.
+
+    Attributes:
+        what: One line for the reader of the results.
+        setting: Where and how it was measured.
+        engines: The rounds of each, by its label; ours is the first.
+    """
+
+    what: str
+    setting: Setting
+    engines: Mapping[str, Sequence[Round]]
+    kind: str = field(default="rounds", init=False)
+
+
 Compaction = OptimizeResult | FirstResult | HeapResult
 Result = (
-    Compaction | CheckpointResult | CleanupResult | CleanupHeapResult | AppendsResult | SpaceResult
+    Compaction
+    | CheckpointResult
+    | CleanupResult
+    | CleanupHeapResult
+    | AppendsResult
+    | SpaceResult
+    | RoundsResult
 )
 
 
@@ -276,6 +317,9 @@ def _result(value: dict[str, Any]) -> Result:
         return CleanupHeapResult(what, setting, value["memory"], opening, live)
     if value["kind"] == "space":
         return SpaceResult(what, setting, {k: _runs(v) for k, v in value["engines"].items()})
+    if value["kind"] == "rounds":
+        rounds = {k: tuple(Round(**one) for one in v) for k, v in value["engines"].items()}
+        return RoundsResult(what, setting, rounds)
     if value["kind"] == "heap":
         small, large = _heap_run(value["small"]), _heap_run(value["large"])
         return HeapResult(what, setting, value["memory"], small, large)

@@ -176,6 +176,12 @@ class SparkEngine:
             for key in conf or ():
                 self._spark.conf.unset(key)
 
+    def append_sample(self, path: str, source: str, share: float, seed: int) -> Reply:
+        """Append some rows of another table, in four files."""
+        rows = self._spark.read.format("delta").load(source).sample(share, seed=seed)
+        rows.repartition(4).write.format("delta").mode("append").save(path)
+        return {}
+
     def prepare_appends(self, path: str, interval: int) -> Reply:
         """Make a checkpoint due every so many commits."""
         self._spark.sql(
