@@ -4,7 +4,9 @@ import json
 import shutil
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import Row, SparkSession
 
 from support.sessions import session_conf
@@ -191,6 +193,79 @@ def test_compaction_leaves_files_in_zorder(spark: SparkSession, tmp_path: Path):
         (done,) = spark.sql(f"OPTIMIZE {name}").first().bins
         assert done.status == "committed" and files < set(spark.table(name).inputFiles())
     assert spark.table(name).distinct().count() == 400_200
+
+
+def in_order(spark: SparkSession, path: Path) -> list[tuple[int, str | None]]:
+    """Read the rows as the files have them, the files by their first rows."""
+    files = [
+        pq.read_table(file.removeprefix("file:"), columns=["a", "b"]).to_pylist()
+        for file in spark.read.format("delta").load(str(path)).inputFiles()
+    ]
+    rows = [[(row["a"], row["b"]) for row in file] for file in files]
+    return [row for file in sorted(rows, key=lambda file: file[0][0]) for row in file]
+
+
+@pytest.mark.takes_turns
+@pytest.mark.parametrize("engine", ["auto", "rows"])
+def test_rows_are_sorted_by_keys(spark: SparkSession, tmp_path: Path, engine: str):
+    path = tmp_path / "t"
+    name = f"delta.`{path}`"
+
+    def append(start: int) -> None:
+        rows = spark.range(start, 3000, 2).selectExpr(
+            "cast(id * 7919 % 3000 AS INT) DIV 10 AS a",
+            "if(id % 50 = 0, null, cast(id * 31 % 100 AS STRING)) AS b",
+        )
+        rows.repartition(3).write.format("delta").mode("append").save(str(path))
+
+    append(0)
+    conf = {**SMALL, "spark.deltaUpkeep.optimize.engine": engine}
+    with session_conf(spark, conf):
+        row = spark.sql(f"OPTIMIZE {name} ORDER BY (a, b DESC)").first()
+        assert row.metrics.numFilesAdded > 2
+        assert row.metrics.tiers[0].tier == ("gather" if engine == "auto" else "rows")
+        found = in_order(spark, path)
+        # Nulls are the smallest, so they come last where the largest comes first.
+        by_b = sorted(found, key=lambda row: (row[1] is not None, row[1] or ""), reverse=True)
+        assert found == sorted(by_b, key=lambda row: row[0])
+        assert spark.sql(f"OPTIMIZE {name} ORDER BY (A, B DESC)").first().bins == []
+        assert spark.sql(f"OPTIMIZE {name} ORDER BY (a, b)").first().bins != []
+        append(1)
+        worse = clustering(spark, name)
+        assert worse.remedy == f"OPTIMIZE {name} ORDER BY (a, b)"
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('deltaUpkeep.sortOrder' = 'a, b')")
+        assert clustering(spark, name).remedy == f"OPTIMIZE {name}"
+        assert "ORDER BY" not in spark.sql(f"EXPLAIN OPTIMIZE {name}").first().plan
+        (reason,) = [reason for _, reason in committed(spark.sql(f"OPTIMIZE {name}").first())]
+        assert reason == (
+            "1 Z-cube and 3 files not in order yet overlap"
+            if engine == "auto"
+            else "spark.deltaUpkeep.optimize.engine is rows"
+        )
+        assert spark.sql(f"MAINTAIN {name}").where("step = 'optimize'").first().status == "not due"
+        found = in_order(spark, path)
+        assert found == sorted(found, key=lambda row: (row[0], row[1] is not None, row[1] or ""))
+    assert len(found) == 3000
+
+
+def test_an_order_that_a_table_cannot_have(spark: SparkSession, tmp_path: Path):
+    path = tmp_path / "t"
+    spark.range(3).selectExpr("id", "id AS p").write.format("delta").partitionBy("p").save(
+        str(path)
+    )
+    name = f"delta.`{path}`"
+    for clause, condition in (
+        ("ORDER BY (p)", "ZORDER_COLUMN"),
+        ("ORDER BY (x DESC)", "ZORDER_COLUMN"),
+    ):
+        with pytest.raises(AnalysisException, match=condition):
+            spark.sql(f"OPTIMIZE {name} {clause}")
+    for text in ("lower(id)", "gone", "p"):
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('deltaUpkeep.sortOrder' = '{text}')")
+        for statement in ("OPTIMIZE", "MAINTAIN"):
+            with pytest.raises(AnalysisException, match=r"INVALID_SORT_ORDER.*sortOrder"):
+                spark.sql(f"{statement} {name}")
+        assert clustering(spark, name).value is None
 
 
 def test_zorder_tags_files_by_its_columns(spark: SparkSession, tmp_path: Path):

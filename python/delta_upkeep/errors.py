@@ -132,6 +132,7 @@ FAMILIES: Mapping[str, type[UpkeepError]] = {
     "FSCK_STORE_UNREACHABLE": StorageError,
     "FULL_NEEDS_CLUSTERING": InvalidRequestError,
     "INVALID_OPTION": InvalidRequestError,
+    "INVALID_SORT_ORDER": InvalidRequestError,
     "INVENTORY_NOT_READABLE": InvalidRequestError,
     "INVALID_PREDICATE": InvalidRequestError,
     "LOG_DAMAGED": DamagedError,

@@ -136,11 +136,11 @@ class UpkeepTable(TableMethods, DeltaTable, metaclass=ABCMeta):
         )
 
     def optimize(self) -> UpkeepOptimizeBuilder:
-        """Start an OPTIMIZE: compaction, Z-order, or the table's own clustering.
+        """Start an OPTIMIZE: compaction, Z-order, sorting, or the table's own clustering.
 
         Returns:
             A builder. Nothing runs before one of its methods ``executeCompaction``,
-            ``executeZOrderBy`` and ``dryRun`` is called.
+            ``executeZOrderBy``, ``executeOrderBy`` and ``dryRun`` is called.
         """
         return UpkeepOptimizeBuilder(self._spark, self._gateway)
 

@@ -109,12 +109,19 @@ class Statements:
         return statement
 
     def _draw_order(self) -> str | None:
-        """Draw a column to sort by, which has statistics."""
+        """Draw an order by one or two columns, which have statistics."""
         kinds = (t.IntegerType, t.LongType, t.StringType, t.DateType, t.TimestampType)
         partitions = set(self.table.partition_columns())
         fields = [f for f in self.table.frame().schema if f.name not in partitions]
         names = [f.name for f in fields if isinstance(f.dataType, kinds)]
-        return f"ZORDER BY ({quoted(self.rng.choice(names))})" if names else None
+        if not names:
+            return None
+        keys = [quoted(x) for x in self.rng.sample(names, min(len(names), self.rng.choice([1, 2])))]
+        full = self.rng.choice(["", "FULL "])
+        if self.rng.random() < 0.5:
+            return f"{full}ZORDER BY ({', '.join(keys)})"
+        directed = [key + self.rng.choice(["", " ASC", " DESC"]) for key in keys]
+        return f"{full}ORDER BY ({', '.join(directed)})"
 
     def _failed(self, statement: str, before: int, e: Exception) -> None:
         if self.table.version() != before:

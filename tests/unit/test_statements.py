@@ -27,6 +27,10 @@ from delta_upkeep._table.statements import Statement
         ),
         (Statement("OPTIMIZE"), "OPTIMIZE '/p'"),
         (
+            Statement("OPTIMIZE", order_by=("a.b", "`c desc`  desc", "d ASC")),
+            "OPTIMIZE '/p' ORDER BY (`a`.`b`, `c desc` DESC, `d` ASC)",
+        ),
+        (
             Statement("CLEANUP LOG", retention_hours=36.5),
             "CLEANUP LOG '/p' RETAIN 36.500000 HOURS",
         ),

@@ -128,7 +128,7 @@ def test_each_method_that_runs_a_statement_has_a_dry_run_and_options():
     names = {run.__name__ for run in runs() if not run.__name__.startswith("_")}
     assert names == {
         *("checkpoint", "cleanupLog", "vacuum", "analyze", "fsck", "maintain"),
-        *("executeCompaction", "executeZOrderBy", "dryRun"),
+        *("executeCompaction", "executeZOrderBy", "executeOrderBy", "dryRun"),
     }
     for run in runs():
         parameters = inspect.signature(run).parameters
@@ -149,6 +149,8 @@ def test_a_dry_run_has_the_same_clauses(optimize: UpkeepOptimizeBuilder):
     curve = replace(expected, columns=("a", "b"))
     assert sent(optimize.executeZOrderBy("a", "b", dryRun=True)) == curve
     assert sent(optimize.dryRun(["a", "b"])) == curve
+    sort = replace(expected, order_by=("a", "b DESC"))
+    assert sent(optimize.executeOrderBy("a", "b DESC", dryRun=True)) == sort
 
 
 def test_no_method_needs_the_builder_of_delta():

@@ -21,6 +21,7 @@ class JavaTable(Protocol):
         full: bool,
         where: list[str],
         columns: list[str],
+        orderBy: list[str],
         retentionHours: float | None,
         dryRun: bool,
         options: dict[str, str],

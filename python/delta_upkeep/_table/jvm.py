@@ -69,6 +69,7 @@ class JvmTable:
                 statement.full,
                 list(statement.where),
                 list(statement.columns),
+                list(statement.order_by),
                 statement.retention_hours,
                 statement.dry_run,
                 dict(statement.options),

@@ -331,7 +331,7 @@ class OptimizeMethods:
         return self
 
     def full(self: Builder) -> Builder:
-        """Put every file in order again; for ZORDER BY and tables with clustering columns.
+        """Put every file in order again: for an order, and tables with clustering columns.
 
         Returns:
             This builder.
@@ -404,6 +404,34 @@ class OptimizeMethods:
         """
         return self._run(_names(cols), dryRun, options)
 
+    def executeOrderBy(
+        self,
+        *keys: str | list[str] | tuple[str, ...],
+        dryRun: bool = False,
+        options: Options | None = None,
+    ) -> ResultRows[OptimizeResult]:
+        """Sort the rows of each partition by these columns, for tables that are read by one key.
+
+        Files that are in this order already are left alone, unless they overlap too much, or
+        ``full()`` asks for them. With the table property ``deltaUpkeep.sortOrder``,
+        ``executeCompaction()`` and MAINTAIN do the same.
+
+        Args:
+            keys: Names of columns, or one list of them; ``'b DESC'`` sorts the largest first.
+            dryRun: Return what would be done with each bin and why, and do nothing.
+            options: Options as for ``option()``, in addition to those that were set with it.
+
+        Returns:
+            One row, as of ``executeCompaction()``.
+
+        Raises:
+            UpkeepError: As from ``executeCompaction()``. It is an ``InvalidRequestError`` if the
+                table cannot be ordered by a column.
+            ValueError: No column is named.
+            TypeError: A column is not a str, or an option has a value of another type.
+        """
+        return self._run([], dryRun, options, _names(keys))
+
     def dryRun(
         self,
         *zOrderBy: str | list[str] | tuple[str, ...],
@@ -428,7 +456,11 @@ class OptimizeMethods:
         return self._run(_names(zOrderBy) if zOrderBy else [], True, options)
 
     def _run(
-        self, columns: list[str], dry_run: bool, options: Options | None
+        self,
+        columns: list[str],
+        dry_run: bool,
+        options: Options | None,
+        order_by: Sequence[str] = (),
     ) -> ResultRows[OptimizeResult]:
         return self._gateway.result(
             Statement(
@@ -436,6 +468,7 @@ class OptimizeMethods:
                 full=self._full,
                 where=tuple(self._where),
                 columns=tuple(columns),
+                order_by=tuple(order_by),
                 dry_run=dry_run,
                 options=option_texts(self._options) | option_texts(options),
             ),
@@ -451,7 +484,7 @@ def _names(cols: Sequence[str | list[str] | tuple[str, ...]]) -> list[str]:
     flat = cols[0] if len(cols) == 1 and isinstance(cols[0], (list, tuple)) else cols
     if not flat:
         raise ValueError(
-            "A Z-order needs at least one column. Name a column, or use executeCompaction()."
+            "An order needs at least one column. Name a column, or use executeCompaction()."
         )
     return [_column(each) for each in flat]
 
@@ -459,4 +492,4 @@ def _names(cols: Sequence[str | list[str] | tuple[str, ...]]) -> list[str]:
 def _column(col: object) -> str:
     if isinstance(col, str):
         return col
-    raise TypeError(f"A Z-order column cannot be a {type(col).__name__}. Pass its name as a str.")
+    raise TypeError(f"A column cannot be a {type(col).__name__}. Pass its name as a str.")

@@ -21,6 +21,7 @@ Kind = Literal[
 ]
 
 _WORD = re.compile(r"\w+")
+_DIRECTION = re.compile(r"\s+(asc|desc)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Statement:
         full: Whether to put every file in order again.
         where: Conditions on partition columns, all of which must be true.
         columns: Their names: of ZORDER BY, or those that ANALYZE is for.
+        order_by: Columns of ORDER BY, with ``DESC`` behind those that have it.
         retention_hours: Hours of history to keep; None means the table's own retention.
         dry_run: Whether to return the plan and do nothing.
         options: The options, with values as in SQL.
@@ -41,6 +43,7 @@ class Statement:
     full: bool = False
     where: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    order_by: tuple[str, ...] = ()
     retention_hours: float | None = None
     dry_run: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
@@ -49,9 +52,10 @@ class Statement:
         """Write the statement for a table whose name or path is already quoted.
 
         Raises:
-            ValueError: One of ``columns`` is not a name.
+            ValueError: One of ``columns`` or ``order_by`` is not a name.
         """
         columns = ", ".join(map(name, self.columns))
+        keys = ", ".join(map(sort_key, self.order_by))
         conditions = " AND ".join(f"({condition})" for condition in self.where)
         pairs = ", ".join(f"{string(key)} = {string(value)}" for key, value in self.options.items())
         is_analyze = self.kind == "ANALYZE"
@@ -61,6 +65,7 @@ class Statement:
             "FULL" if self.full else "",
             f"WHERE {conditions}" if conditions else "",
             f"ZORDER BY ({columns})" if columns and not is_analyze else "",
+            f"ORDER BY ({keys})" if keys else "",
             "" if self.retention_hours is None else f"RETAIN {self.retention_hours:f} HOURS",
             "DRY RUN" if self.dry_run else "",
             # Without it, the statement is Delta's.
@@ -87,6 +92,18 @@ def name(text: str) -> str:
     if not all(part.is_quoted or _WORD.fullmatch(part.text) for part in parts):
         raise _not_a_name(text)
     return quoted_name(parts)
+
+
+def sort_key(text: str) -> str:
+    """Quote the name in a key such as ``b DESC``.
+
+    Raises:
+        ValueError: The text is not a name, with or without a direction.
+    """
+    match = _DIRECTION.search(text.rstrip())
+    if match is None:
+        return name(text)
+    return f"{name(text[: match.start()])} {match[1].upper()}"
 
 
 def _not_a_name(text: str) -> ValueError:

@@ -23,6 +23,7 @@ _READ_BY_SPARK = (
     "enabled",
     "checkpoint.commitBytes",
     "checkpoint.maxAge",
+    "sortOrder",
     "vacuum",
     "vacuum.fullEvery",
     "vacuum.keepFor",

@@ -234,7 +234,11 @@ def draw_statement(name: str, features: str, rng: random.Random) -> str:
     is_clustered = "clustering" in features
     can_be_v2 = "v2Checkpoint" in features
     compact = [f"OPTIMIZE {name}", f"OPTIMIZE {name} OPTIONS (targetFileSize = 2000)"]
-    compact.append(f"OPTIMIZE {name} FULL" if is_clustered else f"OPTIMIZE {name} ZORDER BY (id)")
+    compact += (
+        [f"OPTIMIZE {name} FULL"]
+        if is_clustered
+        else [f"OPTIMIZE {name} ZORDER BY (id)", f"OPTIMIZE {name} FULL ORDER BY (id DESC)"]
+    )
     checkpoint = [f"CHECKPOINT {name}"] * 3 + [f"CHECKPOINT {name} OPTIONS (mode = 'full')"]
     if can_be_v2:
         checkpoint.append(f"CHECKPOINT {name} OPTIONS (policy = 'v2', partSize = 2)")

@@ -34,7 +34,7 @@ singleOptimizeClauses
     ;
 
 optimizeClauses
-    : FULL? (WHERE predicate)? zorderBy? dryRun? optionList?
+    : FULL? (WHERE predicate)? (zorderBy | orderBy)? dryRun? optionList?
     ;
 
 // Spark parses the expression: only its extent is found here.
@@ -45,6 +45,14 @@ predicate
 zorderBy
     : ZORDER BY LEFT_PAREN columns+=multipartName (COMMA columns+=multipartName)* RIGHT_PAREN
     | ZORDER BY columns+=multipartName (COMMA columns+=multipartName)*
+    ;
+
+orderBy
+    : ORDER BY LEFT_PAREN keys+=sortKey (COMMA keys+=sortKey)* RIGHT_PAREN
+    ;
+
+sortKey
+    : multipartName (ASC | DESC)?
     ;
 
 forColumns
@@ -118,13 +126,14 @@ number
     ;
 
 nonReserved
-    : ANALYZE | APPLY | BY | CHECKPOINT | CLEANUP | CODEGEN | COLUMNS | COMPUTE | COST | DELTA | DESC | DESCRIBE | DRY | EXPLAIN
+    : ANALYZE | APPLY | ASC | BY | CHECKPOINT | CLEANUP | CODEGEN | COLUMNS | COMPUTE | COST | DELTA | DESC | DESCRIBE | DRY | EXPLAIN
     | EXTENDED | FOR | FORMATTED | FSCK | FULL | HEALTH | HOURS | IDENTIFIER_CLAUSE | INVENTORY | LITE | LOG | MAINTAIN
-    | OPTIMIZE | OPTIONS | PURGE | REORG | REPAIR | RETAIN | RUN | STATISTICS | TABLE | USING | VACUUM | WHERE | ZORDER
+    | OPTIMIZE | OPTIONS | ORDER | PURGE | REORG | REPAIR | RETAIN | RUN | STATISTICS | TABLE | USING | VACUUM | WHERE | ZORDER
     ;
 
 ANALYZE: 'ANALYZE';
 APPLY: 'APPLY';
+ASC: 'ASC';
 BY: 'BY';
 CHECKPOINT: 'CHECKPOINT';
 CLEANUP: 'CLEANUP';
@@ -151,6 +160,7 @@ LOG: 'LOG';
 MAINTAIN: 'MAINTAIN';
 OPTIMIZE: 'OPTIMIZE';
 OPTIONS: 'OPTIONS';
+ORDER: 'ORDER';
 PURGE: 'PURGE';
 REORG: 'REORG';
 REPAIR: 'REPAIR';

@@ -21,6 +21,7 @@ package io.deltaupkeep
  * @param vacuum             `deltaUpkeep.vacuum`, as it was written
  * @param vacuumFullEvery    `deltaUpkeep.vacuum.fullEvery`, as it was written
  * @param vacuumKeepFor      `deltaUpkeep.vacuum.keepFor`, as it was written
+ * @param sortOrder          `deltaUpkeep.sortOrder`, as it was written
  * @param isSwitchedOn          whether `deltaUpkeep.enabled` lets Delta Upkeep change the table
  * @param checkpointProtectionVersion `delta.requireCheckpointProtectionBeforeVersion`, if the feature
  *                                    checkpointProtection is on
@@ -44,6 +45,7 @@ final case class TableFacts(
     vacuum: Option[String],
     vacuumFullEvery: Option[String],
     vacuumKeepFor: Option[String],
+    sortOrder: Option[String],
     isSwitchedOn: Boolean,
     checkpointProtectionVersion: Option[Long]
 )

@@ -44,8 +44,8 @@ object UpkeepConf {
   val OptimizeClusterBytes = SQLConf
     .buildConf("spark.deltaUpkeep.optimize.clusterBytes")
     .doc(
-      "Bytes of files that a task of ZORDER BY or of clustering puts in order column by column. It needs about three " +
-        "times this much memory. More files are put in order row by row, by Delta. 0 stands for a fifth of an " +
+      "Bytes of files that a task of ZORDER BY, ORDER BY or clustering puts in order column by column. It needs about three " +
+        "times this much memory. More files are put in order row by row, by Spark. 0 stands for a fifth of an " +
         "executor's heap, divided by its cores."
     )
     .version("0.1.0")

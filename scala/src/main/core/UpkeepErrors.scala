@@ -336,6 +336,17 @@ object UpkeepErrors {
     Map("column" -> column, "table" -> table)
   )
 
+  /** @param why what is wrong with it, as a sentence */
+  def invalidSortOrder(table: String, value: String, why: String): UpkeepException = error(
+    "INVALID_SORT_ORDER",
+    SqlState.InvalidParameter,
+    s"OPTIMIZE cannot sort $table by its property deltaUpkeep.sortOrder, which is '$value'.",
+    why,
+    "Correct the property, or remove it with ALTER TABLE ... UNSET TBLPROPERTIES.",
+    Retry.Once("the property is right"),
+    Map("table" -> table, "value" -> value)
+  )
+
   def columnWithoutStatistics(column: String, table: String): UpkeepException = error(
     "COLUMN_WITHOUT_STATISTICS",
     SqlState.UnknownColumn,
@@ -364,8 +375,8 @@ object UpkeepErrors {
     "FULL_NEEDS_CLUSTERING",
     SqlState.FeatureNotSupported,
     s"OPTIMIZE cannot use FULL on $table.",
-    "FULL puts every file in order again, but the table has no clustering columns, and there is no ZORDER BY.",
-    "Remove FULL, add ZORDER BY, or give the table clustering columns with ALTER TABLE ... CLUSTER BY first.",
+    "FULL puts every file in order again, but the table has no clustering columns, and there is no ZORDER BY or ORDER BY.",
+    "Remove FULL, add ZORDER BY or ORDER BY, or give the table clustering columns with ALTER TABLE ... CLUSTER BY first.",
     Retry.Once("the table has clustering columns"),
     Map("table" -> table)
   )

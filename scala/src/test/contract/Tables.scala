@@ -21,6 +21,7 @@ object Tables {
     inCommitTimestamps = false,
     vacuum = None,
     vacuumFullEvery = None,
+    sortOrder = None,
     vacuumKeepFor = None,
     isSwitchedOn = true,
     checkpointProtectionVersion = None

@@ -5,6 +5,7 @@ import java.{lang => jl, util => ju}
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.UpkeepErrors
+import io.deltaupkeep.plan.cluster.SortKey
 import io.deltaupkeep.statement.{Statement, StatementKind, UnresolvedTarget}
 import io.deltaupkeep.store.TableDirectories
 
@@ -29,6 +30,7 @@ final class UpkeepTable private (
    * @param kind           such as `OPTIMIZE`; it ignores clauses that it does not have
    * @param where          conditions that must all be true; each is parsed separately
    * @param columns        names, for ZORDER BY or FOR COLUMNS
+   * @param orderBy        keys of ORDER BY, such as `b DESC`
    * @param retentionHours null for the table's own
    */
   def run(
@@ -36,6 +38,7 @@ final class UpkeepTable private (
       full: Boolean,
       where: ju.List[String],
       columns: ju.List[String],
+      orderBy: ju.List[String],
       retentionHours: jl.Double,
       dryRun: Boolean,
       options: ju.Map[String, String]
@@ -45,6 +48,7 @@ final class UpkeepTable private (
       full,
       where.asScala.toSeq,
       columns.asScala.toSeq.map(UnresolvedAttribute.parseAttributeName),
+      orderBy.asScala.toSeq.map(SortKey.one),
       Option(retentionHours).map(_.toString),
       dryRun,
       options.asScala.toSeq

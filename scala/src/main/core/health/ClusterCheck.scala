@@ -12,7 +12,7 @@ private[health] object ClusterCheck {
         facts,
         Severity.Ok,
         None,
-        "No order of files is known: there are none, or the table has neither CLUSTER BY nor files in Z-order by its columns."
+        "No order of files is known: there are none, or the table has neither CLUSTER BY nor files in Z-order or sorted by its columns."
       )
     case Some(quality) =>
       val isLiquid = facts.table.clusteringColumns.nonEmpty
@@ -26,10 +26,7 @@ private[health] object ClusterCheck {
         else if (share >= Urgent) Severity.Warning else if (share >= Noted) Severity.Info else Severity.Ok,
         Some(100 * quality.opened),
         message(quality, if (facts.table.partitionColumns.isEmpty) "" else " of a partition"),
-        Some { table =>
-          if (isLiquid) s"OPTIMIZE $table"
-          else s"OPTIMIZE $table ZORDER BY (${quality.keys.map(_.name).mkString(", ")})"
-        },
+        Some(table => s"OPTIMIZE $table" + quality.clause.fold("")(" " + _)),
         detailsOf(quality)
       )
   }

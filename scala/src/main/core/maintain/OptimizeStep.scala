@@ -30,7 +30,7 @@ object OptimizeStep extends Step {
     StepResult(optimize = Some(result), done = Some(done))
   }
 
-  /** Some files were left alone. */
+  /** Some files were left alone, or all. */
   override def mayGoOnAfter(error: UpkeepException): Boolean =
-    Set("REWRITE_MISMATCH", "OPTIMIZE_CONFLICT")(error.name)
+    Set("REWRITE_MISMATCH", "OPTIMIZE_CONFLICT", "INVALID_SORT_ORDER")(error.name)
 }

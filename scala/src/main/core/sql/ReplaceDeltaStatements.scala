@@ -42,6 +42,7 @@ private[sql] final case class ReplaceDeltaStatements(session: SparkSession) exte
     full = left.full || right.full,
     where = left.where ++ right.where,
     columns = left.columns ++ right.columns,
+    orderBy = left.orderBy ++ right.orderBy,
     dryRun = left.dryRun || right.dryRun,
     options = left.options ++ right.options
   )

@@ -25,14 +25,14 @@ private[deltaupkeep] object HealthStatement
       "reads the snapshot, the listings of the log and of the table's directory, and some footers and pages; writes nothing"
     )
     override def planned(): Seq[HealthResult] = execute()
-    override def execute(): Seq[HealthResult] = HealthCheck.of(factsOf(table, statement))
+    override def execute(): Seq[HealthResult] = HealthCheck.of(factsOf(table))
     override def outcomeOf(results: Seq[HealthResult]): Outcome = Outcome.Done
   }
 
-  private def factsOf(table: DeltaHandle, statement: Statement): HealthFacts = {
+  private def factsOf(table: DeltaHandle): HealthFacts = {
     val input = new StepInput(table, StepOptions(name), table.now)
     val log = new LogFacts(table)
-    val optimize = TableOptimize.ofAll(table, statement.optionsOf(Nil))
+    val optimize = TableOptimize.ofAllOrCompaction(table)
     val sampler = new FileSampler(table, optimize.selected.files)
     HealthFacts(
       table.facts,
@@ -40,7 +40,7 @@ private[deltaupkeep] object HealthStatement
       optimize.plan,
       sampler.footers,
       sampler.codecs,
-      new Clustering(table, optimize.selected).quality,
+      new Clustering(table, optimize.selected, optimize.request.layout).quality,
       FileTotal.of(TableAnalyze.lacking(table, optimize.selected)),
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,

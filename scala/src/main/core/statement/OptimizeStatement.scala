@@ -1,6 +1,7 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.plan.compact.{Layout, LayoutChoice, OptimizeResult, OptimizeSettings}
+import io.deltaupkeep.plan.cluster.LayoutChoice
+import io.deltaupkeep.plan.compact.{Layout, OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
 import org.apache.spark.sql.catalyst.expressions.Expression
@@ -9,12 +10,20 @@ import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaOptimize, DeltaPurge, DeltaRefusals, Intent}
 
-/** `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result row. */
+/**
+ * `OPTIMIZE t [FULL] [WHERE p] [ZORDER BY (c, ...) | ORDER BY (c [DESC], ...)] [DRY RUN] [OPTIONS (k = v, ...)]`. One result
+ * row.
+ */
 private[deltaupkeep] object OptimizeStatement
     extends StatementKind("OPTIMIZE", Intent.Reorganize, ResultSchema.optimize) {
 
   override def ofDelta(statement: Statement): Option[LogicalPlan => LogicalPlan] =
-    Option.when(statement.isBare)(DeltaOptimize(_, statement.where, statement.columns, statement.full))
+    Option.when(statement.isBare && statement.orderBy.isEmpty)(DeltaOptimize(
+      _,
+      statement.where,
+      statement.columns,
+      statement.full
+    ))
 
   override protected def prepare(
       session: SparkSession,
@@ -25,7 +34,7 @@ private[deltaupkeep] object OptimizeStatement
     val settings = OptimizeSettings(options, OptimizeDefaults.of(table))
     val request = new DeltaRefusals(table, statement.where, statement.columns).asCauses {
       val layout = new LayoutChoice(table.facts, session.sessionState.conf.resolver)
-        .of(statement.full, statement.where.nonEmpty, statement.columns)
+        .of(statement.full, statement.where.nonEmpty, statement.columns, statement.orderBy)
       OptimizeRequest(layout, predicateOf(session, table, statement))
     }
     new OptimizeWork(TableOptimize(table, request, settings))

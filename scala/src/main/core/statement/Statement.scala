@@ -1,6 +1,7 @@
 package io.deltaupkeep.statement
 
 import io.deltaupkeep.{OptionEntry, Options}
+import io.deltaupkeep.plan.cluster.SortKey
 
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 
@@ -9,6 +10,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
  *
  * @param where   conditions that must all be true
  * @param columns of ZORDER BY or FOR COLUMNS, each by the parts of its name
+ * @param orderBy columns of ORDER BY
  * @param retain  hours as the user wrote them
  */
 private[deltaupkeep] final case class Statement(
@@ -16,6 +18,7 @@ private[deltaupkeep] final case class Statement(
     full: Boolean = false,
     where: Seq[String] = Nil,
     columns: Seq[Seq[String]] = Nil,
+    orderBy: Seq[SortKey] = Nil,
     retain: Option[String] = None,
     dryRun: Boolean = false,
     options: Seq[(String, String)] = Nil
@@ -40,6 +43,7 @@ private[deltaupkeep] final case class Statement(
     Option.when(columns.nonEmpty) {
       columns.map(_.mkString(".")).mkString(s"${kind.columnsClause} (", ", ", ")")
     },
+    Option.when(orderBy.nonEmpty)(orderBy.map(_.text).mkString("ORDER BY (", ", ", ")")),
     retain.map(hours => s"RETAIN $hours HOURS"),
     kind.fixedClause,
     Option.when(dryRun)("DRY RUN"),

@@ -16,7 +16,6 @@ import io.deltaupkeep.plan.compact.{
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations.Operation
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
@@ -26,9 +25,7 @@ import org.apache.spark.sql.delta.zorder.ZCubeInfo
 
 /** OPTIMIZE of a table with CLUSTER BY. */
 private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.Cluster)
-    extends AlongCurve(table, layout.columns) {
-
-  override protected lazy val strategy: OptimizeTableStrategy = strategyOf(Nil, layout.full)
+    extends AlongCurve(table, layout.columns, zOrderBy = Nil, layout.full) {
 
   override def plan(
       selected: SelectedFiles,
@@ -65,8 +62,6 @@ private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.C
 
   private def completeBytes: Long =
     table.session.sessionState.conf.getConf(DeltaSQLConf.DELTA_OPTIMIZE_CLUSTERING_MIN_CUBE_SIZE)
-
-  override def recompresses: Boolean = true
 
   /** Groups neighbours up to a size, in the given order: Z-cubes must stay together. */
   private def groupsUpTo(files: Seq[DataFile], maxBytes: Long): Seq[Seq[DataFile]] =

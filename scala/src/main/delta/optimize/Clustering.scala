@@ -3,7 +3,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 import scala.collection.mutable
 
 import io.deltaupkeep.plan.cluster.{ClusterQuality, ClusteredBy, ClusteredFile}
-import io.deltaupkeep.plan.compact.DataFile
+import io.deltaupkeep.plan.compact.{DataFile, Layout}
 import io.deltaupkeep.stats.KeyBounds
 
 import org.apache.spark.sql.delta.actions.AddFile
@@ -12,48 +12,73 @@ import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
- * How well the files of a table are clustered, by their tags and statistics. A table without CLUSTER BY is judged by the
- * columns that most bytes are in Z-order by, and only in partitions with such files.
+ * How well the files of a table are clustered, by their tags and statistics. The order is that of CLUSTER BY or of the table's
+ * property; else the one that most bytes are in, of ZORDER BY or ORDER BY, and only in partitions with such files.
+ *
+ * @param layout that OPTIMIZE without clauses gives the table
  */
-final class Clustering(table: DeltaHandle, files: SelectedFiles) {
-  private val isLiquid = table.facts.clusteringColumns.nonEmpty
+final class Clustering(table: DeltaHandle, files: SelectedFiles, layout: Layout) {
+  private val isLiquid = layout.isInstanceOf[Layout.Cluster]
   private val dataFiles = files.files.toIndexedSeq
   private val adds = dataFiles.map(files.actionOf)
-  private val keysOfText = mutable.Map.empty[String, Seq[KeyColumn]]
-  private val tagOf: IndexedSeq[Option[String]] = adds.map { add =>
-    Option(add.tags).flatMap(_.get(if (isLiquid) AddFile.Tags.ZCUBE_ZORDER_BY.name else DataFile.ZOrderTag))
+  private val tags =
+    if (isLiquid) Seq(AddFile.Tags.ZCUBE_ZORDER_BY.name) else Seq(DataFile.ZOrderTag, DataFile.SortTag)
+  private val known = mutable.Map.empty[(String, String), TaggedOrder]
+
+  /** Of each file, if it has a tag. */
+  private val orders: IndexedSeq[Option[TaggedOrder]] = adds.map { add =>
+    for {
+      all <- Option(add.tags)
+      tag <- tags.find(all.contains)
+    } yield known.getOrElseUpdate((tag, all(tag)), TaggedOrder.of(table, tag, all(tag)))
   }
-  private val keysOf: IndexedSeq[Seq[KeyColumn]] = tagOf.map(_.fold(Seq.empty[KeyColumn]) { text =>
-    keysOfText.getOrElseUpdate(text, KeyColumn.inTag(table, text))
-  })
-  private val keys: Seq[KeyColumn] =
-    if (isLiquid) KeyColumn.named(table, table.facts.clusteringColumns)
-    else {
-      val bytes = keysOf.zip(adds).groupMapReduce(_._1)(_._2.size)(_ + _) - Nil
-      if (bytes.isEmpty) Nil else bytes.maxBy { case (keys, size) => (size, keys.map(_.name).mkString) }._1
+
+  /** Of the whole table, whatever files it has. */
+  private val declared: Option[TaggedOrder] = layout match {
+    case Layout.Cluster(columns, _) => Some(TaggedOrder(tags.head, KeyColumn.named(table, columns), Nil))
+    case sort: Layout.Sort =>
+      Some(TaggedOrder(DataFile.SortTag, KeyColumn.named(table, sort.columns), sort.descending))
+    case _ => None
+  }
+
+  private val order: Option[TaggedOrder] = declared
+    .orElse {
+      val bytes = orders.zip(adds).collect { case (Some(order), add) if order.isKnown => order -> add.size }
+        .groupMapReduce(_._1)(_._2)(_ + _)
+      bytes.maxByOption { case (order, size) => (size, order.clause) }.map(_._1)
     }
+    .filter(_.isKnown)
 
   /** None if the table has no order that is known, or no files. */
-  def quality: Option[ClusterQuality] = if (keys.isEmpty) None else judged
+  def quality: Option[ClusterQuality] = order.flatMap(judged)
 
-  private def judged: Option[ClusterQuality] = {
-    val all = dataFiles.indices.map(i => i -> ClusteredFile(dataFiles(i).partition, adds(i).size, stateOf(i)))
+  private def judged(order: TaggedOrder): Option[ClusterQuality] = {
+    val all =
+      dataFiles.indices.map(i => i -> ClusteredFile(dataFiles(i).partition, adds(i).size, stateOf(i, order)))
     val inOrder = all.collect { case (_, file) if file.by == ClusteredBy.TheseKeys => file.partition }.toSet
-    val some = if (isLiquid) all else all.filter { case (_, file) => inOrder(file.partition) }
+    val some = if (declared.nonEmpty) all else all.filter { case (_, file) => inOrder(file.partition) }
     Option.when(some.nonEmpty) {
       val bounds =
-        KeyBounds.of(keys.map(key => key.path -> key.dataType), some.map { case (i, _) => adds(i).stats })
-      ClusterQuality.of(some.map(_._2), keys.map(_.name).zip(bounds))
+        KeyBounds.of(
+          order.keys.map(key => key.path -> key.dataType),
+          some.map { case (i, _) => adds(i).stats }
+        )
+      ClusterQuality.of(
+        some.map(_._2),
+        order.keys.map(_.name).zip(bounds),
+        Option.when(declared.isEmpty)(order.clause)
+      )
     }
   }
 
   /** OPTIMIZE leaves files of other providers alone, and those clustered by columns that are gone. */
-  private def stateOf(i: Int): ClusteredBy = {
-    val isForeign = isLiquid &&
-      (adds(i).clusteringProvider.exists(_ != ClusteredTableUtils.clusteringProvider) ||
-        tagOf(i).nonEmpty && keysOf(i).isEmpty)
-    if (keysOf(i).isEmpty && !isForeign) ClusteredBy.Nothing
-    else if (keysOf(i) == keys && !isForeign) ClusteredBy.TheseKeys
-    else ClusteredBy.OtherKeys
+  private def stateOf(i: Int, order: TaggedOrder): ClusteredBy = {
+    val isForeign = isLiquid && adds(i).clusteringProvider.exists(_ != ClusteredTableUtils.clusteringProvider)
+    orders(i) match {
+      case _ if isForeign => ClusteredBy.OtherKeys
+      case None => ClusteredBy.Nothing
+      case Some(unknown) if !unknown.isKnown => if (isLiquid) ClusteredBy.OtherKeys else ClusteredBy.Nothing
+      case Some(its) => if (its.isSame(order)) ClusteredBy.TheseKeys else ClusteredBy.OtherKeys
+    }
   }
 }

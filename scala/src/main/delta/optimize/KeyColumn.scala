@@ -2,6 +2,8 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import scala.util.Try
 
+import io.deltaupkeep.plan.compact.DataFile
+
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, PhysicalSchema}
 import org.apache.spark.sql.delta.util.JsonUtils
@@ -33,8 +35,42 @@ private[optimize] object KeyColumn {
     }
     if (found.size == names.size) found else Nil
   }
+}
 
-  /** Names as JSON, as tags of files have them. Nil also if the text is not from a writer that is known. */
-  def inTag(table: DeltaHandle, text: String): Seq[KeyColumn] =
-    Try(named(table, JsonUtils.fromJson[Seq[String]](text))).getOrElse(Nil)
+/**
+ * The order of a file, by one of its tags.
+ *
+ * @param tag        its name
+ * @param keys       none if the text is not from a writer that is known, or names columns that the table no longer has
+ * @param descending for each of them, if they have a direction
+ */
+private[optimize] final case class TaggedOrder(tag: String, keys: Seq[KeyColumn], descending: Seq[Boolean]) {
+
+  def isKnown: Boolean = keys.nonEmpty
+
+  def isSame(other: TaggedOrder): Boolean = isKnown && this == other
+
+  /** What puts files in this order. */
+  def clause: String = {
+    val columns = keys.map(_.name)
+    if (tag != DataFile.SortTag) columns.mkString("ZORDER BY (", ", ", ")")
+    else
+      columns.zipAll(descending, "", false).map { case (name, isDescending) =>
+        if (isDescending) s"$name DESC" else name
+      }.mkString("ORDER BY (", ", ", ")")
+  }
+}
+
+private[optimize] object TaggedOrder {
+
+  /** @param text names as JSON, those of ORDER BY with DESC behind them where they have it */
+  def of(table: DeltaHandle, tag: String, text: String): TaggedOrder = {
+    val names = Try(JsonUtils.fromJson[Seq[String]](text)).toOption.flatMap(Option(_))
+      .filterNot(_.contains(null)).getOrElse(Nil)
+    def keys(names: Seq[String]) = Try(KeyColumn.named(table, names)).getOrElse(Nil)
+    if (tag != DataFile.SortTag) TaggedOrder(tag, keys(names), Nil)
+    else TaggedOrder(tag, keys(names.map(_.stripSuffix(Desc))), names.map(_.endsWith(Desc)))
+  }
+
+  private val Desc = " DESC"
 }

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.parquet.cut.Curve
+import io.deltaupkeep.parquet.cut.{Curve, KeyOrder}
 import io.deltaupkeep.plan.compact.{
   CodecFindings,
   DataFile,
@@ -48,6 +48,7 @@ private[upkeep] object TableLayout {
     case Layout.Compact => new CompactLayout(table)
     case purge: Layout.Purge => new PurgeLayout(table, purge)
     case zOrder: Layout.ZOrder => new ZOrderLayout(table, zOrder)
+    case sort: Layout.Sort => new SortLayout(table, sort)
     case cluster: Layout.Cluster => new ClusterLayout(table, cluster)
   }
 }
@@ -68,11 +69,10 @@ private[optimize] abstract class KeptOrder(table: DeltaHandle) extends LayoutOf(
     _.copyWithTags(Map(AddFile.Tags.OPTIMIZE_TARGET_SIZE.name -> targetFileSize.toString))
 }
 
-/** Rows are ordered along one of Delta's curves, and Delta tags the new files. */
-private[optimize] abstract class AlongCurve(table: DeltaHandle, columns: Seq[String])
-    extends LayoutOf(table) {
+/** Rows are put in another order. */
+private[optimize] abstract class Reordered(table: DeltaHandle, columns: Seq[String]) extends LayoutOf(table) {
 
-  protected def strategy: OptimizeTableStrategy
+  protected def order: KeyOrder
 
   private lazy val keys = KeyColumn.named(table, columns) match {
     case Nil =>
@@ -80,24 +80,34 @@ private[optimize] abstract class AlongCurve(table: DeltaHandle, columns: Seq[Str
     case all => all
   }
 
+  override def curve: Option[CurveOf] = Some(CurveOf(keys.map(_.path), order))
+
+  override def recompresses: Boolean = true
+
   /** The ranges of values of files, for each column. */
   protected def rangesOf(selected: SelectedFiles)(files: IndexedSeq[DataFile]): Seq[IndexedSeq[KeyRange]] =
     KeyBounds
       .of(keys.map(key => key.path -> key.dataType), files.map(selected.actionOf(_).stats))
       .map(_.ranges)
+}
 
-  override def curve: Option[CurveOf] = {
-    val kind = if (strategy.curve == "hilbert" && columns.size > 1) Curve.Hilbert else Curve.ZOrder
-    Some(CurveOf(keys.map(_.path), kind))
-  }
+/** Rows are ordered along one of Delta's curves, and Delta tags the new files. */
+private[optimize] abstract class AlongCurve(
+    table: DeltaHandle,
+    columns: Seq[String],
+    zOrderBy: Seq[String],
+    full: Boolean
+) extends Reordered(table, columns) {
 
-  protected def strategyOf(zOrderBy: Seq[String], full: Boolean): OptimizeTableStrategy =
-    OptimizeTableStrategy(
-      table.session,
-      table.snapshot,
-      DeltaApi.current.optimizeContext("OPTIMIZE", full),
-      zOrderBy
-    )
+  protected lazy val strategy: OptimizeTableStrategy = OptimizeTableStrategy(
+    table.session,
+    table.snapshot,
+    DeltaApi.current.optimizeContext("OPTIMIZE", full),
+    zOrderBy
+  )
+
+  override protected def order: KeyOrder =
+    if (strategy.curve == "hilbert" && columns.size > 1) Curve.Hilbert else Curve.ZOrder
 
   override def arranged(rows: DataFrame, outputs: Int): DataFrame =
     MultiDimClustering.cluster(rows, outputs, columns, strategy.curve)

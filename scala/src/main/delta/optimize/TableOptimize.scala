@@ -1,13 +1,13 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.{CountText, Options, UpkeepErrors}
+import io.deltaupkeep.{CountText, Options, UpkeepErrors, UpkeepException}
 import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.parquet.encoding.Compression
+import io.deltaupkeep.plan.cluster.LayoutChoice
 import io.deltaupkeep.plan.compact.{
   CodecFindings,
   CommitOutcome,
   Layout,
-  LayoutChoice,
   OptimizePlan,
   OptimizeResult,
   OptimizeScope,
@@ -154,12 +154,25 @@ object TableOptimize {
   /** OPTIMIZE of all files, in the table's own layout. */
   def ofAll(table: DeltaHandle, options: Options): TableOptimize = {
     val layout = new LayoutChoice(table.facts, table.session.sessionState.conf.resolver)
-      .of(full = false, hasPredicate = false, zOrderBy = Nil)
+      .of(full = false, hasPredicate = false)
     TableOptimize(
       table,
       OptimizeRequest(layout, predicate = Nil),
       OptimizeSettings(options, OptimizeDefaults.of(table))
     )
+  }
+
+  /** The same, or a compaction where the table's property does not say how its rows are sorted. */
+  def ofAllOrCompaction(table: DeltaHandle): TableOptimize = {
+    def settings = OptimizeDefaults.of(table)
+    try {
+      val optimize = ofAll(table, new Options("OPTIMIZE", Nil, Nil))
+      optimize.plan
+      optimize
+    } catch {
+      case e: UpkeepException if e.name == "INVALID_SORT_ORDER" =>
+        TableOptimize(table, OptimizeRequest(Layout.Compact, predicate = Nil), settings)
+    }
   }
 
   private val MaxReplans = 3

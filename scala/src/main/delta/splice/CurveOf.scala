@@ -1,18 +1,18 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.UpkeepConf
-import io.deltaupkeep.parquet.cut.{Curve, GatherOrder}
+import io.deltaupkeep.parquet.cut.{GatherOrder, KeyOrder}
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.SparkSession
 
 /**
- * The curve along which the rows of a table are ordered.
+ * The order of the rows of a table.
  *
  * @param keys columns by the parts of their physical names
  */
-private[upkeep] final case class CurveOf(keys: Seq[Seq[String]], curve: Curve) {
-  def through(outputs: Long): GatherOrder = GatherOrder(keys, curve, math.min(outputs, Int.MaxValue).toInt)
+private[upkeep] final case class CurveOf(keys: Seq[Seq[String]], order: KeyOrder) {
+  def through(outputs: Long): GatherOrder = GatherOrder(keys, order, math.min(outputs, Int.MaxValue).toInt)
 }
 
 private[upkeep] object CurveOf {

@@ -46,7 +46,8 @@ final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Se
     physicalRows = MergedStats.numRecords(add.stats),
     deletedRows = add.numDeletedRecords,
     optimizedFor = add.tag(AddFile.Tags.OPTIMIZE_TARGET_SIZE).map(_.toLong),
-    zOrderCube =
-      Option(add.tags).filter(_.contains(DataFile.ZOrderTag)).map(_.getOrElse(DataFile.ZOrderCubeTag, ""))
+    cube = Option(add.tags)
+      .filter(tags => tags.contains(DataFile.ZOrderTag) || tags.contains(DataFile.SortTag))
+      .map(_.getOrElse(DataFile.CubeTag, ""))
   )
 }

@@ -66,6 +66,7 @@ final class DeltaHandle private (
       inCommitTimestamps = DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED.fromMetaData(metadata),
       vacuum = metadata.configuration.get("deltaUpkeep.vacuum"),
       vacuumFullEvery = metadata.configuration.get("deltaUpkeep.vacuum.fullEvery"),
+      sortOrder = metadata.configuration.get("deltaUpkeep.sortOrder"),
       vacuumKeepFor = metadata.configuration.get("deltaUpkeep.vacuum.keepFor"),
       isSwitchedOn = Switch.isOn(snapshot),
       checkpointProtectionVersion = TableFeatures.checkpointProtection(snapshot)

@@ -177,7 +177,8 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
     ),
     FileTotal(4, 100),
     FileTotal(if (byOthers > 0) 1 else 0, byOthers),
-    FileTotal(if (unclustered > 0) 2 else 0, unclustered)
+    FileTotal(if (unclustered > 0) 2 else 0, unclustered),
+    clause = Some("ZORDER BY (a, `b c`)")
   )
 
   test("clustering is told by column, and by the files that are not clustered") {
@@ -252,7 +253,7 @@ class HealthCheckSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       (checks(clustering = Some(quality(5, 5))), "clustering", "info", zOrder),
       (checks(clustering = Some(quality(0, 30))), "clustering", "warning", zOrder),
       (
-        checks(clustering = Some(quality(0, 10)), clusteredBy = Seq("a")),
+        checks(clustering = Some(quality(0, 10).copy(clause = None)), clusteredBy = Seq("a")),
         "clustering",
         "info",
         Some("OPTIMIZE t")

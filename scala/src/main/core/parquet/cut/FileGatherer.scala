@@ -22,7 +22,7 @@ import org.apache.parquet.io.OutputFile
 import org.apache.hadoop.conf.Configuration
 
 /**
- * Puts the rows of Parquet files in the order of a curve, without making rows: finds the order by the key columns, and
+ * Puts the rows of Parquet files in another order, without making rows: finds the order by the key columns, and
  * then takes one column after the other in that order. The bin is in memory: its files, the new pages, and the columns
  * that are in work, `gatherBytes` of each.
  *
@@ -177,7 +177,7 @@ final class FileGatherer(
   }
 
   private def sort(gatherer: ColumnGatherer, chunks: IndexedSeq[PlannedChunk], rows: Int): Array[Int] =
-    RowOrder.of(gatherer.keys(keysIn(chunks).toSeq.flatten), rows, order.curve, settings.threads)
+    RowOrder.of(gatherer.keys(keysIn(chunks).toSeq.flatten), rows, order.order, settings.threads)
 
   /** The key columns, if all of them are leaf columns outside lists. */
   private def keysIn(chunks: IndexedSeq[PlannedChunk]): Option[Seq[PlannedChunk]] = {

@@ -10,7 +10,7 @@ import org.apache.parquet.hadoop.metadata.ParquetMetadata
  * @param keys    leaf columns outside lists, by the parts of their names in the files
  * @param outputs number of new files; there are fewer if there are fewer rows
  */
-final case class GatherOrder(keys: Seq[Seq[String]], curve: Curve, outputs: Int)
+final case class GatherOrder(keys: Seq[Seq[String]], order: KeyOrder, outputs: Int)
 
 /**
  * A new file.

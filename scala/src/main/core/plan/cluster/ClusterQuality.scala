@@ -39,12 +39,14 @@ final case class KeyQuality(
  * @param keys        in their order
  * @param byOthers    files that are clustered by other keys
  * @param unclustered files that are not clustered
+ * @param clause      of OPTIMIZE, if the table does not say how it is clustered
  */
 final case class ClusterQuality(
     keys: Seq[KeyQuality],
     all: FileTotal,
     byOthers: FileTotal,
-    unclustered: FileTotal
+    unclustered: FileTotal,
+    clause: Option[String]
 ) {
 
   /** The share of files that a query for one value of one of the keys opens at most, on average, from 0 to 1. */
@@ -63,14 +65,19 @@ object ClusterQuality {
    * @param files at least one
    * @param keys  at least one, with ranges of the same files
    */
-  def of(files: IndexedSeq[ClusteredFile], keys: Seq[(String, KeyBounds)]): ClusterQuality = {
+  def of(
+      files: IndexedSeq[ClusteredFile],
+      keys: Seq[(String, KeyBounds)],
+      clause: Option[String] = None
+  ): ClusterQuality = {
     val partitions = files.indices.groupBy(files(_).partition).values.toSeq
     def total(isIn: ClusteredFile => Boolean) = FileTotal.of(files.iterator.filter(isIn).map(_.bytes))
     ClusterQuality(
       keys.map { case (name, bounds) => ofKey(name, bounds, files, partitions) },
       total(_ => true),
       total(_.by == ClusteredBy.OtherKeys),
-      total(_.by == ClusteredBy.Nothing)
+      total(_.by == ClusteredBy.Nothing),
+      clause
     )
   }
 

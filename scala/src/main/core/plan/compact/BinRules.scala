@@ -18,7 +18,7 @@ private[deltaupkeep] final case class BinRules(settings: OptimizeSettings) {
   /** Whether a file with too many deleted rows is rewritten by itself, so that it keeps its place in a Z-cube. */
   def keepsPlace(file: DataFile): Boolean = isInOrder(file) && !isSmall(file)
 
-  private def isInOrder(file: DataFile): Boolean = file.zOrderCube.nonEmpty
+  private def isInOrder(file: DataFile): Boolean = file.cube.nonEmpty
 
   def isHeavy(file: DataFile): Boolean = file.deletedRowsRatio > settings.maxDeletedRowsRatio
 

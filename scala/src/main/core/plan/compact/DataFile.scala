@@ -12,7 +12,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
  * @param physicalRows     rows in the file, deleted ones included, if the log has the number
  * @param deletedRows      rows that the deletion vector hides
  * @param optimizedFor     target size, in bytes, of the OPTIMIZE that wrote the file, if one did
- * @param zOrderCube       id of the files that our ZORDER BY put in order together, if it wrote the file
+ * @param cube             id of the files that our ZORDER BY or ORDER BY put in order together, if it wrote the file
  */
 final case class DataFile(
     path: String,
@@ -23,7 +23,7 @@ final case class DataFile(
     physicalRows: Option[Long],
     deletedRows: Long,
     optimizedFor: Option[Long],
-    zOrderCube: Option[String] = None
+    cube: Option[String] = None
 ) {
 
   def id: DataFile.Id = DataFile.Id(path, deletionVector)
@@ -39,8 +39,11 @@ object DataFile {
   /** The tag with the columns of a Z-order, as JSON. */
   val ZOrderTag = "deltaUpkeep.zOrderBy"
 
-  /** The tag with the id in `zOrderCube`. Without it, files with the other tag are not told apart. */
-  val ZOrderCubeTag = "deltaUpkeep.zOrderCube"
+  /** The tag with the keys of ORDER BY, as JSON. */
+  val SortTag = "deltaUpkeep.orderBy"
+
+  /** The tag with the id in `cube`. Without it, files in an order are not told apart. */
+  val CubeTag = "deltaUpkeep.cube"
 
   /** What identifies a file of a table (protocol, 'Action Reconciliation'). */
   final case class Id(path: String, deletionVector: Option[String])

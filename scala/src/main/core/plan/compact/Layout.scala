@@ -28,6 +28,24 @@ object Layout {
   /** The rows of a partition are put in the order of a Z-curve over the columns; `full` includes files that are in it. */
   final case class ZOrder(columns: Seq[String], full: Boolean) extends Layout(reorders = true)
 
+  /**
+   * The rows of a partition are sorted by columns; `full` as for Z-order.
+   *
+   * @param property of the table that says so, if no statement does
+   */
+  final case class Sort(
+      columns: Seq[String],
+      descending: Seq[Boolean],
+      full: Boolean,
+      property: Option[String] = None
+  ) extends Layout(reorders = true) {
+
+    /** As in SQL. */
+    def keys: Seq[String] = columns.zip(descending).map { case (column, isDescending) =>
+      if (isDescending) s"$column DESC" else column
+    }
+  }
+
   /** Liquid clustering by the table's own columns; `full` includes files clustered by other columns. */
   final case class Cluster(columns: Seq[String], full: Boolean) extends Layout(reorders = true)
 }

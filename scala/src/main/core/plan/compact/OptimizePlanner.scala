@@ -74,7 +74,7 @@ object OptimizePlanner {
     val twice = NamedTwice.of(files)
     val tier = tierOf(needsRows)
     val (inPlace, packed) = twice.others.filter(file => chosen(file.id)).partition { file =>
-      layout.oneByOne || file.zOrderCube.nonEmpty
+      layout.oneByOne || file.cube.nonEmpty
     }
     val bins = packed.groupBy(_.partition).values.flatMap { some =>
       FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes).map(bin =>

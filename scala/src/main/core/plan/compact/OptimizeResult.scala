@@ -163,13 +163,13 @@ object OptimizeResult {
   private def zOrderStats(plan: OptimizePlan, bins: Seq[RewrittenBin]): ZOrderStats = {
     val ordered = orderedOf(bins)
     val removed = ordered.flatMap(_.bin.files)
-    val (inCubes, others) = removed.partition(_.zOrderCube.nonEmpty)
+    val (inCubes, others) = removed.partition(_.cube.nonEmpty)
     def total(files: Seq[DataFile]) = ZOrderFileStats(files.size, files.map(_.sizeInBytes).sum)
     ZOrderStats(
       if (removed.size == plan.considered) "all" else "incremental",
       total(inCubes),
       total(others),
-      inCubes.flatMap(_.zOrderCube).distinct.size,
+      inCubes.flatMap(_.cube).distinct.size,
       total(removed),
       ordered.size,
       None

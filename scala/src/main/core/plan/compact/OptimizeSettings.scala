@@ -104,7 +104,7 @@ object OptimizeSettings {
   )
   val MinOverlapDepth: OptionEntry[Long] = OptionEntry.positive(
     "minOverlapDepth",
-    "For ZORDER BY and clustering: how many groups of files that were put in order together have to overlap before " +
+    "For ZORDER BY, ORDER BY and clustering: how many groups of files that were put in order together have to overlap before " +
       "they are merged. With more, a query looks into more of them, and fewer bytes are rewritten. Default: 2."
   )
   val MaxBytesPerCommit: OptionEntry[Long] = OptionEntry.bytes(

@@ -2,6 +2,7 @@ package io.deltaupkeep.sql.parser
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.plan.cluster.SortKey
 import io.deltaupkeep.plan.vacuum.VacuumSettings
 import io.deltaupkeep.sql.parser.UpkeepSqlBaseParser._
 import io.deltaupkeep.statement._
@@ -98,6 +99,9 @@ private[deltaupkeep] final class UpkeepAstBuilder(delegate: ParserInterface)
     full = context.FULL() != null,
     where = Option(context.predicate()).map(Source.of).toSeq,
     columns = Option(context.zorderBy()).toSeq.flatMap(_.columns.asScala).map(name),
+    orderBy = Option(context.orderBy()).toSeq.flatMap(_.keys.asScala).map { key =>
+      SortKey(name(key.multipartName()), isDescending = key.DESC() != null)
+    },
     dryRun = context.dryRun() != null,
     options = options(context.optionList())
   )

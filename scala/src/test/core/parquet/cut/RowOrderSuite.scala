@@ -90,10 +90,28 @@ class RowOrderSuite extends AnyFunSuite with DrawnValues {
       val rows = values.map(Some(_)).toIndexedSeq
       val order = RowOrder.of(IndexedSeq(column.held(rows)), rows.size, Curve.ZOrder, threads = 2)
       assert(order.toSeq == rows.indices.sortBy(row => (values(row), row)))
-      for (curve <- Seq(Curve.ZOrder, Curve.Hilbert)) {
+      for (curve <- Seq(Curve.ZOrder, Curve.Hilbert, Lexicographic(IndexedSeq(true, false)))) {
         val keys = IndexedSeq(column.held(rows), column.held(rows.reverse))
         assert(RowOrder.of(keys, rows.size, curve, threads = 2).toSeq.sorted == rows.indices)
       }
+    }
+  }
+
+  test("rows are sorted by one key after the other, each in its direction, nulls as the smallest") {
+    val column = numbers
+    val rows = Gen.nonEmptyListOf(Gen.listOfN(3, Gen.option(Gen.choose(-2L, 2L))))
+    forDrawn(Gen.zip(rows, Gen.listOfN(3, Gen.oneOf(true, false)))) { case (rows, descending) =>
+      val keys = (0 until 3).map(key => column.held(rows.map(_(key)).toIndexedSeq))
+      val order = RowOrder.of(keys, rows.size, Lexicographic(descending.toIndexedSeq), threads = 2)
+      // None is the smallest option too.
+      val expected = rows.indices.sortWith { (one, other) =>
+        val compared = (0 until 3).map { key =>
+          val difference = implicitly[Ordering[Option[Long]]].compare(rows(one)(key), rows(other)(key))
+          if (descending(key)) -difference else difference
+        }
+        compared.find(_ != 0).fold(one < other)(_ < 0)
+      }
+      assert(order.toSeq == expected)
     }
   }
 }

@@ -134,7 +134,7 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
   }
 
   test("files in Z-order stay, unless they are crumbs, and heavy ones keep their place") {
-    def inOrder(file: DataFile) = file.copy(zOrderCube = Some("1"))
+    def inOrder(file: DataFile) = file.copy(cube = Some("1"))
     val (a, b) = (inOrder(file("a", 20)), inOrder(file("b", 20)))
     val heavy = inOrder(file("heavy", 20, deleted = 50))
     val crumbs = Seq(inOrder(file("crumb", 11)), file("c", 10))

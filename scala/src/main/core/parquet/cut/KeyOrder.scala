@@ -1,7 +1,17 @@
 package io.deltaupkeep.parquet.cut
 
+/** How rows are put in order by their keys. */
+sealed trait KeyOrder extends Serializable
+
+/**
+ * By the first key, those that are equal by the second one, and so on. Nulls are the smallest values.
+ *
+ * @param descending whether the largest value of a key comes first, for each key
+ */
+final case class Lexicographic(descending: IndexedSeq[Boolean]) extends KeyOrder
+
 /** A curve through a space of ranks: rows that are near each other on it are near each other in each column. */
-sealed trait Curve extends Serializable {
+sealed trait Curve extends KeyOrder {
 
   /** Turns the ranks of a row into numbers whose bits are interleaved into its place on the curve. */
   private[cut] def bend(ranks: Array[Int], bits: Int): Unit
@@ -54,9 +64,12 @@ object Curve {
     }
   }
 
+  /** As many bits as tell the values of all rows apart. */
+  private[cut] val ExactBits = 31
+
   /** Bits of a rank: a single column is sorted, several are divided into cells of 65,536 ranges each, or fewer. */
   private[cut] def bitsOf(columns: Int): Int =
-    if (columns == 1) 31 else math.max(1, math.min(16, 63 / columns))
+    if (columns == 1) ExactBits else math.max(1, math.min(16, 63 / columns))
 
   /** Interleaves the bits of ranks, the highest bit of the first one first. */
   private[cut] final class Interleaving(columns: Int, bits: Int) {
