@@ -11,7 +11,7 @@ import io.deltaupkeep.stats.KeyRange
  *
  * Files that were put in order together are a Z-cube, as Delta calls it. Files in no Z-cube become one. A query for a value
  * looks into each Z-cube that may hold it, so those that overlap are merged, but only the smaller ones, once they are
- * together as large as the next larger one: the next time that their rows are moved, they are at least twice as many. So how
+ * together about as large as the next larger one: each time that rows are moved, they are about twice as many. So how
  * often a byte is rewritten grows with the logarithm of the table's size, not with the number of appends. This is how
  * log-structured merge trees keep their runs.
  *
