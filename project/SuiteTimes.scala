@@ -32,5 +32,5 @@ object SuiteTimes {
   /** For a suite that is short or new. */
   private val OtherSeconds = 1L
   private val LongSeconds = 10L
-  private val Turns = 3
+  private val Turns = 5
 }

@@ -31,7 +31,7 @@ from support.sessions import session_conf
 from support.templates import copy_template
 
 DAY_SECONDS = 24 * 3600
-TURNS = 3
+TURNS = 5
 DELTA = "spark.databricks.delta"
 # Queries of a few rows take longer to be compiled, and planned again, than to run.
 SIMPLE_QUERIES = {
