@@ -163,17 +163,15 @@ object TableOptimize {
   }
 
   /** The same, or a compaction where the table's property does not say how its rows are sorted. */
-  def ofAllOrCompaction(table: DeltaHandle): TableOptimize = {
-    def settings = OptimizeDefaults.of(table)
+  def ofAllOrCompaction(table: DeltaHandle): TableOptimize =
     try {
       val optimize = ofAll(table, new Options("OPTIMIZE", Nil, Nil))
       optimize.plan
       optimize
     } catch {
       case e: UpkeepException if e.name == "INVALID_SORT_ORDER" =>
-        TableOptimize(table, OptimizeRequest(Layout.Compact, predicate = Nil), settings)
+        TableOptimize(table, OptimizeRequest(Layout.Compact, predicate = Nil), OptimizeDefaults.of(table))
     }
-  }
 
   private val MaxReplans = 3
 }

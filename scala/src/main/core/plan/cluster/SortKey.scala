@@ -25,9 +25,6 @@ object SortKey {
 
   private val Desc = "DESC"
 
-  /** The table property with the keys. */
-  val Property = "deltaUpkeep.sortOrder"
-
   /** What a property has to be. */
   val Expected = "columns, each with ASC or DESC behind it or nothing, such as 'a, b DESC'"
 

@@ -30,7 +30,7 @@ object OptimizePlanner {
     val (inPlace, packed) = twice.others.filter(rules.isCandidate).partition(rules.keepsPlace)
     val bins = packed.groupBy(_.partition).values.flatMap { candidates =>
       BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tier))
-    } ++ inPlace.map(file => Bin(Seq(file), tier, NewFileTags.OfInput))
+    } ++ inPlace.map(alone(_, tier))
     val recompressed = binsOf(twice.others, codecs, settings, needsRows) { file =>
       if (rules.isCandidate(file)) NewFileTags.OfInput else NewFileTags.OfLargeInput
     }
@@ -80,7 +80,7 @@ object OptimizePlanner {
       FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes).map(bin =>
         Bin(bin.sortBy(insertionOrder), tier)
       )
-    } ++ inPlace.map(file => Bin(Seq(file), tier, NewFileTags.OfInput))
+    } ++ inPlace.map(alone(_, tier))
     planOf(layout, files, bins, settings, twice.left)
   }
 
@@ -116,10 +116,13 @@ object OptimizePlanner {
       twice.others.filterNot(file => inBins(file.id)).partition(file =>
         rules.isHeavy(file) && isInOrder(file)
       )
-    val purged = heavy.map(file => Bin(Seq(file), tierOf(needsRows), NewFileTags.OfInput))
+    val purged = heavy.map(alone(_, tierOf(needsRows)))
     val recompressed = binsOf(others, codecs, settings, needsRows)(_ => NewFileTags.OfInput)
     planOf(layout, files, bins ++ purged ++ recompressed, settings, twice.left ++ leftOf(others, codecs))
   }
+
+  /** A file that is rewritten by itself and keeps its place. */
+  private def alone(file: DataFile, tier: Tier): Bin = Bin(Seq(file), tier, NewFileTags.OfInput)
 
   /** A bin whose rows get another order. */
   private def bin(group: ClusterGroup, settings: OptimizeSettings, needsRows: Option[Tier.Rows]): Bin = {
