@@ -110,7 +110,17 @@ def test_python(tmp_path: Path):
 def test_sql(tmp_path: Path):
     statements = [part.strip() for text in blocks_in("sql") for part in text.split(";")]
     statements = [statement for statement in statements if statement]
-    assert len(statements) == 17
+    shown = {statement.split()[0] for statement in statements}
+    assert shown >= {
+        "OPTIMIZE",
+        "CHECKPOINT",
+        "CLEANUP",
+        "VACUUM",
+        "ANALYZE",
+        "FSCK",
+        "DESCRIBE",
+        "MAINTAIN",
+    }
     ran = "".join(f"spark.sql({statement!r})\n" for statement in statements)
     run([sys.executable, "-c", EVENTS + ran], tmp_path)
     log = tmp_path / "spark-warehouse/events/_delta_log"
