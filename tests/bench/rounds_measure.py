@@ -35,7 +35,7 @@ class Queries:
     def of(cls, table: Path) -> Queries:
         """Take some from the first file."""
         keys = pq.read_table(next(table.glob("*.parquet")), columns=KEYS)
-        some = keys.take(range(0, keys.num_rows, max(1, keys.num_rows // QUERIES)))
+        some = keys.take(list(range(0, keys.num_rows, max(1, keys.num_rows // QUERIES))))
         return cls(
             {
                 key: [v if isinstance(v, int) else str(v) for v in some[key].to_pylist()]
