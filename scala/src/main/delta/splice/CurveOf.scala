@@ -1,7 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.UpkeepConf
-import io.deltaupkeep.parquet.cut.{GatherOrder, KeyOrder}
+import io.deltaupkeep.parquet.cut.KeyOrder
+import io.deltaupkeep.parquet.gather.GatherOrder
 
 import org.apache.spark.SparkContext
 import org.apache.spark.sql.SparkSession

@@ -4,9 +4,9 @@ import scala.util.{Random, Using}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.SideBySide
-import io.deltaupkeep.parquet.cut.SampledRow
 import io.deltaupkeep.parquet.file.{PlacedRows, SpliceOutcome}
 import io.deltaupkeep.parquet.footer.RowSelection
+import io.deltaupkeep.parquet.gather.SampledRow
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.parquet.HadoopReadOptions

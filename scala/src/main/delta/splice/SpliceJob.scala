@@ -9,9 +9,9 @@ import scala.concurrent.ExecutionContext
 import scala.util.{Failure, Success, Try}
 
 import io.deltaupkeep.{ClosableIterator, Uninterrupted, UnreadableInput}
-import io.deltaupkeep.parquet.cut.{FileGatherer, GatherOrder, GatheredFile}
 import io.deltaupkeep.parquet.file.{FileSplicer, Refusal, SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.{FileFacts, Fill, InputRows, LeafTotals, RowSelection, SchemaBytes}
+import io.deltaupkeep.parquet.gather.{FileGatherer, GatherOrder, GatheredFile}
 import io.deltaupkeep.parquet.plan.SpliceSettings
 import io.deltaupkeep.plan.compact.BinSplit
 import io.deltaupkeep.store.{NewFiles, OutputFiles}

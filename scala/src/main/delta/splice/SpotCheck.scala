@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
-import io.deltaupkeep.parquet.cut.SampledRow
 import io.deltaupkeep.parquet.file.SpliceOutcome
+import io.deltaupkeep.parquet.gather.SampledRow
 
 import org.apache.hadoop.conf.Configuration
 

@@ -1,8 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.UpkeepConf
-import io.deltaupkeep.parquet.cut.GatherOrder
 import io.deltaupkeep.parquet.encoding.Compression
+import io.deltaupkeep.parquet.gather.GatherOrder
 import io.deltaupkeep.parquet.page.PageLayout
 import io.deltaupkeep.parquet.plan.{ColumnName, LackingFields, SpliceSettings}
 import io.deltaupkeep.plan.compact.BinSplit

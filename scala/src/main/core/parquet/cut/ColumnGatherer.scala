@@ -25,7 +25,7 @@ import org.apache.hadoop.conf.Configuration
  * @param goOn     called now and then; throws if the work has to stop
  * @param settings whose bytes in flight are the memory of the columns that are read, and again of the new pages
  */
-private[cut] final class ColumnGatherer(
+private[parquet] final class ColumnGatherer(
     rows: Int,
     settings: SpliceSettings,
     conf: Configuration,
@@ -138,7 +138,7 @@ private[cut] final class ColumnGatherer(
   override def close(): Unit = buffers.close()
 }
 
-private[cut] object ColumnGatherer {
+private[parquet] object ColumnGatherer {
   private val Name = "delta-upkeep-gather"
 
   /** A dictionary is kept if this many rows share an entry on average. */

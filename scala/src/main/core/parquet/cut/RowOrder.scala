@@ -3,7 +3,7 @@ package io.deltaupkeep.parquet.cut
 import io.deltaupkeep.SideBySide
 
 /** The order of rows by their keys. */
-private[cut] object RowOrder {
+private[parquet] object RowOrder {
 
   /** About the memory that the order takes for each row, besides the keys. */
   def bytesPerRow(keys: Int, threads: Int): Int = KeyRanks.BytesPerRow * math.min(keys, threads) + 4 * keys

@@ -7,7 +7,7 @@ package io.deltaupkeep.parquet.cut
  *
  * @param order rows by their numbers in the inputs, in their new order
  */
-private[cut] final class RowPlaces(val order: Array[Int]) {
+private[parquet] final class RowPlaces(val order: Array[Int]) {
   import RowPlaces._
 
   private val rows = order.length
@@ -44,7 +44,7 @@ private[cut] final class RowPlaces(val order: Array[Int]) {
   fill()
 }
 
-private[cut] object RowPlaces {
+private[parquet] object RowPlaces {
 
   /** Memory for each row, with the order. */
   val BytesPerRow: Int = 12

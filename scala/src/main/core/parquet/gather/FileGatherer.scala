@@ -1,7 +1,8 @@
-package io.deltaupkeep.parquet.cut
+package io.deltaupkeep.parquet.gather
 
 import io.deltaupkeep.{ByteText, CountText, SideBySide, UnreadableInput}
 import io.deltaupkeep.parquet.bytes.NotSpliceable
+import io.deltaupkeep.parquet.cut.{ColumnGatherer, RowOrder, RowPlaces}
 import io.deltaupkeep.parquet.file.{
   FileQueue,
   OutputWriter,

@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.cut
+package io.deltaupkeep.parquet.gather
 
 import java.nio.file.{Files, Path}
 import java.util.BitSet
@@ -7,6 +7,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.{LocalFiles, SplicedFiles}
+import io.deltaupkeep.parquet.cut.Curve
 import io.deltaupkeep.parquet.file.{SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.{InputRows, RowSelection}
 import io.deltaupkeep.parquet.plan.SpliceSettings

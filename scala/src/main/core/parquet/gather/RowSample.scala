@@ -1,4 +1,4 @@
-package io.deltaupkeep.parquet.cut
+package io.deltaupkeep.parquet.gather
 
 import java.util.BitSet
 
@@ -11,7 +11,7 @@ import io.deltaupkeep.parquet.footer.{OpenFile, RowGroup}
  *
  * @param order rows in the order of the outputs, by their numbers in the inputs without deleted rows
  */
-private[cut] final class RowSample(files: IndexedSeq[OpenFile], order: Array[Int]) {
+private[gather] final class RowSample(files: IndexedSeq[OpenFile], order: Array[Int]) {
   import RowSample._
 
   private val groups: IndexedSeq[(Int, RowGroup)] =

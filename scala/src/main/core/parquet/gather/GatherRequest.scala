@@ -1,5 +1,6 @@
-package io.deltaupkeep.parquet.cut
+package io.deltaupkeep.parquet.gather
 
+import io.deltaupkeep.parquet.cut.KeyOrder
 import io.deltaupkeep.parquet.footer.LeafTotals
 
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
