@@ -138,17 +138,47 @@ def test_one_column_is_sorted_over_all_files(spark: SparkSession, tmp_path: Path
     assert max(map(len, files)) - min(map(len, files)) <= 1
 
 
-def test_a_bin_that_is_too_large_goes_row_by_row(spark: SparkSession, tmp_path: Path):
-    path = tmp_path / "t"
-    # Random bytes do not get smaller.
-    rows = spark.range(1200).select("id", f.expr("repeat(uuid(), 60)").alias("text"))
-    rows.repartition(2).write.format("delta").option("compression", "none").save(str(path))
-    name = f"delta.`{path}`"
-    with session_conf(spark, {"spark.deltaUpkeep.optimize.clusterBytes": "1m"}):
-        plan = spark.sql(f"EXPLAIN OPTIMIZE {name} ZORDER BY (id)").first().plan
-        assert "are more than the 1.0 MiB of spark.deltaUpkeep.optimize.clusterBytes" in plan
-        (done,) = spark.sql(f"OPTIMIZE {name} ZORDER BY (id)").first().bins
-    assert (done.tier, done.status) == ("rows", "committed")
-    assert spark.table(name).count() == 1200
-    dry = spark.sql(f"OPTIMIZE {name} FULL ZORDER BY (id) DRY RUN").first().bins
-    assert [(b.tier, b.rowGroupsAfter) for b in dry] == [("gather", 1)]
+def test_several_tasks_put_in_order_what_is_too_large_for_one(spark: SparkSession, tmp_path: Path):
+    """Their ranges follow each other, and rows, row ids and statistics are those of before."""
+    name = f"delta.`{tmp_path}`"
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT, text STRING, tags ARRAY<STRING>, s STRUCT<k: INT>) USING delta "
+        "TBLPROPERTIES ('delta.enableDeletionVectors' = true, 'delta.enableRowTracking' = true)"
+    )
+    # Random texts do not get smaller.
+    rows = spark.range(6000).selectExpr(
+        "id",
+        "if(id % 50 = 3, null, repeat(uuid(), 12)) AS text",
+        "if(id % 4 = 1, null, array(cast(id AS STRING), null)) AS tags",
+        "named_struct('k', if(id % 9 = 2, null, cast(id * 7 % 40 AS INT))) AS s",
+    )
+    rows.repartition(5).writeTo(name).append()
+    spark.sql(f"DELETE FROM {name} WHERE id % 17 = 5")
+    query = f"SELECT *, _metadata.row_id, _metadata.row_commit_version FROM {name}"
+    before = sorted(map(repr, spark.sql(query).collect()))
+    conf = {
+        "spark.deltaUpkeep.optimize.clusterBytes": "1m",
+        "spark.databricks.delta.optimize.maxFileSize": "300000",
+    }
+    statement = f"OPTIMIZE {name} ORDER BY (s.k DESC, id)"
+    with session_conf(spark, conf):
+        (planned,) = spark.sql(f"{statement} DRY RUN").first().bins
+        row = spark.sql(f"{statement} OPTIONS (verify = true)").first()
+    assert planned.tier == "gather"
+    assert "by several tasks" in planned.reason
+    assert [(b.tier, b.status) for b in row.bins] == [("gather", "committed")]
+    assert row.metrics.numFilesAdded > 6
+    assert sorted(map(repr, spark.sql(query).collect())) == before
+    log = (tmp_path / "_delta_log" / f"{3:020}.json").read_text().splitlines()
+    adds = [add for line in log if (add := json.loads(line).get("add"))]
+    assert len({add["tags"]["deltaUpkeep.cube"] for add in adds}) == 1
+    files = [keys_in(tmp_path / add["path"]) for add in adds]
+    order = [keys for file in sorted(files, reverse=True) for keys in file]
+    assert len(order) == len(before)
+    assert order == sorted(order, reverse=True)
+
+
+def keys_in(file: Path) -> list[tuple[int, int]]:
+    """What sorts rows by s.k DESC, nulls last, and then by id, from the largest to the smallest."""
+    rows = pq.read_table(file, columns=["s", "id"]).to_pylist()
+    return [(-1 if row["s"]["k"] is None else row["s"]["k"], -row["id"]) for row in rows]

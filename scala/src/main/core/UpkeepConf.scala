@@ -45,8 +45,8 @@ object UpkeepConf {
     .buildConf("spark.deltaUpkeep.optimize.clusterBytes")
     .doc(
       "Bytes of files that a task of ZORDER BY, ORDER BY or clustering puts in order column by column. It needs about three " +
-        "times this much memory. More files are put in order row by row, by Spark. 0 stands for a fifth of an " +
-        "executor's heap, divided by its cores."
+        "times this much memory. More files are put in order by several tasks, which take half of this each and " +
+        "meet in Spark's shuffle. 0 stands for a fifth of an executor's heap, divided by its cores."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

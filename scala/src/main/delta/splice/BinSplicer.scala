@@ -79,7 +79,7 @@ private[upkeep] final class BinSplicer(
 
   private def job: SpliceJob = {
     val files = CountText.of(bins.map(_.files.size).sum, "file")
-    rewriter.job(s"OPTIMIZE ${handle.name}: $files in ${CountText.of(tasks.size, "bin")}", tasks.size)
+    rewriter.job(s"OPTIMIZE ${handle.name}: $files in ${CountText.of(tasks.size, "bin")}")
   }
 }
 
@@ -112,8 +112,13 @@ private[upkeep] object BinSplicer {
     case ChunkTier.Copy => Tier.Copy(done.reason)
     case ChunkTier.Recompress => Tier.Recompress(done.reason)
     case ChunkTier.Splice => Tier.Splice(forItsCodec(bin, done.reason))
-    case ChunkTier.Gather => bin.tier
+    case ChunkTier.Gather => ofOrder(bin, done)
     case ChunkTier.Transcode => Tier.Transcode(forItsCodec(bin, done.reason))
+  }
+
+  private def ofOrder(bin: Bin, done: SpliceOutcome.Done): Tier = bin.tier match {
+    case gather: Tier.Gather => gather.copy(how = done.reason)
+    case other => other
   }
 
   /** Why another tier is needed, after why a file is rewritten at all. */

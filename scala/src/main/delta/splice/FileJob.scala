@@ -7,7 +7,7 @@ import io.deltaupkeep.SideBySide
 import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.TaskContext
-import org.apache.spark.sql.delta.upkeep.spark.TaskAttempts
+import org.apache.spark.sql.delta.upkeep.spark.{SparkJobs, TaskAttempts}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.util.SerializableConfiguration
 
@@ -30,9 +30,7 @@ private[upkeep] final class FileJob(handle: DeltaHandle) {
   ): Seq[R] = {
     val conf = context.broadcast(new SerializableConfiguration(handle.hadoopConf))
     val groups = files.grouped(filesPerTask(files.size)).toIndexedSeq
-    val before = context.getLocalProperty(Description)
-    context.setJobDescription(description)
-    try
+    SparkJobs.described(context, description) {
       context
         .parallelize(groups, groups.size)
         .flatMap { group =>
@@ -45,7 +43,7 @@ private[upkeep] final class FileJob(handle: DeltaHandle) {
         }
         .collect()
         .toSeq
-    finally context.setJobDescription(before)
+    }
   }
 
   private def filesPerTask(files: Int): Int =
@@ -58,5 +56,4 @@ private[upkeep] object FileJob {
   val Threads = 8
 
   private val MostFiles = 512
-  private val Description = "spark.job.description"
 }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.splice
 
 import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.parquet.encoding.Compression
-import io.deltaupkeep.parquet.gather.GatherOrder
+import io.deltaupkeep.parquet.gather.{Division, GatherOrder}
 import io.deltaupkeep.parquet.page.PageLayout
 import io.deltaupkeep.parquet.plan.{ColumnName, LackingFields, SpliceSettings}
 import io.deltaupkeep.plan.compact.BinSplit
@@ -80,11 +80,11 @@ private[upkeep] final class TableSplice(
     DeltaApi.current.storesPartitions(metadata) || IcebergCompat.isAnyEnabled(metadata) ||
       snapshot.protocol.readerAndWriterFeatureNames.contains("materializePartitionColumns")
 
-  def job(description: String, bins: Int): SpliceJob = new SpliceJob(
+  def job(description: String): SpliceJob = new SpliceJob(
     session.sparkContext,
     description,
     hadoopConf,
-    settings(bins),
+    settings,
     writing.schema,
     Map(
       SPARK_VERSION_METADATA_KEY -> SPARK_VERSION_SHORT,
@@ -126,7 +126,8 @@ private[upkeep] final class TableSplice(
       new Path(root, directoryOf(files.head)).toString,
       split,
       writing.plain(storedPartitions.map(c => c.name -> partitions.valueOf(files.head, c, timeZone)).toMap),
-      order
+      order,
+      order.flatMap(_ => Division.of(files.map(_.size).sum, gatherBytes))
     )
 
   /** What the log says about the rows of files. */
@@ -191,17 +192,20 @@ private[upkeep] final class TableSplice(
     if (parts.isEmpty) "." else parts.mkString(Path.SEPARATOR)
   }
 
-  private def settings(bins: Int): SpliceSettings = {
+  private val gatherBytes = CurveOf.mostBytes(session)
+
+  /** @param tasks of the job */
+  private def settings(tasks: Int): SpliceSettings = {
     val rowGroup = hadoopConf.getLong(ParquetOutputFormat.BLOCK_SIZE, ParquetWriter.DEFAULT_BLOCK_SIZE.toLong)
     val inFlight = sqlConf.getConf(UpkeepConf.OptimizeBytesInFlight)
     SpliceSettings(
       rowGroupBytes = rowGroup,
       copyFromBytes = rowGroup / 4,
       bytesInFlight = inFlight,
-      gatherBytes = CurveOf.mostBytes(session),
+      gatherBytes = gatherBytes,
       heldFileBytes = math.min(inFlight / 8, 64L << 20),
       fetches = sqlConf.getConf(UpkeepConf.OptimizeFetches),
-      threads = threadsPerBin(bins),
+      threads = threadsOf(tasks),
       codec = compression.fold(codecOfSession)(_.codec),
       layout = PageLayout.of(hadoopConf),
       bloomFilterBytes = hadoopConf.getInt(
@@ -234,13 +238,13 @@ private[upkeep] final class TableSplice(
   }
 
   /**
-   * Uses cores that would be idle: with fewer bins than cores, each bin gets its share of the cores of one
+   * Uses cores that would be idle: with fewer tasks than cores, each task gets its share of the cores of one
    * executor.
    */
-  private def threadsPerBin(bins: Int): Int = {
+  private def threadsOf(tasks: Int): Int = {
     val context = session.sparkContext
     val cores = context.defaultParallelism
     val ofOneExecutor = if (context.isLocal) cores else context.getConf.getInt("spark.executor.cores", 1)
-    math.max(1, math.min(ofOneExecutor, cores / math.max(1, bins)))
+    math.max(1, math.min(ofOneExecutor, cores / math.max(1, tasks)))
   }
 }

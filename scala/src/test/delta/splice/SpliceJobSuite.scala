@@ -43,7 +43,7 @@ class SpliceJobSuite extends AnyFunSuite {
     val schema = MessageTypeParser.parseMessageType("message m { optional int64 id; }")
     val conf = new Configuration(false)
     val job =
-      new SpliceJob(spark.sparkContext, name, conf, settings, schema, Map.empty, isReadable, None, None)
+      new SpliceJob(spark.sparkContext, name, conf, _ => settings, schema, Map.empty, isReadable, None, None)
     val split = BinSplit(inputs.map(_ => RewriteNeed.Together).toIndexedSeq)
     (job.run(Seq(SpliceTask(0, inputs, to.toURI.toString, split))).toSeq, to)
   }

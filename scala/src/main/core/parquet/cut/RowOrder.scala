@@ -50,14 +50,25 @@ private[parquet] object RowOrder {
       bits: Int,
       threads: Int
   ): Array[Int] = {
+    val order = Array.range(0, rows)
+    new RadixSort(rows).sort(places(ranks, rows, curve, bits, threads), order, 0, rows)
+    order
+  }
+
+  /** The places of rows on a curve, by their ranks. */
+  def places(
+      ranks: Array[Array[Int]],
+      rows: Int,
+      curve: Curve,
+      bits: Int,
+      threads: Int
+  ): Array[Long] = {
     val places = new Array[Long](rows)
     val step = math.max(1, (rows + threads - 1) / threads)
     SideBySide.map(0 until rows by step, "delta-upkeep-curve", threads) { from =>
       place(ranks, curve, bits, places, from, math.min(rows.toLong, from.toLong + step).toInt)
     }
-    val order = Array.range(0, rows)
-    new RadixSort(rows).sort(places, order, 0, rows)
-    order
+    places
   }
 
   private def place(

@@ -8,8 +8,14 @@ import io.deltaupkeep.parquet.bytes.{MalformedPage, NotSpliceable}
  *
  * @param isMalformed whether it violates the format, so that only a row reader can tell what it holds
  * @param isDamaged   whether no reader can tell what it holds
+ * @param times       how many times the memory allowed it takes, if that is why; else 1
  */
-final case class Refusal(reason: String, isMalformed: Boolean = false, isDamaged: Boolean = false)
+final case class Refusal(
+    reason: String,
+    isMalformed: Boolean = false,
+    isDamaged: Boolean = false,
+    times: Double = 1
+)
 
 object Refusal {
 

@@ -58,7 +58,21 @@ object SpliceOutcome {
       totals: Option[SplicedTotals],
       refused: Map[Int, Refusal] = Map.empty,
       kinds: Seq[Int] = Nil
-  ) extends SpliceOutcome
+  ) extends SpliceOutcome {
+
+    /** What became of the inputs of both, of which none is refused. Where their rows are is not kept. */
+    def and(other: Done): Done = if (rows == 0 && other.rows > 0) other.and(this)
+    else Done(
+      rows + other.rows,
+      Nil,
+      rowGroupsBefore + other.rowGroupsBefore,
+      rowGroupsAfter + other.rowGroupsAfter,
+      tier,
+      reason,
+      (tallies.toSeq ++ other.tallies).groupMapReduce(_._1)(_._2)(_ + _),
+      (totals ++ other.totals).reduceOption(_ and _)
+    )
+  }
 
   /**
    * Nothing was spliced; an incomplete output has to be deleted. The other inputs may be spliced without these.

@@ -20,8 +20,8 @@ private[parquet] final class SpliceSummary {
 
   private val inputs = new FooterCount
   private val tallies = mutable.Map.empty[ChunkTier, TierTally]
-  private var groupsBefore = 0
   private var groupsAfter = 0
+  private var groupsBefore = 0
   private var rows = 0L
   private val kinds = mutable.LinkedHashMap.empty[Any, Int]
   private val ordinals = mutable.Map.empty[String, Int]
@@ -96,6 +96,12 @@ private[parquet] final class SpliceSummary {
       kinds.values.toVector
     )
   }
+
+  /** The totals of the inputs, from their footers. */
+  def inputTotals: FooterTotals = inputs.result
+
+  /** Row groups of the inputs. */
+  def rowGroupsBefore: Int = groupsBefore
 
   /** The totals of outputs, with the facts about their chunks. */
   def totals(footers: Seq[ParquetMetadata]): FooterTotals =

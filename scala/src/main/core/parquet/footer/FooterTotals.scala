@@ -21,7 +21,21 @@ final case class LeafTotals(
     nulls: Option[Long],
     bounds: Option[LeafBounds],
     facts: Option[ChunkFacts] = None
-)
+) {
+
+  /** The totals over the rows of both. */
+  def and(other: LeafTotals): LeafTotals = LeafTotals(
+    rows + other.rows,
+    values + other.values,
+    nulls.flatMap(here => other.nulls.map(here + _)),
+    if (isNull) other.bounds
+    else if (other.isNull) bounds
+    else bounds.flatMap(here => other.bounds.flatMap(here.and)),
+    facts.flatMap(here => other.facts.map(here + _))
+  )
+
+  private def isNull: Boolean = nulls.contains(values)
+}
 
 /**
  * The totals over the rows of several files, from their footers.
@@ -36,10 +50,24 @@ final case class FooterTotals(
     dropped: Long,
     leaves: Map[Seq[String], LeafTotals],
     byParquetMr: Boolean
-)
+) {
+
+  /** The totals over the rows of both. */
+  def and(other: FooterTotals): FooterTotals = FooterTotals(
+    rows + other.rows,
+    dropped + other.dropped,
+    (leaves.toSeq ++ other.leaves).groupMapReduce(_._1)(_._2)(_ and _),
+    byParquetMr && other.byParquetMr
+  )
+}
 
 /** The footers of a splice. */
-final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals)
+final case class SplicedTotals(inputs: FooterTotals, output: FooterTotals) {
+
+  /** Of both. */
+  def and(other: SplicedTotals): SplicedTotals =
+    SplicedTotals(inputs.and(other.inputs), output.and(other.output))
+}
 
 object FooterTotals {
 
@@ -117,9 +145,7 @@ private[parquet] final class FooterCount {
     FooterTotals(
       sums.values.map(_.rows).sum,
       dropped,
-      leaves.groupMapReduce(_._1)(_._2) { (a, b) =>
-        LeafTotals(a.rows + b.rows, a.values + b.values, a.nulls.flatMap(n => b.nulls.map(n + _)), None)
-      },
+      leaves.groupMapReduce(_._1)(_._2)(_ and _),
       byParquetMr
     )
   }

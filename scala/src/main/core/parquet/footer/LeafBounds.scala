@@ -10,7 +10,15 @@ import org.apache.parquet.schema.LogicalTypeAnnotation._
 import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName._
 
 /** The minimum and maximum of a column, independent of Parquet's types. */
-sealed trait LeafBounds
+sealed trait LeafBounds {
+
+  /** Of the values of both, if they are of one type. */
+  private[footer] def and(other: LeafBounds): Option[LeafBounds] =
+    LeafBounds.together(Seq(this, other).map {
+      case LeafBounds.Numbers(min, max) => (min, max)
+      case LeafBounds.Texts(min, max) => (min, max)
+    })
+}
 
 object LeafBounds {
 

@@ -52,7 +52,7 @@ private[parquet] final class OpenFile(
   val storedRowGroups: IndexedSeq[RowGroup] = {
     val starts = footer.rowGroups.scanLeft(0L)(_ + _.rows)
     footer.rowGroups.indices.collect {
-      case i if footer.rowGroups(i).rows > 0 =>
+      case i if footer.rowGroups(i).rows > 0 && input.slice.has(i, footer.rowGroups.size) =>
         new RowGroup(this, footer.rowGroups(i), i, starts(i), selection)
     }
   }

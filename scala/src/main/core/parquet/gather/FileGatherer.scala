@@ -1,8 +1,8 @@
 package io.deltaupkeep.parquet.gather
 
 import io.deltaupkeep.{ByteText, CountText, SideBySide, UnreadableInput}
-import io.deltaupkeep.parquet.bytes.NotSpliceable
-import io.deltaupkeep.parquet.cut.{ColumnGatherer, RowOrder, RowPlaces}
+import io.deltaupkeep.parquet.bytes.{NotSpliceable, TooLarge}
+import io.deltaupkeep.parquet.cut.{ColumnGatherer, HeldRows, KeySample, RowOrder, RowPlaces}
 import io.deltaupkeep.parquet.file.{
   FileQueue,
   OutputWriter,
@@ -29,12 +29,13 @@ import org.apache.hadoop.conf.Configuration
  *
  * A bin that cannot be put in order is refused as a whole: its rows have to be ordered together.
  *
+ * @param keys           leaf columns outside lists, by the parts of their names in the files
  * @param spliceSettings as for a splice
  * @param conf           settings of the codecs
  */
 final class FileGatherer(
     request: SpliceRequest,
-    order: GatherOrder,
+    keys: Seq[Seq[String]],
     spliceSettings: SpliceSettings,
     conf: Configuration
 ) {
@@ -47,44 +48,73 @@ final class FileGatherer(
   private val planner = new SplicePlanner(request.table, settings, request.isReadable, request.constants)
   private val summary = new SpliceSummary
 
-  /** What [[run]] would do, from the footers alone. */
-  def preview(): SpliceOutcome = {
+  /**
+   * What [[run]] would do with rows that are sorted, from the footers alone.
+   *
+   * @param outputs number of new files
+   */
+  def preview(outputs: Int): SpliceOutcome = {
     val opener = new FileOpener(settings.heldFileBytes)
     opened(index => Refusal.orElse(opener.peek(request.inputs(index)))) match {
       case Left(refused) => refused
       case Right(files) =>
         val groups = files.flatMap(_.rowGroups)
         whyNot(groups, chunksOf(groups)).getOrElse {
-          cuts(groups).flatten.foreach { case (from, until) => summary.addGathered(until.toLong - from, Why) }
+          cuts(groups, ArrangedRows.evenly(rowsOf(groups), outputs)).flatMap(_.groups).foreach {
+            case (from, until) => summary.addGathered(until.toLong - from, Why)
+          }
           summary.outcome(Nil, Map.empty)
         }
     }
   }
 
   /**
+   * Reads the key columns, and draws rows at random.
+   *
+   * @param most of the rows that are drawn
+   */
+  def sample(most: Int): Either[SpliceOutcome.Refused, SampledFiles] =
+    withFiles(settings.copy(heldFileBytes = 0)) { files =>
+      val groups = files.flatMap(_.rowGroups)
+      val chunks = chunksOf(groups)
+      whyNot(groups, chunks).toLeft {
+        val gatherer = new ColumnGatherer(rowsOf(groups), settings, conf, () => ())
+        try {
+          val drawn = KeySample.of(keysOf(gatherer, chunks), rowsOf(groups), most)
+          SampledFiles(drawn, summary.inputTotals, summary.rowGroupsBefore)
+        } finally gatherer.close()
+      }
+    }
+
+  /**
    * Writes the outputs, which must not exist. If it refuses or fails, the caller has to delete what was written.
    *
    * @param output  the file with this number, from 0 on
    * @param written called with each output
+   * @param wanted  positions of inputs and of their rows, to tell where these went, if the inputs have no deleted rows; None
+   *                to draw some
    * @param goOn    called now and then, by any thread; throws if the work has to stop
    * @throws io.deltaupkeep.UnreadableInput if an input cannot be read
    */
   def run(
+      arrangement: Arrangement,
       output: Int => OutputFile,
       written: GatheredFile => Unit,
+      wanted: Option[Seq[(Int, Long)]] = None,
       goOn: () => Unit = () => ()
-  ): SpliceOutcome = {
+  ): SpliceOutcome =
+    withFiles(settings)(files => Right(gather(files, arrangement, output, written, wanted, goOn))).merge
+
+  private def withFiles[T](settings: SpliceSettings)(
+      use: IndexedSeq[OpenFile] => Either[SpliceOutcome.Refused, T]
+  ): Either[SpliceOutcome.Refused, T] = {
     val files = new FileQueue(request.inputs, settings)
-    try
-      opened(_ => files.next()) match {
-        case Left(refused) => refused
-        case Right(open) => gather(open, output, written, goOn)
-      }
+    try opened(_ => files.next()).flatMap(use)
     catch {
       case unreadable @ Refusal.OfInput(refusal) =>
         val index = request.inputs.indexWhere(_.name == unreadable.file)
         if (index < 0) throw unreadable
-        SpliceOutcome.Refused(Map(index -> refusal))
+        Left(SpliceOutcome.Refused(Map(index -> refusal)))
     } finally files.close()
   }
 
@@ -100,7 +130,8 @@ final class FileGatherer(
         footers += file.footerHeldBytes
         if (footers > settings.bytesInFlight)
           Left(Refusal(
-            s"the footers of its files take more than ${ByteText.of(settings.bytesInFlight)} of memory"
+            s"the footers of its files take more than ${ByteText.of(settings.bytesInFlight)} of memory",
+            times = Unforeseen
           ))
         else
           planned.map { _ =>
@@ -121,15 +152,20 @@ final class FileGatherer(
       chunks: IndexedSeq[PlannedChunk]
   ): Option[SpliceOutcome.Refused] = {
     val rows = groups.iterator.map(_.rows).sum
-    val keys = keysIn(chunks)
-    val reason =
-      if (rows > MostRows) Some(s"a task puts at most ${CountText.of(MostRows, "row")} in order by columns")
-      else if (groups.nonEmpty && keys.isEmpty) Some("a key is not a column of its own in the files")
+    val keyChunks = keysIn(chunks)
+    val refusal =
+      if (rows > MostRows)
+        Some(Refusal(
+          s"a task puts at most ${CountText.of(MostRows, "row")} in order by columns",
+          times = rows.toDouble / MostRows
+        ))
+      else if (groups.nonEmpty && keyChunks.isEmpty)
+        Some(Refusal("a key is not a column of its own in the files"))
       else {
         // Deleted rows may have values of their own in a dictionary, which is sorted.
         val sorting =
-          groups.iterator.map(_.storedRows).sum * RowOrder.bytesPerRow(order.keys.size, settings.threads) +
-            keys.iterator.flatten.map(ColumnGatherer.bytesOf).sum
+          groups.iterator.map(_.storedRows).sum * RowOrder.bytesPerRow(keys.size, settings.threads) +
+            keyChunks.iterator.flatten.map(ColumnGatherer.bytesOf).sum
         // There are neither new pages nor columns in work while rows are sorted.
         tooMuch(s"to sort ${CountText.of(rows, "row")}", sorting, 2 * settings.bytesInFlight).orElse {
           chunks.iterator.flatMap { chunk =>
@@ -138,84 +174,94 @@ final class FileGatherer(
           }.nextOption()
         }
       }
-    reason.map(refused)
+    refusal.map(refused)
   }
 
-  private def tooMuch(what: String, bytes: Long, most: Long): Option[String] = Option.when(bytes > most) {
-    s"$what takes ${ByteText.of(bytes)} of memory, more than the ${ByteText.of(most)} allowed"
+  private def tooMuch(what: String, bytes: Long, most: Long): Option[Refusal] = Option.when(bytes > most) {
+    Refusal(
+      s"$what takes ${ByteText.of(bytes)} of memory, more than the ${ByteText.of(most)} allowed",
+      times = bytes.toDouble / most
+    )
   }
 
-  private def refused(reason: String): SpliceOutcome.Refused =
-    SpliceOutcome.Refused(Map(0 -> Refusal(reason)))
+  private def refused(refusal: Refusal): SpliceOutcome.Refused = SpliceOutcome.Refused(Map(0 -> refusal))
 
   private def gather(
       files: IndexedSeq[OpenFile],
+      arrangement: Arrangement,
       output: Int => OutputFile,
       written: GatheredFile => Unit,
+      wanted: Option[Seq[(Int, Long)]],
       goOn: () => Unit
   ): SpliceOutcome = {
     val groups = files.flatMap(_.rowGroups)
     val chunks = chunksOf(groups)
     whyNot(groups, chunks).getOrElse {
-      val rows = groups.iterator.map(_.rows).sum.toInt
+      val rows = rowsOf(groups)
       val gatherer = new ColumnGatherer(rows, settings, conf, goOn)
       try {
-        val sorted = if (rows == 0) Array.emptyIntArray else sort(gatherer, chunks, rows)
-        val outputs = cuts(groups)
-        val columns = gatherer.gather(chunks, new RowPlaces(sorted), outputs.flatten)
+        val arranged = arrangement.of(keysOf(gatherer, chunks), rows, settings.threads)
+        val outputs = cuts(groups, arranged.ends)
+        val columns = gatherer.gather(chunks, new RowPlaces(arranged.order), outputs.flatMap(_.groups))
         val work = TierTally(chunks.iterator.map(_.compressedBytes).sum, columns.iterator.map(_.nanos).sum)
         summary.addWork(ChunkTier.Gather, work)
         val footers = writeAll(outputs, columns.map(_.chunks), output, goOn)
-        report(outputs, footers, columns.map(_.chunks), new RowSample(files, sorted), written)
+        val sample = new RowSample(files, arranged.order, wanted)
+        report(outputs, footers, columns.map(_.chunks), sample, written)
         summary.outcome(footers, Map.empty)
       } catch {
-        case why: NotSpliceable => refused(why.reason("a new file"))
+        case why: TooLarge => refused(Refusal(why.reason("a new file"), times = Unforeseen))
+        case why: NotSpliceable => refused(Refusal(why.reason("a new file")))
         case _: RowGroupTooLarge =>
           val limit = ByteText.of(settings.heldRowGroupBytes)
-          refused(s"new pages take more than the $limit of memory allowed")
+          refused(Refusal(s"new pages take more than the $limit of memory allowed", times = Unforeseen))
       } finally gatherer.close()
     }
   }
 
-  private def sort(gatherer: ColumnGatherer, chunks: IndexedSeq[PlannedChunk], rows: Int): Array[Int] =
-    RowOrder.of(gatherer.keys(keysIn(chunks).toSeq.flatten), rows, order.order, settings.threads)
+  private def keysOf(gatherer: ColumnGatherer, chunks: IndexedSeq[PlannedChunk]): IndexedSeq[HeldRows] =
+    gatherer.keys(keysIn(chunks).toSeq.flatten)
 
   /** The key columns, if all of them are leaf columns outside lists. */
   private def keysIn(chunks: IndexedSeq[PlannedChunk]): Option[Seq[PlannedChunk]] = {
-    val found = order.keys.flatMap { key =>
+    val found = keys.flatMap { key =>
       chunks.find(chunk =>
         chunk.column.getPath.toSeq == key && chunk.column.getMaxRepetitionLevel == 0
       )
     }
-    Option.when(found.size == order.keys.size)(found)
+    Option.when(found.size == keys.size)(found)
   }
 
-  /** Where the row groups of each output begin and end in the order of the rows. */
-  private def cuts(groups: IndexedSeq[RowGroup]): IndexedSeq[IndexedSeq[(Int, Int)]] = {
-    val rows = groups.iterator.map(_.rows).sum
-    val bytes = groups.iterator.map(_.uncompressedBytes).sum
-    evenly(0, rows, math.min(order.outputs.toLong, rows)).map { case (from, until) =>
-      val ofOutput = bytes.toDouble * (until - from) / rows
-      val rowGroups = math.min(until - from, math.ceil(ofOutput / settings.rowGroupBytes).toLong)
-      evenly(from, until, math.max(1, rowGroups)).map { case (start, end) => (start.toInt, end.toInt) }
-    }
+  /**
+   * The outputs that have rows.
+   *
+   * @param ends where each output ends in the order of the rows
+   */
+  private def cuts(groups: IndexedSeq[RowGroup], ends: IndexedSeq[Int]): IndexedSeq[Output] = {
+    val bytesOfRow = groups.iterator.map(_.uncompressedBytes).sum.toDouble / math.max(1, rowsOf(groups))
+    ends.indices.map { index =>
+      val (from, until) = (if (index == 0) 0 else ends(index - 1), ends(index))
+      val rowGroups = math.ceil(bytesOfRow * (until - from) / settings.rowGroupBytes).toInt
+      val inGroups = ArrangedRows.evenly(until - from, math.max(1, rowGroups)).map(from + _)
+      Output(index, (from +: inGroups.dropRight(1)).zip(inGroups))
+    }.filter(_.groups.nonEmpty)
   }
 
   private def writeAll(
-      outputs: IndexedSeq[IndexedSeq[(Int, Int)]],
+      outputs: IndexedSeq[Output],
       columns: Seq[IndexedSeq[SplicedChunk]],
       output: Int => OutputFile,
       goOn: () => Unit
   ): Seq[ParquetMetadata] = {
-    val firsts = outputs.scanLeft(0)(_ + _.size)
-    SideBySide.map(outputs.indices, "delta-upkeep-write", settings.threads) { index =>
-      val writer = new OutputWriter(output(index), request.keyValues, settings)
+    val firsts = outputs.scanLeft(0)(_ + _.groups.size)
+    SideBySide.map(outputs.indices, "delta-upkeep-write", settings.threads) { at =>
+      val writer = new OutputWriter(output(outputs(at).index), request.keyValues, settings)
       var ended = false
       try {
-        outputs(index).zipWithIndex.foreach { case ((from, until), group) =>
+        outputs(at).groups.zipWithIndex.foreach { case ((from, until), group) =>
           goOn()
           val to = writer.startRowGroup(planner.output, until.toLong - from)
-          columns.foreach(_(firsts(index) + group).write(to))
+          columns.foreach(_(firsts(at) + group).write(to))
           to.endBlock()
         }
         val footer = writer.end()
@@ -226,37 +272,45 @@ final class FileGatherer(
   }
 
   private def report(
-      outputs: IndexedSeq[IndexedSeq[(Int, Int)]],
+      outputs: IndexedSeq[Output],
       footers: Seq[ParquetMetadata],
       columns: Seq[IndexedSeq[SplicedChunk]],
       sample: RowSample,
       written: GatheredFile => Unit
   ): Unit = {
-    val firsts = outputs.scanLeft(0)(_ + _.size)
-    val samples = sample.of(outputs.map(groups => (groups.head._1, groups.last._2)))
-    outputs.zip(footers).zipWithIndex.foreach { case ((groups, footer), index) =>
-      groups.foreach { case (from, until) => summary.addGathered(until.toLong - from, Why) }
+    val firsts = outputs.scanLeft(0)(_ + _.groups.size)
+    val samples = sample.of(outputs.map(output => (output.from, output.until)))
+    outputs.zip(footers).zipWithIndex.foreach { case ((output, footer), at) =>
+      output.groups.foreach { case (from, until) => summary.addGathered(until.toLong - from, Why) }
       val ofFile = new SpliceSummary
-      for (column <- columns; group <- groups.indices) {
-        val chunk = column(firsts(index) + group)
+      for (column <- columns; group <- output.groups.indices) {
+        val chunk = column(firsts(at) + group)
         summary.addFacts(chunk.column, chunk.knownFacts)
         ofFile.addFacts(chunk.column, chunk.knownFacts)
       }
-      val rows = groups.last._2.toLong - groups.head._1
-      written(GatheredFile(index, rows, footer, ofFile.totals(Seq(footer)).leaves, samples(index)))
+      val rows = output.until.toLong - output.from
+      written(GatheredFile(output.index, rows, footer, ofFile.totals(Seq(footer)).leaves, samples(at)))
     }
   }
 }
 
-private object FileGatherer {
-  private val Why = "rows are put in order column by column"
+object FileGatherer {
+
+  /** How it puts rows in order, in words. */
+  val Why = "rows are put in order column by column"
+
+  /** How many times the memory allowed a bin is taken to need where footers did not tell. */
+  private val Unforeseen = 4d
 
   /** Below the limit of an array, so that rows rounded up to whole blocks do not pass it. */
   private val MostRows = Int.MaxValue - (1L << 16)
 
-  /** Cuts a range into parts that differ by one at most. */
-  private def evenly(from: Long, until: Long, parts: Long): IndexedSeq[(Long, Long)] =
-    (0L until parts).map { i =>
-      (from + (until - from) * i / parts, from + (until - from) * (i + 1) / parts)
-    }
+  /** Of rows that are not too many. */
+  private def rowsOf(groups: IndexedSeq[RowGroup]): Int = groups.iterator.map(_.rows).sum.toInt
+
+  /** @param groups where its row groups begin and end in the order of the rows */
+  private final case class Output(index: Int, groups: IndexedSeq[(Int, Int)]) {
+    def from: Int = groups.head._1
+    def until: Int = groups.last._2
+  }
 }

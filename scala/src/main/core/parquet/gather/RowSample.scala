@@ -9,9 +9,14 @@ import io.deltaupkeep.parquet.footer.{OpenFile, RowGroup}
 /**
  * Draws rows whose way from an input to an output is checked: one of each of some outputs, and one of each kind of input.
  *
- * @param order rows in the order of the outputs, by their numbers in the inputs without deleted rows
+ * @param order  rows in the order of the outputs, by their numbers in the inputs without deleted rows
+ * @param wanted rows to take instead, by the positions of their inputs, which have no deleted rows, and their own
  */
-private[gather] final class RowSample(files: IndexedSeq[OpenFile], order: Array[Int]) {
+private[gather] final class RowSample(
+    files: IndexedSeq[OpenFile],
+    order: Array[Int],
+    wanted: Option[Seq[(Int, Long)]]
+) {
   import RowSample._
 
   private val groups: IndexedSeq[(Int, RowGroup)] =
@@ -24,32 +29,37 @@ private[gather] final class RowSample(files: IndexedSeq[OpenFile], order: Array[
    * @param outputs where they begin and end in the order
    */
   def of(outputs: IndexedSeq[(Int, Int)]): IndexedSeq[Seq[SampledRow]] = {
-    val drawn = Random.shuffle(outputs).take(MostOutputs).map { case (from, until) =>
-      from + Random.nextInt(until - from)
-    }
-    val places = (drawn ++ ofKinds).distinct.sorted
+    val places = wanted.fold(draw(outputs))(rows => placesOf(rows.map(numberOf))).distinct.sorted
     outputs.map { case (from, until) =>
       places.dropWhile(_ < from).takeWhile(_ < until).map(place => rowAt(place, from))
     }
   }
 
+  private def draw(outputs: IndexedSeq[(Int, Int)]): Seq[Int] =
+    Random.shuffle(outputs).take(MostOutputs).map { case (from, until) =>
+      from + Random.nextInt(until - from)
+    } ++ ofKinds
+
+  private def numberOf(row: (Int, Long)): Int =
+    (starts(groups.indexWhere(_._1 == row._1)) + row._2).toInt
+
   /** Where a row of each kind of input went. */
   private def ofKinds: Seq[Int] = {
     val byKind = groups.indices.groupBy(group => groups(group)._2.file.kind).values.toSeq
-    val wanted = Random.shuffle(byKind).take(MostKinds).map { ofKind =>
+    val ofEach = Random.shuffle(byKind).take(MostKinds).map { ofKind =>
       val group = ofKind(Random.nextInt(ofKind.size))
       (starts(group) + (Random.nextDouble() * groups(group)._2.rows).toLong).toInt
     }
-    placesOf(wanted)
+    placesOf(ofEach)
   }
 
   private def placesOf(numbers: Seq[Int]): Seq[Int] = {
-    val wanted = new BitSet
-    numbers.foreach(wanted.set)
+    val sought = new BitSet
+    numbers.foreach(sought.set)
     val places = Seq.newBuilder[Int]
     var place = 0
     while (place < order.length) {
-      if (wanted.get(order(place))) places += place
+      if (sought.get(order(place))) places += place
       place += 1
     }
     places.result()

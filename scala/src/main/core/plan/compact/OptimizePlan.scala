@@ -34,9 +34,14 @@ object Tier {
     override def name: String = "transcode"
   }
 
-  /** Rows are put in another order without being made: each column is taken in that order. */
-  final case class Gather(reason: String) extends Tier {
+  /**
+   * Rows are put in another order without being made: each column is taken in that order.
+   *
+   * @param why the bin is rewritten
+   */
+  final case class Gather(why: String, how: String) extends Tier {
     override def name: String = "gather"
+    override def reason: String = s"$why; $how"
   }
 
   /** Delta's own path: rows are decoded, hidden ones dropped, and encoded again. */
@@ -53,9 +58,6 @@ object RowsCause {
   /** The session's settings ask for it. */
   case object Setting extends RowsCause("setting")
 
-  /** Z-order and clustering put rows in another order. */
-  case object Order extends RowsCause("order")
-
   /** A column's type, or a feature of the table. */
   case object Table extends RowsCause("table")
 
@@ -68,7 +70,7 @@ object RowsCause {
   /** The log and the footers of the files disagree. */
   case object Statistics extends RowsCause("statistics")
 
-  val all: Seq[RowsCause] = Seq(Setting, Order, Table, File, Malformed, Statistics)
+  val all: Seq[RowsCause] = Seq(Setting, Table, File, Malformed, Statistics)
 }
 
 /** The tags of a new file. */

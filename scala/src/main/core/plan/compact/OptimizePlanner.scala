@@ -1,7 +1,7 @@
 package io.deltaupkeep.plan.compact
 
-import io.deltaupkeep.ByteText
 import io.deltaupkeep.parquet.encoding.Compression
+import io.deltaupkeep.parquet.gather.Division
 
 /**
  * Decides which files OPTIMIZE rewrites, and which of them together. Pure.
@@ -127,15 +127,8 @@ object OptimizePlanner {
   /** A bin whose rows get another order. */
   private def bin(group: ClusterGroup, settings: OptimizeSettings, needsRows: Option[Tier.Rows]): Bin = {
     val bytes = group.files.iterator.map(_.sizeInBytes).sum
-    val tier = needsRows.getOrElse {
-      if (bytes <= settings.clusterBytes) Tier.Gather(s"${group.why}; rows are put in order column by column")
-      else
-        Tier.Rows(
-          s"${group.why}; ${ByteText.of(bytes)} are more than the ${ByteText.of(settings.clusterBytes)} of " +
-            "spark.deltaUpkeep.optimize.clusterBytes, which a task puts in order column by column",
-          RowsCause.Order
-        )
-    }
+    val tier =
+      needsRows.getOrElse(Tier.Gather(group.why, Division.told(Division.of(bytes, settings.clusterBytes))))
     Bin(group.files.sortBy(insertionOrder), tier, fileBytes = Some(group.fileBytes))
   }
 

@@ -89,14 +89,6 @@ class UpkeepMetricsSuite extends AnyFunSuite {
     val byOrder = newTable("metricsOrder", 4)
     val gathered = moved(run("OPTIMIZE {t} ZORDER BY (id)", byOrder))
     assert(gathered("optimize.tier.gather.bytes") > 0 && of("optimize.rowsTier.", gathered).isEmpty)
-    spark.range(80000).selectExpr("id", "0 AS p", "uuid() AS text").write.format("delta")
-      .mode("append").option("mergeSchema", "true").save(byOrder)
-    val ordered = moved(withConf("spark.deltaUpkeep.optimize.clusterBytes" -> "1m") {
-      run("OPTIMIZE {t} ZORDER BY (id)", byOrder)
-    })
-    // The other partition is in order.
-    assert(of("optimize.rowsTier.", ordered) == Map("optimize.rowsTier.order" -> ordered("optimize.filesIn")))
-    assert(ordered("optimize.tier.rows.bytes") > (1L << 20))
     val bySetting = newTable("metricsSetting", 4)
     val set = moved(withConf("spark.deltaUpkeep.optimize.engine" -> "rows")(run("OPTIMIZE {t}", bySetting)))
     assert(of("optimize.rowsTier.", set) == Map("optimize.rowsTier.setting" -> 4L))

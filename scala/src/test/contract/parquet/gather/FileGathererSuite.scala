@@ -7,7 +7,7 @@ import scala.collection.mutable
 import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.parquet.{LocalFiles, SplicedFiles}
-import io.deltaupkeep.parquet.cut.Curve
+import io.deltaupkeep.parquet.cut.{Curve, KeyOrder, Lexicographic, RowRanges}
 import io.deltaupkeep.parquet.file.{SpliceOutcome, SpliceRequest}
 import io.deltaupkeep.parquet.footer.{InputRows, RowSelection}
 import io.deltaupkeep.parquet.plan.SpliceSettings
@@ -28,23 +28,26 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       inputs: Seq[InputRows],
       settings: SpliceSettings = settings,
       keys: Seq[String] = Seq("n"),
-      outputs: Int = 3,
       table: MessageType = schema
   ): FileGatherer = {
     val request = SpliceRequest(inputs, table, Map("k" -> "v"), _ => None)
-    val order = GatherOrder(keys.map(_.split('.').toSeq), Curve.ZOrder, outputs)
-    new FileGatherer(request, order, settings, new Configuration(false))
+    new FileGatherer(request, keys.map(_.split('.').toSeq), settings, new Configuration(false))
   }
 
   /** The outcome, and what was said of each new file. */
   private def run(
       gatherer: FileGatherer,
       directory: Path,
-      goOn: () => Unit = () => ()
+      goOn: () => Unit = () => (),
+      order: KeyOrder = Curve.ZOrder
   ): (SpliceOutcome, Seq[GatheredFile]) = {
     val written = mutable.ArrayBuffer.empty[GatheredFile]
-    val outcome =
-      gatherer.run(i => LocalFiles.output(directory.resolve(s"out$i")), file => { written += file; () }, goOn)
+    val outcome = gatherer.run(
+      SortedRows(order, files = 3),
+      i => LocalFiles.output(directory.resolve(s"out$i")),
+      file => { written += file; () },
+      goOn = goOn
+    )
     (outcome, written.toVector)
   }
 
@@ -79,7 +82,7 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       val sorted = (0 until 3000).sortBy(i => if (i % 3 == 0) (-1, i) else (i, 0))
       val read = (0 until 3).flatMap(i => rowsOf(directory.resolve(s"out$i")))
       assert(read == sorted.map(row(schema, _).toString))
-      val preview = done(gatherer(inputs, settings).preview())
+      val preview = done(gatherer(inputs, settings).preview(3))
       assert(preview == done(outcome).copy(tallies = Map.empty, totals = None))
       val rowGroups = (0 until 3).map { i =>
         val reader = ParquetFileReader.open(named(directory.resolve(s"out$i")))
@@ -124,11 +127,92 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
     }
   }
 
+  test("rows that parts of a bin send to ranges are there in order, each once, whoever takes them") {
+    val texts = Seq("text", "n")
+    val cases = for {
+      rowGroup <- Seq(1 << 12, 1 << 20)
+      (keys, order) <- Seq(
+        Seq("n") -> Curve.ZOrder,
+        texts -> Lexicographic(IndexedSeq(true, false)),
+        texts -> Curve.Hilbert
+      )
+    } yield (rowGroup, keys, order)
+    for ((rowGroup, keys, order) <- cases) withDirectory { directory =>
+      val gone = new BitSet
+      (0 until 300).filter(_ % 7 == 0).foreach(gone.set)
+      val files = Seq(0 until 1, 1 until 1200, 1200 until 1200, 1200 until 3000).zipWithIndex.map {
+        case (range, i) =>
+          InputRows(
+            write(directory.resolve(s"in$i"), range, rowGroup = rowGroup),
+            Option.when(i == 1)(() => new RowSelection(gone))
+          )
+      }
+      val parts = FilePart.divided(IndexedSeq(1L, 1200L, 0L, 1800L), ofTask = 700)
+      assert(parts.size > 3 && parts.flatten.exists(_.slice.of > 1))
+      val ofParts = parts.map(_.map(part => files(part.file).copy(slice = part.slice)))
+      val sampled =
+        ofParts.map(gatherer(_, keys = keys).sample(most = 200).fold(why => fail(why.reason), identity))
+      val expected = (0 until 3000).filterNot(i => i > 0 && i < 1200 && gone.get(i - 1))
+      assert(sampled.map(_.keys.rows).sum == expected.size)
+      val footers = sampled.map(_.inputs).reduce(_ and _)
+      assert(footers.rows == 3000 && footers.dropped == 3000 - expected.size)
+      val ranges = RowRanges.of(sampled.map(_.keys), order, 4)
+      val pieces = ofParts.indices.flatMap { part =>
+        val outputs = IndexedSeq.fill(ranges.count)(new PieceOutput)
+        val stored = mutable.ArrayBuffer.empty[(Int, Piece)]
+        done(gatherer(ofParts(part), keys = keys).run(
+          DividedRows(ranges, part, parts.size),
+          outputs(_),
+          file => {
+            val piece = Piece.read(outputs(file.index).stored(part, file.rows, file.sample))
+            stored += file.index -> piece.fold(why => fail(why.reason), identity)
+          }
+        ))
+        stored
+      }
+      val outcomes = (0 until ranges.count).map { range =>
+        val ofRange = pieces.filter(_._1 == range).map(_._2).sortBy(_.part)
+        // None is much larger than the others.
+        assert(math.abs(ofRange.map(_.rows).sum - expected.size / 4) < expected.size / 8)
+        val inputs = ofRange.map(piece => InputRows(piece.file(s"piece ${piece.part}")))
+        val wanted = for (i <- ofRange.indices; row <- ofRange(i).sample) yield (i, row.at)
+        val found = mutable.ArrayBuffer.empty[SampledRow]
+        val outcome = gatherer(inputs, keys = keys).run(
+          SortedRows(order, files = 1),
+          _ => LocalFiles.output(directory.resolve(s"out$range")),
+          file => { found ++= file.sample; () },
+          Some(wanted)
+        )
+        assert(found.map(row => (row.input, row.row)).toSet == wanted.toSet)
+        val read = rowsOf(directory.resolve(s"out$range"))
+        // Each sampled row is what the original has.
+        for (row <- found) {
+          val piece = ofRange(row.input)
+          val origin = piece.sample.find(_.at == row.row).get
+          val of = parts(piece.part)(origin.input).file
+          val first = Seq(0, 1, 1200, 1200)(of)
+          assert(read(row.at.toInt) == this.row(schema, first + origin.row.toInt).toString)
+        }
+        done(outcome)
+      }
+      val read = (0 until ranges.count).map(i => rowsOf(directory.resolve(s"out$i")))
+      assert(read.flatten.sorted == expected.map(row(schema, _).toString).sorted)
+      val all = outcomes.reduce(_ and _)
+      assert(all.rows == expected.size && all.totals.exists(_.output.rows == expected.size))
+      if (!order.isInstanceOf[Curve] || keys.size == 1) {
+        // The same order as one task makes.
+        val whole = Files.createDirectory(directory.resolve("whole"))
+        val (_, written) = run(gatherer(files, keys = keys), whole, order = order)
+        assert(read.flatten == written.flatMap(file => rowsOf(whole.resolve(s"out${file.index}"))))
+      }
+    }
+  }
+
   test("what cannot be put in order here is refused with its reason, before and after the pages are read") {
     withDirectory { directory =>
       val inputs = Seq(InputRows(write(directory.resolve("in0"), 0 until 3000)))
       def why(gatherer: => FileGatherer): String = {
-        val reason = reasonOf(gatherer.preview())
+        val reason = reasonOf(gatherer.preview(3))
         assert(reasonOf(run(gatherer, directory)._1) == reason)
         reason
       }
@@ -146,7 +230,7 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       val alike = (0 until 500).map(i => "x" * 10000 + i)
       val hidden = Seq(InputRows(writeTexts(directory.resolve("in2"), wide, alike, v2 = true)))
       def hiddenGatherer = gatherer(hidden, settings.copy(gatherBytes = 1 << 20), table = wide)
-      assert(hiddenGatherer.preview().isInstanceOf[SpliceOutcome.Done])
+      assert(hiddenGatherer.preview(3).isInstanceOf[SpliceOutcome.Done])
       assert(reasonOf(run(hiddenGatherer, directory)._1).contains("of memory"))
     }
   }

@@ -1,0 +1,340 @@
+package io.deltaupkeep.parquet.cut
+
+import scala.util.Random
+
+import io.deltaupkeep.SideBySide
+
+/**
+ * The keys of some rows, drawn at random.
+ *
+ * @param rows  how many rows they were drawn from
+ * @param drawn by row, and then by key: the words of its value, or null
+ */
+final case class KeySample(rows: Long, drawn: Array[Array[Array[Long]]])
+
+object KeySample {
+
+  /**
+   * @param keys of all rows
+   * @param most of the rows that are drawn
+   */
+  private[parquet] def of(keys: IndexedSeq[HeldRows], rows: Int, most: Int): KeySample = {
+    val words = keys.map(key => ValueWords.of(key.column.getPrimitiveType, key.entries))
+    val drawn = Array.fill(math.min(rows, most)) {
+      val row = Random.nextInt(rows)
+      keys.zip(words).map { case (key, ofKey) =>
+        val slot = key.slots(row)
+        if (slot < 0) null else Array.tabulate(ofKey.words(slot))(ofKey.word(slot, _))
+      }.toArray
+    }
+    KeySample(rows.toLong, drawn)
+  }
+}
+
+/**
+ * Divides rows into ranges that follow each other in an order, of about as many rows each, by a sample of their keys. Rows at
+ * a bound may go to either side of it, so a value that many rows have does not make a range larger.
+ *
+ * @param cuts    of each key
+ * @param numbers by key and position among its cuts: what the place of a row is made of
+ * @param bounds  places where a range ends and the next one begins
+ */
+final class RowRanges private (
+    cuts: IndexedSeq[KeyCuts],
+    numbers: IndexedSeq[Array[Int]],
+    placing: Placing,
+    bounds: IndexedSeq[RowRanges.Bound]
+) extends Serializable {
+  import RowRanges._
+
+  private val places = bounds.map(_.place).toArray
+
+  def count: Int = places.length + 1
+
+  /**
+   * The range of each row.
+   *
+   * @param keys  of all rows
+   * @param part  of the rows that are divided, from 0 on: at a bound, the first parts go to the first ranges
+   * @param parts their number
+   */
+  private[parquet] def of(
+      keys: IndexedSeq[HeldRows],
+      rows: Int,
+      part: Int,
+      parts: Int,
+      threads: Int
+  ): Array[Int] = if (rows == 0) Array.emptyIntArray
+  else {
+    val ofRows = SideBySide.map(cuts.indices, "delta-upkeep-ranges", threads) { key =>
+      val ofKey = cuts(key).positions(keys(key), rows)
+      var row = 0
+      while (row < rows) {
+        ofKey(row) = numbers(key)(ofKey(row))
+        row += 1
+      }
+      ofKey
+    }
+    val at = placing.places(ofRows.toArray, rows, threads)
+    val share = (part + 0.5) / parts
+    Array.tabulate(rows)(row => rangeOf(at(row), share))
+  }
+
+  private def rangeOf(place: Long, share: Double): Int = {
+    val first = firstFrom(places, place)
+    if (first == places.length || places(first) != place) first
+    else {
+      val last = firstFrom(places, place + 1)
+      val bound = bounds(first)
+      math.max(first, math.min(last, (bound.from + (bound.until - bound.from) * share).toInt))
+    }
+  }
+}
+
+object RowRanges {
+
+  /**
+   * A bound.
+   *
+   * @param from  how many ranges, with fractions, the rows before this place fill
+   * @param until the same with the rows at this place
+   */
+  private[cut] final case class Bound(place: Long, from: Double, until: Double)
+
+  /** @param count of the ranges */
+  def of(samples: Seq[KeySample], order: KeyOrder, count: Int): RowRanges = {
+    val rows = samples.iterator.flatMap(_.drawn).toIndexedSeq
+    val weights =
+      samples.flatMap(sample => Seq.fill(sample.drawn.length)(sample.rows.toDouble / sample.drawn.length)).toArray
+    order match {
+      case curve: Curve => along(curve, rows, weights, count)
+      case Lexicographic(descending) => sorted(descending, rows, weights, count)
+    }
+  }
+
+  private type Keys = Array[Array[Long]]
+
+  private def along(
+      curve: Curve,
+      rows: IndexedSeq[Keys],
+      weights: Array[Double],
+      count: Int
+  ): RowRanges = {
+    val columns = rows.headOption.fold(1)(_.length)
+    val bits = Curve.bitsOf(columns)
+    val cuts = (0 until columns).map(key => KeyCuts.of(rows.map(_(key))))
+    val numbers = cuts.indices.map(key => ranks(cuts(key), rows.map(_(key)), weights, bits))
+    ranged(cuts, numbers, new AlongCurve(curve, bits), rows, weights, count)
+  }
+
+  /** By position, the share of rows with a smaller value, as a number of `bits` bits. */
+  private def ranks(
+      cuts: KeyCuts,
+      values: IndexedSeq[Array[Long]],
+      weights: Array[Double],
+      bits: Int
+  ): Array[Int] = {
+    val below = new Array[Double](cuts.last + 2)
+    values.indices.foreach(i => below(cuts.position(values(i)) + 1) += weights(i))
+    for (position <- 1 until below.length) below(position) += below(position - 1)
+    val (all, most) = (below.last, (1L << bits) - 1)
+    Array.tabulate(cuts.last + 1)(position =>
+      math.min(most, (below(position) / all * (1L << bits)).toLong).toInt
+    )
+  }
+
+  /** Only the values at bounds matter here, and exactly. */
+  private def sorted(
+      descending: IndexedSeq[Boolean],
+      rows: IndexedSeq[Keys],
+      weights: Array[Double],
+      count: Int
+  ): RowRanges = {
+    val inOrder = rows.indices.sorted(new Ordering[Int] {
+      override def compare(one: Int, other: Int): Int = compareKeys(rows(one), rows(other), descending)
+    })
+    val atBounds = boundRows(filled(inOrder, weights, count), count).map(at => rows(inOrder(at)))
+    val all = descending.indices.map(key => KeyCuts.of(atBounds.map(_(key))))
+    // A bound has few values, so keys after the last one that has room are seldom of use.
+    val used = all.scanLeft(0)((bits, cuts) => bits + bitsOf(cuts.last)).tail.takeWhile(_ <= MostBits).size
+    val cuts = all.take(used)
+    val numbers = cuts.indices.map { key =>
+      val last = cuts(key).last
+      Array.tabulate(last + 1)(position => if (descending(key)) last - position else position)
+    }
+    ranged(cuts, numbers, new Packed(cuts.map(ofKey => bitsOf(ofKey.last))), rows, weights, count)
+  }
+
+  private def compareKeys(one: Keys, other: Keys, descending: IndexedSeq[Boolean]): Int = {
+    var key = 0
+    var found = 0
+    while (found == 0 && key < descending.size) {
+      val order = KeyCuts.compare(one(key), other(key))
+      found = if (descending(key)) -order else order
+      key += 1
+    }
+    found
+  }
+
+  private def ranged(
+      cuts: IndexedSeq[KeyCuts],
+      numbers: IndexedSeq[Array[Int]],
+      placing: Placing,
+      rows: IndexedSeq[Keys],
+      weights: Array[Double],
+      count: Int
+  ): RowRanges = {
+    val ofKeys =
+      cuts.indices.map(key => rows.iterator.map(row => numbers(key)(cuts(key).position(row(key)))).toArray)
+    val places = placing.places(ofKeys.toArray, rows.size, threads = 1)
+    val inOrder = rows.indices.sortBy(places(_))
+    val sorted = inOrder.iterator.map(places(_)).toArray
+    val fills = filled(inOrder, weights, count)
+    val bounds = boundRows(fills, count).map { at =>
+      val place = sorted(at)
+      Bound(place, fills(firstFrom(sorted, place)), fills(firstFrom(sorted, place + 1)))
+    }
+    new RowRanges(cuts, numbers, placing, bounds)
+  }
+
+  /** How many ranges the rows before each one fill, with fractions, and at the end all rows. */
+  private def filled(inOrder: IndexedSeq[Int], weights: Array[Double], count: Int): Array[Double] = {
+    val before = inOrder.iterator.map(weights(_)).scanLeft(0d)(_ + _).toArray
+    before.map(_ / before.last * count)
+  }
+
+  /** The rows, by their position in the order, at which ranges end. */
+  private def boundRows(filled: Array[Double], count: Int): IndexedSeq[Int] =
+    if (filled.length < 2) IndexedSeq.empty
+    else {
+      var at = 0
+      (1 until count).map { range =>
+        while (at < filled.length - 2 && filled(at + 1) <= range) at += 1
+        at
+      }
+    }
+
+  /** The first position of a sorted array whose value is not below. */
+  private def firstFrom(sorted: Array[Long], value: Long): Int = {
+    var (from, until) = (0, sorted.length)
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      if (sorted(middle) < value) from = middle + 1 else until = middle
+    }
+    from
+  }
+
+  private def bitsOf(number: Int): Int = 32 - Integer.numberOfLeadingZeros(number)
+
+  /** Places are not negative. */
+  private val MostBits = 63
+}
+
+/** Makes places of the numbers that rows have for their keys. */
+private[cut] sealed trait Placing extends Serializable {
+  def places(numbers: Array[Array[Int]], rows: Int, threads: Int): Array[Long]
+}
+
+private[cut] final class AlongCurve(curve: Curve, bits: Int) extends Placing {
+  override def places(numbers: Array[Array[Int]], rows: Int, threads: Int): Array[Long] =
+    RowOrder.places(numbers, rows, curve, bits, threads)
+}
+
+/** The numbers of the keys one after the other. */
+private[cut] final class Packed(bits: IndexedSeq[Int]) extends Placing {
+  override def places(numbers: Array[Array[Int]], rows: Int, threads: Int): Array[Long] = {
+    val places = new Array[Long](rows)
+    for (key <- bits.indices) {
+      val (ofKey, width) = (numbers(key), bits(key))
+      var row = 0
+      while (row < rows) {
+        places(row) = places(row) << width | ofKey(row)
+        row += 1
+      }
+    }
+    places
+  }
+}
+
+/**
+ * Some values of a key, ascending. A value has a position among them: 0 for null, 2i + 2 if it is the one at i, and else 2i + 1
+ * if the one at i is the next larger one.
+ */
+private[cut] final class KeyCuts(values: Array[Array[Long]]) extends Serializable {
+  import KeyCuts._
+
+  /** The largest position. */
+  def last: Int = 2 * values.length + 1
+
+  def position(value: Array[Long]): Int =
+    if (value == null) 0 else search(cut => compare(cut, value))
+
+  def positions(key: HeldRows, rows: Int): Array[Int] = {
+    val words = ValueWords.of(key.column.getPrimitiveType, key.entries)
+    val ofEntries =
+      Array.tabulate(key.entries.size)(entry => search(cut => compare(cut, words, entry)))
+    val positions = new Array[Int](rows)
+    var row = 0
+    while (row < rows) {
+      val slot = key.slots(row)
+      positions(row) = if (slot < 0) 0 else ofEntries(slot)
+      row += 1
+    }
+    positions
+  }
+
+  private def search(order: Array[Long] => Int): Int = {
+    var (from, until) = (0, values.length)
+    while (from < until) {
+      val middle = (from + until) >>> 1
+      val found = order(values(middle))
+      if (found == 0) return 2 * middle + 2
+      if (found < 0) from = middle + 1 else until = middle
+    }
+    2 * from + 1
+  }
+}
+
+private[cut] object KeyCuts {
+
+  def of(values: Seq[Array[Long]]): KeyCuts = {
+    val sorted = values.filter(_ != null).sorted(new Ordering[Array[Long]] {
+      override def compare(one: Array[Long], other: Array[Long]): Int = KeyCuts.compare(one, other)
+    })
+    val distinct =
+      sorted.indices.collect { case i if i == 0 || compare(sorted(i - 1), sorted(i)) != 0 => sorted(i) }
+    new KeyCuts(distinct.toArray)
+  }
+
+  /** Null is the smallest. */
+  def compare(one: Array[Long], other: Array[Long]): Int =
+    if (one == null || other == null) (if (one == null) 0 else 1) - (if (other == null) 0 else 1)
+    else {
+      var i = 0
+      val words = math.max(one.length, other.length)
+      while (i < words) {
+        val order = java.lang.Long.compareUnsigned(
+          if (i < one.length) one(i) else 0,
+          if (i < other.length) other(i) else 0
+        )
+        if (order != 0) return order
+        i += 1
+      }
+      0
+    }
+
+  private def compare(one: Array[Long], words: ValueWords, entry: Int): Int = {
+    var i = 0
+    val size = words.words(entry)
+    while (i < one.length || i < size) {
+      val order =
+        java.lang.Long.compareUnsigned(
+          if (i < one.length) one(i) else 0,
+          if (i < size) words.word(entry, i) else 0
+        )
+      if (order != 0) return order
+      i += 1
+    }
+    0
+  }
+}

@@ -1,0 +1,114 @@
+package io.deltaupkeep.parquet.gather
+
+import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
+import java.nio.ByteBuffer
+import java.nio.charset.StandardCharsets.UTF_8
+
+import io.deltaupkeep.parquet.bytes.TooLarge
+import io.deltaupkeep.parquet.file.Refusal
+
+import org.apache.parquet.io.{
+  DelegatingPositionOutputStream,
+  DelegatingSeekableInputStream,
+  InputFile,
+  OutputFile,
+  PositionOutputStream,
+  SeekableInputStream
+}
+
+/**
+ * The rows that one part of a bin has in a range: a Parquet file in memory, and where some of its rows come from.
+ *
+ * @param part   of the bin
+ * @param rows   their number
+ * @param sample whose `at` is the position in this file
+ */
+final class Piece private (
+    val part: Int,
+    val rows: Long,
+    val sample: Seq[SampledRow],
+    bytes: Array[Byte],
+    length: Int
+) {
+
+  /** @param name for errors */
+  def file(name: String): InputFile = new InputFile {
+    override def getLength: Long = length.toLong
+    override def newStream(): SeekableInputStream = {
+      val stream = new SeekingBytes(bytes, length)
+      new DelegatingSeekableInputStream(stream) {
+        override def getPos: Long = stream.position
+        override def seek(to: Long): Unit = stream.seek(to)
+      }
+    }
+    override def toString: String = name
+  }
+}
+
+object Piece {
+
+  /** As [[PieceOutput]] stored it: the file, the sample, their numbers; or why the part was refused. */
+  def read(bytes: Array[Byte]): Either[Refusal, Piece] = {
+    val end = ByteBuffer.wrap(bytes, bytes.length - EndBytes, EndBytes)
+    val (part, rows, sampled) = (end.getInt(), end.getLong(), end.getInt())
+    if (rows < 0) Left(Refusal(new String(bytes, 0, bytes.length - EndBytes, UTF_8), times = -rows.toDouble))
+    else {
+      val length = bytes.length - EndBytes - RowBytes * sampled
+      val buffer = ByteBuffer.wrap(bytes, length, RowBytes * sampled)
+      val sample = Seq.fill(sampled)(SampledRow(buffer.getInt(), buffer.getLong(), buffer.getLong()))
+      Right(new Piece(part, rows, sample, bytes, length))
+    }
+  }
+
+  /** In place of a piece. */
+  def refused(refusal: Refusal): Array[Byte] =
+    refusal.reason.getBytes(UTF_8) ++ tail(0, -math.ceil(refusal.times).toLong, Nil)
+
+  private[gather] def tail(part: Int, rows: Long, sample: Seq[SampledRow]): Array[Byte] = {
+    val buffer = ByteBuffer.allocate(RowBytes * sample.size + EndBytes)
+    sample.foreach(row => buffer.putInt(row.input).putLong(row.row).putLong(row.at))
+    buffer.putInt(part).putLong(rows).putInt(sample.size).array
+  }
+
+  private val RowBytes = 20
+  private val EndBytes = 16
+}
+
+/** Where the file of a piece is written to. */
+final class PieceOutput extends OutputFile {
+  private val bytes = new ByteArrayOutputStream
+
+  override def create(blockSizeHint: Long): PositionOutputStream =
+    new DelegatingPositionOutputStream(bytes) {
+      override def getPos: Long = bytes.size.toLong
+      override def write(from: Array[Byte], start: Int, count: Int): Unit = {
+        if (bytes.size.toLong + count > PieceOutput.MostBytes)
+          throw new TooLarge("the rows of a range", PieceOutput.MostBytes)
+        super.write(from, start, count)
+      }
+    }
+
+  override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream = create(blockSizeHint)
+
+  override def supportsBlockSize: Boolean = false
+
+  override def defaultBlockSize: Long = 0
+
+  /** The piece, to be sent to whoever writes the range; see [[Piece.read]]. Called once the file is written. */
+  def stored(part: Int, rows: Long, sample: Seq[SampledRow]): Array[Byte] = {
+    bytes.write(Piece.tail(part, rows, sample))
+    bytes.toByteArray
+  }
+}
+
+private object PieceOutput {
+
+  /** Below the limit of an array, with what precedes the file. */
+  val MostBytes = Int.MaxValue - (1L << 20)
+}
+
+private final class SeekingBytes(bytes: Array[Byte], length: Int)
+    extends ByteArrayInputStream(bytes, 0, length) {
+  def position: Long = pos.toLong
+  def seek(to: Long): Unit = pos = math.min(to, length.toLong).toInt
+}
