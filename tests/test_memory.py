@@ -25,10 +25,9 @@ builder = (
 )
 spark = configure_spark_with_delta_upkeep(builder).getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
-path = sys.argv[1]
 # Random bytes do not compress, so this is 1.3 times the heap.
 files, rows, columns = 256, 12_500, 16
-data = pathlib.Path(path)
+data = pathlib.Path(sys.argv[1])
 data.mkdir()
 chunk = [pyarrow.py_buffer(os.urandom(16 * rows)) for _ in range(columns)]
 arrays = [pyarrow.Array.from_buffers(pyarrow.binary(16), rows, [None, bytes]) for bytes in chunk]
@@ -37,13 +36,25 @@ table = pyarrow.table([range(rows), *(a.cast(pyarrow.binary()) for a in arrays)]
 pyarrow.parquet.write_table(table, data / "0.parquet", use_dictionary=False)
 for i in range(1, files):
     os.link(data / "0.parquet", data / f"{i}.parquet")
-deltalake.convert_to_deltalake(path)
-row = spark.sql(f"OPTIMIZE delta.`{path}`").first()
-assert [bin.tier for bin in row.bins] == ["splice"], row
-assert row.metrics.filesRemoved.totalSize > 700 << 20, row.metrics.filesRemoved
-assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (256, 1), row.metrics
-found = spark.read.format("delta").load(path).selectExpr("sum(id)").first()[0]
-assert found == files * sum(range(rows))
+deltalake.convert_to_deltalake(data)
+name = f"delta.`{data}`"
+
+
+def optimize(clause, tier):
+    row = spark.sql(f"OPTIMIZE {name} {clause}").first()
+    assert [bin.tier for bin in row.bins] == [tier], row
+    assert row.metrics.filesRemoved.totalSize > 700 << 20, row.metrics.filesRemoved
+    assert row.metrics.numFilesRemoved == 256, row.metrics
+    found = spark.table(name).selectExpr("sum(id)").first()[0]
+    assert found == files * sum(range(rows))
+    return row.metrics.numFilesAdded
+
+
+assert optimize("", "splice") == 1
+spark.sql(f"RESTORE {name} TO VERSION AS OF 0")
+# Tasks take a twentieth of it each, and meet in a shuffle.
+spark.conf.set("spark.databricks.delta.optimize.maxFileSize", 64 << 20)
+assert optimize("ZORDER BY (id)", "gather") > 20
 """
 
 

@@ -47,9 +47,10 @@ private[splice] final class RangedGather(
   private def ordered(sampled: Seq[SampledFiles]): SpliceTaskResult = {
     val (ranged, rows) = (shared, sampled.map(_.keys.rows).sum)
     val ranges = RowRanges.of(sampled.map(_.keys), work.orderOf(task).order, task.parts.size)
+    val sent = context.broadcast(ranges)
     val files = ranged.value.filesOfRange(ranges.count)
     val pieces = new ShuffledRDD[Int, Array[Byte], Array[Byte]](
-      parts.flatMap(part => ranged.value.pieces(part, ranges)),
+      parts.flatMap(part => ranged.value.pieces(part, sent.value)),
       new HashPartitioner(ranges.count)
     )
     val results = new ArrivingResults[(Int, Array[Byte])](
@@ -109,7 +110,7 @@ private final case class RangedWork(work: SpliceWork, task: SpliceTask) {
   def sample(part: Int, most: Int): Either[SpliceOutcome.Refused, SampledFiles] =
     work.gathererOf(task, inputsOf(part)).sample(most)
 
-  /** The rows of a part by their range, or for the first range why they cannot be taken. */
+  /** The rows of a part by their range, or for each range why they cannot be taken. */
   def pieces(part: Int, ranges: RowRanges): Iterator[(Int, Array[Byte])] = {
     val context = TaskContext.get()
     val inputs = inputsOf(part)
@@ -121,12 +122,13 @@ private final case class RangedWork(work: SpliceWork, task: SpliceTask) {
       outputs(_),
       file => {
         val sample = file.sample.map(row => row.copy(input = task.parts(part)(row.input).file))
-        pieces += file.index -> outputs(file.index).stored(part, file.rows, sample)
+        pieces += file.index -> outputs(file.index).taken(part, file.rows, sample)
       },
       goOn = () => TaskAttempts.stopIfKilled(context)
     )
     outcome match {
-      case refused: SpliceOutcome.Refused => Iterator.single(0 -> Piece.refused(refused.inputs.head._2))
+      case refused: SpliceOutcome.Refused =>
+        outputs.indices.iterator.map(_ -> Piece.refused(refused.inputs.head._2))
       case _ =>
         JobProgress.count(inputs.map(_.file.getLength).sum, 0, 0)
         pieces.iterator

@@ -12,8 +12,8 @@ private[cut] object KeyRanks {
    *
    * @param key a column outside lists
    */
-  def of(key: HeldRows, rows: Int, bits: Int): Array[Int] = {
-    val groups = groupsOf(key)
+  def of(key: HeldRows, rows: Int, bits: Int, threads: Int): Array[Int] = {
+    val groups = groupsOf(key, threads)
     val ranks = new Array[Int](rows)
     val counts = new Array[Long](groups.count + 1)
     var row = 0
@@ -43,12 +43,12 @@ private[cut] object KeyRanks {
     def of(slot: Int): Int = if (slot < 0) 0 else ofEntry(slot)
   }
 
-  private def groupsOf(key: HeldRows): Groups = {
+  private def groupsOf(key: HeldRows, threads: Int): Groups = {
     val size = key.entries.size
     val words = ValueWords.of(key.column.getPrimitiveType, key.entries)
     val keys = new Array[Long](size)
     val entries = Array.range(0, size)
-    val sort = new RadixSort(size)
+    val sort = new RadixSort(size, threads)
     val groups = new Array[Int](size)
     var group = 0
 

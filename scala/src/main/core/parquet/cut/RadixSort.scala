@@ -2,37 +2,122 @@ package io.deltaupkeep.parquet.cut
 
 import java.util.Arrays
 
+import io.deltaupkeep.SideBySide
+
 /**
  * Sorts numbers that belong to keys by the keys, which are unsigned. Equal keys keep their order. Keys that differ in
  * few bits take few passes.
  *
- * @param size of the largest range that is sorted
+ * @param size    of the largest range that is sorted
+ * @param threads that sort a long range together
  */
-private[cut] final class RadixSort(size: Int) {
+private[cut] final class RadixSort(size: Int, threads: Int = 1) {
   import RadixSort._
 
   private val otherKeys = new Array[Long](size)
   private val otherItems = new Array[Int](size)
-  private val starts = new Array[Int](1 << LongDigit)
+  private val ownDigits = new Array[Int](1 << LongDigit)
 
   /** Sorts both arrays from `from` until `until`. */
   def sort(keys: Array[Long], items: Array[Int], from: Int, until: Int): Unit =
     if (until - from <= Few) insert(keys, items, from, until)
     else {
       val varying = bitsThatVary(keys, from, until)
-      val bits = if (until - from < Many) ShortDigit else LongDigit
       val first = java.lang.Long.numberOfTrailingZeros(varying)
-      val passes = (64 - java.lang.Long.numberOfLeadingZeros(varying) - first + bits - 1) / bits
-      for (pass <- 0 until passes) {
-        val shift = first + pass * bits
-        if (pass % 2 == 0) move(keys, items, from, otherKeys, otherItems, 0, until - from, shift, bits)
-        else move(otherKeys, otherItems, 0, keys, items, from, until - from, shift, bits)
-      }
-      if (passes % 2 == 1) {
-        System.arraycopy(otherKeys, 0, keys, from, until - from)
-        System.arraycopy(otherItems, 0, items, from, until - from)
+      val end = 64 - java.lang.Long.numberOfLeadingZeros(varying)
+      if (threads > 1 && until - from >= ForThreads && end - first > LongDigit)
+        sortTogether(keys, items, from, until, first, end)
+      else {
+        val bits = if (until - from < Many) ShortDigit else LongDigit
+        val passes = (end - first + bits - 1) / bits
+        for (pass <- 0 until passes) {
+          val shift = first + pass * bits
+          if (pass % 2 == 0)
+            move(keys, items, from, otherKeys, otherItems, 0, until - from, shift, bits, ownDigits)
+          else move(otherKeys, otherItems, 0, keys, items, from, until - from, shift, bits, ownDigits)
+        }
+        if (passes % 2 == 1) {
+          System.arraycopy(otherKeys, 0, keys, from, until - from)
+          System.arraycopy(otherItems, 0, items, from, until - from)
+        }
       }
     }
+
+  /**
+   * Divides the keys by their highest digit, each thread a segment of them, and then sorts what has the same digit: it is
+   * little, and stays in a processor's cache.
+   */
+  private def sortTogether(
+      keys: Array[Long],
+      items: Array[Int],
+      from: Int,
+      until: Int,
+      first: Int,
+      end: Int
+  ): Unit = {
+    val shift = end - LongDigit
+    val segments = (0 until threads).map { i =>
+      val ofSegment = (i: Int) => (from + (until - from).toLong * i / threads).toInt
+      (ofSegment(i), ofSegment(i + 1))
+    }
+    val counts = SideBySide.map(segments, Name, threads) { case (start, stop) =>
+      val digits = new Array[Int](1 << LongDigit)
+      count(keys, start, stop, shift, digits)
+      digits
+    }
+    val starts = new Array[Int]((1 << LongDigit) + 1)
+    var at = 0
+    for (digit <- 0 until (1 << LongDigit)) {
+      starts(digit) = at
+      counts.foreach { ofSegment =>
+        val here = ofSegment(digit)
+        ofSegment(digit) = at
+        at += here
+      }
+    }
+    starts(1 << LongDigit) = at
+    SideBySide.map(segments.zip(counts), Name, threads) { case ((start, stop), digits) =>
+      scatter(keys, items, start, stop, otherKeys, otherItems, shift, LongDigit, digits)
+    }
+    // Several for each thread, as some digits have more keys than others.
+    val groups = (0 until (1 << LongDigit)).grouped((1 << LongDigit) / (8 * threads)).toSeq
+    SideBySide.map(groups, Name, threads) { group =>
+      val digits = new Array[Int](1 << LongDigit)
+      group.foreach(digit =>
+        finish(keys, items, from, starts(digit), starts(digit + 1), first, shift, digits)
+      )
+    }
+    ()
+  }
+
+  /** Sorts keys with the same highest digit, from the other arrays into these. */
+  private def finish(
+      keys: Array[Long],
+      items: Array[Int],
+      from: Int,
+      start: Int,
+      stop: Int,
+      first: Int,
+      end: Int,
+      digits: Array[Int]
+  ): Unit = {
+    val count = stop - start
+    val bits = if (count < Many) ShortDigit else LongDigit
+    val passes = if (count <= Few) 0 else (end - first + bits - 1) / bits
+    for (pass <- 0 until passes) {
+      val shift = first + pass * bits
+      // Not into the digit that is sorted already.
+      val width = math.min(bits, end - shift)
+      if (pass % 2 == 0)
+        move(otherKeys, otherItems, start, keys, items, from + start, count, shift, width, digits)
+      else move(keys, items, from + start, otherKeys, otherItems, start, count, shift, width, digits)
+    }
+    if (passes % 2 == 0) {
+      System.arraycopy(otherKeys, start, keys, from + start, count)
+      System.arraycopy(otherItems, start, items, from + start, count)
+    }
+    if (count <= Few) insert(keys, items, from + start, from + stop)
+  }
 
   private def bitsThatVary(keys: Array[Long], from: Int, until: Int): Long = {
     var varying = 0L
@@ -61,7 +146,7 @@ private[cut] final class RadixSort(size: Int) {
     }
   }
 
-  /** One pass: moves `count` keys to where their digit at `shift` puts them. */
+  /** One pass: moves keys to where their digit at `shift` puts them. */
   private def move(
       keys: Array[Long],
       items: Array[Int],
@@ -69,31 +154,59 @@ private[cut] final class RadixSort(size: Int) {
       toKeys: Array[Long],
       toItems: Array[Int],
       to: Int,
-      count: Int,
+      length: Int,
       shift: Int,
-      bits: Int
+      bits: Int,
+      digits: Array[Int]
   ): Unit = {
-    val digits = starts
-    val mask = (1 << bits) - 1
-    Arrays.fill(digits, 0, 1 << bits, 0)
-    var i = from
-    while (i < from + count) {
-      digits((keys(i) >>> shift).toInt & mask) += 1
-      i += 1
-    }
+    val values = 1 << bits
+    Arrays.fill(digits, 0, values, 0)
+    count(keys, from, from + length, shift, digits, values - 1)
     var start = to
     var digit = 0
-    while (digit <= mask) {
+    while (digit < values) {
       val ofDigit = digits(digit)
       digits(digit) = start
       start += ofDigit
       digit += 1
     }
-    i = from
-    while (i < from + count) {
+    scatter(keys, items, from, from + length, toKeys, toItems, shift, bits, digits)
+  }
+
+  private def count(
+      keys: Array[Long],
+      from: Int,
+      until: Int,
+      shift: Int,
+      digits: Array[Int],
+      mask: Int = (1 << LongDigit) - 1
+  ): Unit = {
+    var i = from
+    while (i < until) {
+      digits((keys(i) >>> shift).toInt & mask) += 1
+      i += 1
+    }
+  }
+
+  /** @param next where the next key with a digit goes */
+  private def scatter(
+      keys: Array[Long],
+      items: Array[Int],
+      from: Int,
+      until: Int,
+      toKeys: Array[Long],
+      toItems: Array[Int],
+      shift: Int,
+      bits: Int,
+      next: Array[Int]
+  ): Unit = {
+    val mask = (1 << bits) - 1
+    var i = from
+    while (i < until) {
       val key = keys(i)
-      val at = digits((key >>> shift).toInt & mask)
-      digits((key >>> shift).toInt & mask) = at + 1
+      val digit = (key >>> shift).toInt & mask
+      val at = next(digit)
+      next(digit) = at + 1
       toKeys(at) = key
       toItems(at) = items(i)
       i += 1
@@ -113,4 +226,8 @@ private[cut] object RadixSort {
   private val ShortDigit = 8
   private val LongDigit = 11
   private val Many = 1 << 14
+
+  /** For less, threads do not pay. */
+  private val ForThreads = 1 << 18
+  private val Name = "delta-upkeep-sort"
 }

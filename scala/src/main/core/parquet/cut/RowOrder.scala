@@ -15,20 +15,25 @@ private[parquet] object RowOrder {
    */
   def of(keys: IndexedSeq[HeldRows], rows: Int, order: KeyOrder, threads: Int): Array[Int] = {
     def ranks(bits: Int) =
-      SideBySide.map(keys, "delta-upkeep-ranks", threads)(KeyRanks.of(_, rows, bits)).toArray
+      SideBySide.map(keys, "delta-upkeep-ranks", threads)(KeyRanks.of(_, rows, bits, threads)).toArray
     order match {
       case curve: Curve =>
         val bits = Curve.bitsOf(keys.size)
         along(ranks(bits), rows, curve, bits, threads)
-      case Lexicographic(descending) => sorted(ranks(Curve.ExactBits), rows, descending)
+      case Lexicographic(descending) => sorted(ranks(Curve.ExactBits), rows, descending, threads)
     }
   }
 
   /** By the last key first: later passes keep the order of rows that are equal. */
-  private def sorted(ranks: Array[Array[Int]], rows: Int, descending: IndexedSeq[Boolean]): Array[Int] = {
+  private def sorted(
+      ranks: Array[Array[Int]],
+      rows: Int,
+      descending: IndexedSeq[Boolean],
+      threads: Int
+  ): Array[Int] = {
     val order = Array.range(0, rows)
     val keys = new Array[Long](rows)
-    val sort = new RadixSort(rows)
+    val sort = new RadixSort(rows, threads)
     for (key <- ranks.indices.reverse) {
       val ofRow = ranks(key)
       // Its complement has the bits of a rank too.
@@ -51,7 +56,7 @@ private[parquet] object RowOrder {
       threads: Int
   ): Array[Int] = {
     val order = Array.range(0, rows)
-    new RadixSort(rows).sort(places(ranks, rows, curve, bits, threads), order, 0, rows)
+    new RadixSort(rows, threads).sort(places(ranks, rows, curve, bits, threads), order, 0, rows)
     order
   }
 

@@ -19,7 +19,7 @@ object KeySample {
    * @param most of the rows that are drawn
    */
   private[parquet] def of(keys: IndexedSeq[HeldRows], rows: Int, most: Int): KeySample = {
-    val words = keys.map(key => ValueWords.of(key.column.getPrimitiveType, key.entries))
+    val words = keys.map(key => ValueWords.ofAnyForm(key.column.getPrimitiveType, key.entries))
     val drawn = Array.fill(math.min(rows, most)) {
       val row = Random.nextInt(rows)
       keys.zip(words).map { case (key, ofKey) =>
@@ -38,12 +38,14 @@ object KeySample {
  * @param cuts    of each key
  * @param numbers by key and position among its cuts: what the place of a row is made of
  * @param bounds  places where a range ends and the next one begins
+ * @param isExact whether rows at one place are equal, or in one cell of a curve
  */
 final class RowRanges private (
     cuts: IndexedSeq[KeyCuts],
     numbers: IndexedSeq[Array[Int]],
     placing: Placing,
-    bounds: IndexedSeq[RowRanges.Bound]
+    bounds: IndexedSeq[RowRanges.Bound],
+    isExact: Boolean
 ) extends Serializable {
   import RowRanges._
 
@@ -82,7 +84,7 @@ final class RowRanges private (
 
   private def rangeOf(place: Long, share: Double): Int = {
     val first = firstFrom(places, place)
-    if (first == places.length || places(first) != place) first
+    if (!isExact || first == places.length || places(first) != place) first
     else {
       val last = firstFrom(places, place + 1)
       val bound = bounds(first)
@@ -122,9 +124,13 @@ object RowRanges {
   ): RowRanges = {
     val columns = rows.headOption.fold(1)(_.length)
     val bits = Curve.bitsOf(columns)
-    val cuts = (0 until columns).map(key => KeyCuts.of(rows.map(_(key))))
+    // All tasks get them.
+    val cuts =
+      (0 until columns).map(key =>
+        KeyCuts.of(rows.map(row => Option(row(key)).map(_.take(CurveWords)).orNull))
+      )
     val numbers = cuts.indices.map(key => ranks(cuts(key), rows.map(_(key)), weights, bits))
-    ranged(cuts, numbers, new AlongCurve(curve, bits), rows, weights, count)
+    ranged(cuts, numbers, new AlongCurve(curve, bits), rows, weights, count, isExact = true)
   }
 
   /** By position, the share of rows with a smaller value, as a number of `bits` bits. */
@@ -155,14 +161,22 @@ object RowRanges {
     })
     val atBounds = boundRows(filled(inOrder, weights, count), count).map(at => rows(inOrder(at)))
     val all = descending.indices.map(key => KeyCuts.of(atBounds.map(_(key))))
-    // A bound has few values, so keys after the last one that has room are seldom of use.
+    // There are few bounds, so keys after the last one that has room are seldom of use.
     val used = all.scanLeft(0)((bits, cuts) => bits + bitsOf(cuts.last)).tail.takeWhile(_ <= MostBits).size
     val cuts = all.take(used)
     val numbers = cuts.indices.map { key =>
       val last = cuts(key).last
       Array.tabulate(last + 1)(position => if (descending(key)) last - position else position)
     }
-    ranged(cuts, numbers, new Packed(cuts.map(ofKey => bitsOf(ofKey.last))), rows, weights, count)
+    ranged(
+      cuts,
+      numbers,
+      new Packed(cuts.map(ofKey => bitsOf(ofKey.last))),
+      rows,
+      weights,
+      count,
+      used == all.size
+    )
   }
 
   private def compareKeys(one: Keys, other: Keys, descending: IndexedSeq[Boolean]): Int = {
@@ -182,7 +196,8 @@ object RowRanges {
       placing: Placing,
       rows: IndexedSeq[Keys],
       weights: Array[Double],
-      count: Int
+      count: Int,
+      isExact: Boolean
   ): RowRanges = {
     val ofKeys =
       cuts.indices.map(key => rows.iterator.map(row => numbers(key)(cuts(key).position(row(key)))).toArray)
@@ -194,7 +209,7 @@ object RowRanges {
       val place = sorted(at)
       Bound(place, fills(firstFrom(sorted, place)), fills(firstFrom(sorted, place + 1)))
     }
-    new RowRanges(cuts, numbers, placing, bounds)
+    new RowRanges(cuts, numbers, placing, bounds, isExact)
   }
 
   /** How many ranges the rows before each one fill, with fractions, and at the end all rows. */
@@ -225,6 +240,9 @@ object RowRanges {
   }
 
   private def bitsOf(number: Int): Int = 32 - Integer.numberOfLeadingZeros(number)
+
+  /** Words of a value that tell cells of a curve apart. */
+  private val CurveWords = 16
 
   /** Places are not negative. */
   private val MostBits = 63
@@ -270,7 +288,7 @@ private[cut] final class KeyCuts(values: Array[Array[Long]]) extends Serializabl
     if (value == null) 0 else search(cut => compare(cut, value))
 
   def positions(key: HeldRows, rows: Int): Array[Int] = {
-    val words = ValueWords.of(key.column.getPrimitiveType, key.entries)
+    val words = ValueWords.ofAnyForm(key.column.getPrimitiveType, key.entries)
     val ofEntries =
       Array.tabulate(key.entries.size)(entry => search(cut => compare(cut, words, entry)))
     val positions = new Array[Int](rows)

@@ -25,7 +25,7 @@ private[cut] object ValueWords {
   val MostWords: Int = 128
 
   def of(primitive: PrimitiveType, values: Values): ValueWords = {
-    val isDecimal = primitive.getLogicalTypeAnnotation.isInstanceOf[DecimalLogicalTypeAnnotation]
+    val isDecimal = isDecimalType(primitive)
     primitive.getPrimitiveTypeName match {
       case BOOLEAN => new OneWord(values)((bytes, at) => bytes(at).toLong)
       case INT32 => new OneWord(values)((bytes, at) => signed(LittleEndian.getInt(bytes, at).toLong))
@@ -44,6 +44,17 @@ private[cut] object ValueWords {
     }
   }
 
+  /** The same words for the same value, however files store it: decimals have four forms, and timestamps two. */
+  def ofAnyForm(primitive: PrimitiveType, values: Values): ValueWords = primitive.getPrimitiveTypeName match {
+    case INT32 if isDecimalType(primitive) =>
+      new TwoWords(values)((bytes, at) => LittleEndian.getInt(bytes, at).toLong)
+    case INT64 if isDecimalType(primitive) => new TwoWords(values)(LittleEndian.getLong)
+    case _ => of(primitive, values)
+  }
+
+  private def isDecimalType(primitive: PrimitiveType): Boolean =
+    primitive.getLogicalTypeAnnotation.isInstanceOf[DecimalLogicalTypeAnnotation]
+
   private val LengthBytes = 4
 
   private def signed(number: Long): Long = number ^ Long.MinValue
@@ -53,13 +64,24 @@ private[cut] object ValueWords {
     if (bits < 0) ~bits else bits ^ Long.MinValue
   }
 
-  /** Nanoseconds of the day, and the day (Parquet format, INT96). */
+  /** Since the epoch, of nanoseconds of a Julian day, and the day (Parquet format, INT96). */
   private def micros(bytes: Array[Byte], at: Int): Long =
-    LittleEndian.getInt(bytes, at + 8) * 86400000000L + LittleEndian.getLong(bytes, at) / 1000
+    (LittleEndian.getInt(bytes, at + 8) - DayOfEpoch) * 86400000000L + LittleEndian.getLong(bytes, at) / 1000
+
+  private val DayOfEpoch = 2440588L
 
   private final class OneWord(values: Values)(read: (Array[Byte], Int) => Long) extends ValueWords {
     override def words(value: Int): Int = 1
     override def word(value: Int, at: Int): Long = read(values.array, values.start(value))
+  }
+
+  /** Numbers as [[BigNumbers]] has them. */
+  private final class TwoWords(values: Values)(read: (Array[Byte], Int) => Long) extends ValueWords {
+    override def words(value: Int): Int = 2
+    override def word(value: Int, at: Int): Long = {
+      val number = read(values.array, values.start(value))
+      if (at == 0) signed(number >> 63) else number
+    }
   }
 
   /** Numbers of up to 16 bytes, the highest first, in two's complement. */

@@ -130,8 +130,7 @@ final class FileGatherer(
         footers += file.footerHeldBytes
         if (footers > settings.bytesInFlight)
           Left(Refusal(
-            s"the footers of its files take more than ${ByteText.of(settings.bytesInFlight)} of memory",
-            times = Unforeseen
+            s"the footers of its files take more than ${ByteText.of(settings.bytesInFlight)} of memory"
           ))
         else
           planned.map { _ =>

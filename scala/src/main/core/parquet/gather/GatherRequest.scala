@@ -65,7 +65,10 @@ object Division {
    * @param most bytes of files that a task takes. Several tasks need some of that for what they send each other.
    */
   def of(bytes: Long, most: Long): Option[Division] = Option.when(bytes > most) {
-    Division(most / 2, s"${ByteText.of(bytes)} are more than the ${ByteText.of(most)} that one takes")
+    Division(
+      math.max(most / 2, bytes / MostTasks),
+      s"${ByteText.of(bytes)} are more than the ${ByteText.of(most)} that one takes"
+    )
   }
 
   /**

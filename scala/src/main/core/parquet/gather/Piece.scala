@@ -3,6 +3,7 @@ package io.deltaupkeep.parquet.gather
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
+import java.util.Arrays
 
 import io.deltaupkeep.parquet.bytes.TooLarge
 import io.deltaupkeep.parquet.file.Refusal
@@ -51,8 +52,10 @@ object Piece {
   def read(bytes: Array[Byte]): Either[Refusal, Piece] = {
     val end = ByteBuffer.wrap(bytes, bytes.length - EndBytes, EndBytes)
     val (part, rows, sampled) = (end.getInt(), end.getLong(), end.getInt())
-    if (rows < 0) Left(Refusal(new String(bytes, 0, bytes.length - EndBytes, UTF_8), times = -rows.toDouble))
-    else {
+    if (rows < 0) {
+      val reason = new String(bytes, 0, bytes.length - EndBytes, UTF_8)
+      Left(Refusal(reason, isMalformed = part == Malformed, times = -rows.toDouble))
+    } else {
       val length = bytes.length - EndBytes - RowBytes * sampled
       val buffer = ByteBuffer.wrap(bytes, length, RowBytes * sampled)
       val sample = Seq.fill(sampled)(SampledRow(buffer.getInt(), buffer.getLong(), buffer.getLong()))
@@ -62,7 +65,8 @@ object Piece {
 
   /** In place of a piece. */
   def refused(refusal: Refusal): Array[Byte] =
-    refusal.reason.getBytes(UTF_8) ++ tail(0, -math.ceil(refusal.times).toLong, Nil)
+    refusal.reason.getBytes(UTF_8) ++
+      tail(if (refusal.isMalformed) Malformed else 0, -math.ceil(refusal.times).toLong, Nil)
 
   private[gather] def tail(part: Int, rows: Long, sample: Seq[SampledRow]): Array[Byte] = {
     val buffer = ByteBuffer.allocate(RowBytes * sample.size + EndBytes)
@@ -70,15 +74,19 @@ object Piece {
     buffer.putInt(part).putLong(rows).putInt(sample.size).array
   }
 
+  /** In place of a part. */
+  private val Malformed = 1
+
   private val RowBytes = 20
   private val EndBytes = 16
 }
 
 /** Where the file of a piece is written to. */
 final class PieceOutput extends OutputFile {
-  private val bytes = new ByteArrayOutputStream
+  private var file = Array.emptyByteArray
 
-  override def create(blockSizeHint: Long): PositionOutputStream =
+  override def create(blockSizeHint: Long): PositionOutputStream = {
+    val bytes = new ByteArrayOutputStream
     new DelegatingPositionOutputStream(bytes) {
       override def getPos: Long = bytes.size.toLong
       override def write(from: Array[Byte], start: Int, count: Int): Unit = {
@@ -86,7 +94,9 @@ final class PieceOutput extends OutputFile {
           throw new TooLarge("the rows of a range", PieceOutput.MostBytes)
         super.write(from, start, count)
       }
+      override def close(): Unit = file = bytes.toByteArray
     }
+  }
 
   override def createOrOverwrite(blockSizeHint: Long): PositionOutputStream = create(blockSizeHint)
 
@@ -94,10 +104,13 @@ final class PieceOutput extends OutputFile {
 
   override def defaultBlockSize: Long = 0
 
-  /** The piece, to be sent to whoever writes the range; see [[Piece.read]]. Called once the file is written. */
-  def stored(part: Int, rows: Long, sample: Seq[SampledRow]): Array[Byte] = {
-    bytes.write(Piece.tail(part, rows, sample))
-    bytes.toByteArray
+  /** Takes the piece, to be sent to whoever writes the range; see [[Piece.read]]. */
+  def taken(part: Int, rows: Long, sample: Seq[SampledRow]): Array[Byte] = {
+    val tail = Piece.tail(part, rows, sample)
+    val all = Arrays.copyOf(file, file.length + tail.length)
+    System.arraycopy(tail, 0, all, file.length, tail.length)
+    file = Array.emptyByteArray
+    all
   }
 }
 

@@ -164,7 +164,7 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
           DividedRows(ranges, part, parts.size),
           outputs(_),
           file => {
-            val piece = Piece.read(outputs(file.index).stored(part, file.rows, file.sample))
+            val piece = Piece.read(outputs(file.index).taken(part, file.rows, file.sample))
             stored += file.index -> piece.fold(why => fail(why.reason), identity)
           }
         ))

@@ -4,6 +4,7 @@ import java.math.BigInteger
 import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.charset.StandardCharsets.UTF_8
 
+import io.deltaupkeep.FuzzSeeds
 import io.deltaupkeep.parquet.DrawnValues
 import io.deltaupkeep.parquet.encoding.{ValueShape, Values}
 
@@ -26,7 +27,7 @@ class RowOrderSuite extends AnyFunSuite with DrawnValues {
           case (one, other) => one.isEmpty && other.nonEmpty
         }
         val expected = rows.map(row => ((rows.count(isBelow(_, row)).toLong << 20) / rows.size).toInt)
-        assert(KeyRanks.of(column.held(rows), rows.size, bits = 20).toSeq == expected)
+        assert(KeyRanks.of(column.held(rows), rows.size, bits = 20, threads = 2).toSeq == expected)
     }
 
   test("equal keys keep their order, and keys are unsigned") {
@@ -46,6 +47,24 @@ class RowOrderSuite extends AnyFunSuite with DrawnValues {
       )
       assert(items.toSeq == all.indices.take(from) ++ expected)
       assert(sorted.toSeq == items.toSeq.map(all(_)))
+    }
+  }
+
+  test("threads sort long ranges as one does") {
+    // By the number of bits in which keys differ, from the lowest on; once, most are equal.
+    val random = new scala.util.Random(FuzzSeeds(1).head)
+    for ((shift, bits) <- Seq((0, 64), (0, 12), (3, 31), (40, 24), (0, 1), (7, 13)); same <- Seq(0, 90)) {
+      val all = Array.fill(1 << 18) {
+        if (random.nextInt(100) < same) 0L
+        else (if (bits == 64) random.nextLong() else random.nextLong() & ((1L << bits) - 1)) << shift
+      }
+      val from = 5
+      def sorted(threads: Int) = {
+        val (keys, items) = (Array.fill(from)(9L) ++ all, Array.range(0, from + all.length))
+        new RadixSort(all.length, threads).sort(keys, items, from, keys.length)
+        (keys.toSeq, items.toSeq)
+      }
+      assert(sorted(3) == sorted(1), s"$bits bits from $shift on, $same %")
     }
   }
 

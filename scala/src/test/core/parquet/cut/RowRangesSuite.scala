@@ -1,7 +1,12 @@
 package io.deltaupkeep.parquet.cut
 
-import io.deltaupkeep.parquet.DrawnValues
+import java.math.BigInteger
+import java.nio.{ByteBuffer, ByteOrder}
 
+import io.deltaupkeep.parquet.DrawnValues
+import io.deltaupkeep.parquet.encoding.{ValueShape, Values}
+
+import org.apache.parquet.schema.MessageTypeParser
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 
@@ -67,6 +72,38 @@ class RowRangesSuite extends AnyFunSuite with DrawnValues {
     for (order <- Seq(Curve.ZOrder, Lexicographic(IndexedSeq(false)))) {
       val ranges = RowRanges.of(Seq(empty, empty), order, 3)
       assert(ranges.of(none, 0, 0, 2, threads = 1).isEmpty && ranges.count == 1)
+    }
+  }
+
+  test("a value has the same words in each form that files store it in") {
+    def wordsOf(field: String, plain: Array[Byte]): Seq[Long] = {
+      val primitive = MessageTypeParser.parseMessageType(s"message m { required $field; }").getColumns.get(0)
+        .getPrimitiveType
+      val values = new Values().set(ValueShape.of(primitive), plain, 0, plain.length, 1)
+      val words = ValueWords.ofAnyForm(primitive, values)
+      (0 until words.words(0)).map(words.word(0, _))
+    }
+    def plain(size: Int)(put: ByteBuffer => Any): Array[Byte] = {
+      val buffer = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN)
+      put(buffer)
+      buffer.array
+    }
+    forDrawn(Gen.oneOf(Gen.choose(-3L, 3L), Gen.choose(-999999999L, 999999999L))) { value =>
+      val digits = BigInteger.valueOf(value).toByteArray
+      val fixed = Array.fill(8 - digits.length)((value >> 63).toByte) ++ digits
+      val forms = Seq(
+        wordsOf("int32 a (DECIMAL(9,2))", plain(4)(_.putInt(value.toInt))),
+        wordsOf("int64 a (DECIMAL(9,2))", plain(8)(_.putLong(value))),
+        wordsOf("fixed_len_byte_array(8) a (DECIMAL(9,2))", fixed),
+        wordsOf("binary a (DECIMAL(9,2))", plain(4 + digits.length)(_.putInt(digits.length).put(digits)))
+      )
+      assert(forms.distinct.size == 1, forms)
+    }
+    forDrawn(Gen.choose(-(1L << 55), 1L << 55)) { micros =>
+      val (day, ofDay) = (Math.floorDiv(micros, 86400000000L), Math.floorMod(micros, 86400000000L))
+      val julian = plain(12)(_.putLong(ofDay * 1000).putInt((day + 2440588).toInt))
+      val stored = wordsOf("int64 a (TIMESTAMP(MICROS,true))", plain(8)(_.putLong(micros)))
+      assert(wordsOf("int96 a", julian) == stored)
     }
   }
 }
