@@ -13,20 +13,39 @@ final case class Lexicographic(descending: IndexedSeq[Boolean]) extends KeyOrder
 /** A curve through a space of ranks: rows that are near each other on it are near each other in each column. */
 sealed trait Curve extends KeyOrder {
 
-  /** Turns the ranks of a row into numbers whose bits are interleaved into its place on the curve. */
-  private[cut] def bend(ranks: Array[Int], bits: Int): Unit
+  private[cut] def placing(columns: Int, bits: Int): PlaceOnCurve
+}
+
+/** Finds the place on a curve of a row by its ranks, which it may change. No number becomes an object. */
+private[cut] trait PlaceOnCurve {
+  def of(ranks: Array[Int]): Long
 }
 
 object Curve {
 
   /** The bits of the ranks in turn. */
   case object ZOrder extends Curve {
-    private[cut] override def bend(ranks: Array[Int], bits: Int): Unit = ()
+    private[cut] override def placing(columns: Int, bits: Int): PlaceOnCurve = {
+      val interleaving = new Interleaving(columns, bits)
+      ranks => interleaving(ranks)
+    }
   }
 
   /** Neighbours on the curve are neighbours in space (J. Skilling, 'Programming the Hilbert curve', 2004). */
   case object Hilbert extends Curve {
-    private[cut] override def bend(ranks: Array[Int], bits: Int): Unit = {
+    private[cut] override def placing(columns: Int, bits: Int): PlaceOnCurve = {
+      val interleaving = new Interleaving(columns, bits)
+      if (columns < 2 || columns > HilbertSteps.MostColumns) { ranks =>
+        bend(ranks, bits)
+        interleaving(ranks)
+      } else {
+        val steps = new HilbertSteps(columns, bits)
+        ranks => steps(interleaving(ranks))
+      }
+    }
+
+    /** Turns the ranks of a row into numbers whose bits are interleaved into its place on the curve. */
+    private[cut] def bend(ranks: Array[Int], bits: Int): Unit = {
       val last = ranks.length - 1
       // From the largest cubes to the smallest: each is turned or mirrored by the half in which the point is.
       var bit = 1 << (bits - 1)

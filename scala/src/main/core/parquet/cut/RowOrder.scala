@@ -85,7 +85,7 @@ private[parquet] object RowOrder {
       until: Int
   ): Unit = {
     val ofRow = new Array[Int](ranks.length)
-    val interleaving = new Curve.Interleaving(ranks.length, bits)
+    val placing = curve.placing(ranks.length, bits)
     var row = from
     while (row < until) {
       var i = 0
@@ -93,8 +93,7 @@ private[parquet] object RowOrder {
         ofRow(i) = ranks(i)(row)
         i += 1
       }
-      curve.bend(ofRow, bits)
-      places(row) = interleaving(ofRow)
+      places(row) = placing.of(ofRow)
       row += 1
     }
   }

@@ -1,7 +1,5 @@
 package io.deltaupkeep.parquet.cut
 
-import java.util.Arrays
-
 import io.deltaupkeep.ByteText
 import io.deltaupkeep.parquet.bytes.{ByteSink, LittleEndian, MalformedPage, TooLarge}
 import io.deltaupkeep.parquet.chunk.{ColumnSink, RowPages}
@@ -47,6 +45,7 @@ private[cut] final class ScatteredColumn(
   /**
    * By where a row is kept: an entry of the dictionary, [[Own]] with the start of a value of variable width in its block, or
    * the complement of the definition level of a null. None if all values are of fixed width, and not in the dictionary.
+   * Each is stored with [[Own]] flipped, which is then what a new array says.
    */
   var slots: Array[Int] = _
 
@@ -125,7 +124,7 @@ private[cut] final class ScatteredColumn(
     val from = row
     var i = 0
     while (i < page.levels) {
-      to(kept(from + i)) = mapping(ids(i))
+      to(kept(from + i)) = mapping(ids(i)) ^ Own
       i += 1
     }
     row += page.levels
@@ -180,7 +179,7 @@ private[cut] final class ScatteredColumn(
 
   private def putSlot(slot: Int): Unit = {
     needSlots()
-    slots(places.kept(row)) = slot
+    slots(places.kept(row)) = slot ^ Own
     row += 1
   }
 
@@ -210,10 +209,7 @@ private[cut] final class ScatteredColumn(
     row += count
   }
 
-  private def needSlots(): Unit = if (slots == null) {
-    slots = new Array[Int](rowCount)
-    Arrays.fill(slots, Own)
-  }
+  private def needSlots(): Unit = if (slots == null) slots = new Array[Int](rowCount)
 
   private def needFixed(): Unit = if (fixed.length == 0 && rowCount > 0) {
     requireRoom(rowCount.toLong * shape.width)

@@ -1,7 +1,7 @@
 package io.deltaupkeep.parquet.cut
 
 import io.deltaupkeep.parquet.bytes.LittleEndian
-import io.deltaupkeep.parquet.encoding.Values
+import io.deltaupkeep.parquet.encoding.{IdBuffer, Values}
 import io.deltaupkeep.parquet.page.PageLayout
 
 import org.apache.parquet.column.ColumnDescriptor
@@ -22,6 +22,7 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
   private val copies = held.hasOwn
   private val entries = held.dictionary
   private var copiedCount = 0
+  private val starts = new IdBuffer
 
   override def column: ColumnDescriptor = held.column
   override def nonNull: Int = if (copies) copiedCount else found.size
@@ -35,7 +36,10 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
     else if (copies) takeValues()
     else takeIds()
     repetition.add(0, taken - before)
-    if (copies) values.set(held.shape, copied.array, 0, copied.length, copiedCount)
+    if (copies && held.shape.isVariable) {
+      starts.array(copiedCount) = copied.length
+      values.setAt(copied.array, starts.array, copiedCount)
+    } else if (copies) values.set(held.shape, copied.array, 0, copied.length, copiedCount)
     ()
   }
 
@@ -75,7 +79,7 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
     var present = 0
     var i = 0
     while (i < count) {
-      val slot = slots(keptAt(before + i))
+      val slot = slots(keptAt(before + i)) ^ Own
       if (slot < 0) {
         addNull(present, ~slot)
         present = 0
@@ -93,18 +97,20 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
 
   private def takeValues(): Unit = {
     val slots = held.slots
+    starts.reserve(layout.pageRows + 2)
     var present = 0
     while (
       taken < until &&
       (taken == before || taken - before < layout.pageRows && copied.length < layout.pageBytes)
     ) {
       val kept = keptAt(taken)
-      val slot = slots(kept)
+      val slot = slots(kept) ^ Own
       if (slot < 0) {
         addNull(present, ~slot)
         present = 0
       } else {
         present += 1
+        starts.array(copiedCount) = copied.length
         copiedCount += 1
         if (slot < Own)
           copied.putBytes(entries.array, entries.start(slot), entries.encodedLength(slot, slot + 1))

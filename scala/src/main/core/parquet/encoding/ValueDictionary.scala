@@ -15,6 +15,8 @@ private[parquet] final class ValueDictionary {
 
   private val entries = new ByteSink()
   private var starts = new Array[Int](InitialSlots / 2 + 1)
+  // By entry. Most texts that share a slot differ in them, so their bytes need not be read.
+  private var hashes = new Array[Int](InitialSlots / 2 + 1)
   // The hash table is the first `capacity` of these: a small table stays in the CPU's caches.
   private var slots = new Array[Int](InitialSlots)
   private var capacity = InitialSlots
@@ -48,9 +50,10 @@ private[parquet] final class ValueDictionary {
 
   /** The id of an encoded value. A new value is added; [[Full]] if it does not fit. */
   def idOf(source: Array[Byte], from: Int, to: Int): Int = {
-    var slot = hash(source, from, to) & (capacity - 1)
+    val hashed = hash(source, from, to)
+    var slot = hashed & (capacity - 1)
     var id = slots(slot)
-    while (id >= 0 && !equal(id, source, from, to)) {
+    while (id >= 0 && !equal(id, hashed, source, from, to)) {
       slot = (slot + 1) & (capacity - 1)
       id = slots(slot)
     }
@@ -58,6 +61,7 @@ private[parquet] final class ValueDictionary {
     else if (entries.length + (to - from) > maxBytes) Full
     else {
       starts(count) = entries.length
+      hashes(count) = hashed
       entries.putBytes(source, from, to - from)
       slots(slot) = count
       count += 1
@@ -73,17 +77,19 @@ private[parquet] final class ValueDictionary {
     entries.truncate(starts(size))
   }
 
-  private def equal(id: Int, source: Array[Byte], from: Int, to: Int): Boolean = shape.width match {
-    case 8 => LittleEndian.getLong(entries.array, starts(id)) == LittleEndian.getLong(source, from)
-    case 4 => LittleEndian.getInt(entries.array, starts(id)) == LittleEndian.getInt(source, from)
-    case _ => Arrays.equals(entries.array, starts(id), starts(id + 1), source, from, to)
-  }
+  private def equal(id: Int, hashed: Int, source: Array[Byte], from: Int, to: Int): Boolean =
+    shape.width match {
+      case 8 => LittleEndian.getLong(entries.array, starts(id)) == LittleEndian.getLong(source, from)
+      case 4 => LittleEndian.getInt(entries.array, starts(id)) == LittleEndian.getInt(source, from)
+      case _ =>
+        hashes(id) == hashed && Arrays.equals(entries.array, starts(id), starts(id + 1), source, from, to)
+    }
 
   private def grow(): Unit = {
     setCapacity(capacity * 2)
     var id = 0
     while (id < count) {
-      var slot = hash(entries.array, starts(id), starts(id + 1)) & (capacity - 1)
+      var slot = hashes(id) & (capacity - 1)
       while (slots(slot) >= 0) slot = (slot + 1) & (capacity - 1)
       slots(slot) = id
       id += 1
@@ -95,6 +101,7 @@ private[parquet] final class ValueDictionary {
     if (slots.length < slotCount) {
       slots = new Array[Int](slotCount)
       starts = Arrays.copyOf(starts, slotCount / 2 + 1)
+      hashes = Arrays.copyOf(hashes, slotCount / 2 + 1)
     }
     Arrays.fill(slots, 0, slotCount, -1)
   }

@@ -73,6 +73,20 @@ private[parquet] final class Values {
     this
   }
 
+  /**
+   * The same for values of variable width whose places are known.
+   *
+   * @param at where each value starts, and then where the last one ends
+   */
+  def setAt(source: Array[Byte], at: Array[Int], values: Int): this.type = {
+    shape = ValueShape(0, isBoolean = false)
+    bytes = source
+    base = at(0)
+    starts = at
+    count = values
+    this
+  }
+
   /** Bytes of the encoded values from `i` until `j`, which are contiguous. */
   def encodedLength(i: Int, j: Int): Int = start(j) - start(i)
 }

@@ -103,6 +103,20 @@ class RowOrderSuite extends AnyFunSuite with DrawnValues {
     }
   }
 
+  test("steps through a table lead to the same places as to bend the ranks") {
+    val points = for {
+      columns <- Gen.choose(1, 6)
+      ranks <- Gen.listOfN(columns, Gen.choose(0, (1 << math.min(30, Curve.bitsOf(columns))) - 1))
+    } yield ranks.toArray
+    forDrawn(points) { ranks =>
+      val bits = Curve.bitsOf(ranks.length)
+      val bent = ranks.clone
+      Curve.Hilbert.bend(bent, bits)
+      val expected = new Curve.Interleaving(ranks.length, bits)(bent)
+      assert(Curve.Hilbert.placing(ranks.length, bits).of(ranks.clone) == expected)
+    }
+  }
+
   test("each row is in the order once, one column is sorted, and rows in one place keep their order") {
     val column = numbers
     forDrawn(Gen.nonEmptyListOf(Gen.choose(-5L, 5L))) { values =>
