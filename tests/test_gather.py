@@ -143,7 +143,8 @@ def test_several_tasks_put_in_order_what_is_too_large_for_one(spark: SparkSessio
     name = f"delta.`{tmp_path}`"
     spark.sql(
         f"CREATE TABLE {name} (id BIGINT, text STRING, tags ARRAY<STRING>, s STRUCT<k: INT>) "
-        "USING delta TBLPROPERTIES ('delta.enableDeletionVectors' = true, 'delta.enableRowTracking' = true)"
+        "USING delta TBLPROPERTIES "
+        "('delta.enableDeletionVectors' = true, 'delta.enableRowTracking' = true)"
     )
     # Random texts do not get smaller.
     rows = spark.range(6000).selectExpr(
