@@ -90,11 +90,16 @@ class Statements:
         order = self._draw_order() if rng.random() < 0.1 else None
         statement = f"OPTIMIZE {self.table.sql_name} {order or options}"
         before = self.table.version()
+        # So little that tables of a few rows need several tasks.
+        conf = {"spark.deltaUpkeep.optimize.clusterBytes": "64k"} if rng.random() < 0.5 else {}
         try:
-            (row,) = self._sql(statement)
+            with session_conf(self.table.spark, conf if order else {}):
+                (row,) = self._sql(statement)
         except Exception as e:
             return self._failed(statement, before, e)
         self.tally["optimize: done"] += 1
+        if any("by several tasks" in b.reason for b in row.bins):
+            self.tally["optimize: ordered by several tasks"] += 1
         for tier in {b.tier for b in row.bins}:
             self.tally[f"optimize: tier {tier}"] += 1
         statement += f" with {[(b.partition, b.inputFiles, b.tier, b.reason) for b in row.bins]}"

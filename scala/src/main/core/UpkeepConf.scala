@@ -50,7 +50,7 @@ object UpkeepConf {
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
-    .checkValue(bytes => bytes == 0 || bytes >= 1024 * 1024, "must be 0 or at least 1m")
+    .checkValue(bytes => bytes == 0 || bytes >= 64 * 1024, "must be 0 or at least 64k")
     .createWithDefault(0)
 
   val OptimizeFetches = SQLConf
