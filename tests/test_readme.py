@@ -39,7 +39,7 @@ from delta_upkeep import configure_spark_with_delta_upkeep
 builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
 spark = configure_spark_with_delta_upkeep(builder).getOrCreate()
 for day in ("2025-12-31", "2026-01-01", "2026-01-02", "2026-01-02"):
-    rows = spark.range(9).selectExpr("id", f"DATE'{day}' AS day")
+    rows = spark.range(9).selectExpr("id", "id % 3 AS device", f"DATE'{day}' AS day")
     rows.write.format("delta").partitionBy("day").mode("append").saveAsTable("events")
 """
 

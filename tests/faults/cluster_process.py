@@ -16,11 +16,16 @@ from pyspark.sql import SparkSession
 from delta_upkeep import configure_spark_with_delta_upkeep
 from support.processes import SHORT_LIVED, TEST_CLASSES, small_session
 
-STATEMENTS = {
-    "optimize": "OPTIMIZE {t} OPTIONS (maxBytesPerCommit = '7k')",
-    "checkpoint": "CHECKPOINT {t} OPTIONS (mode = 'full', partSize = 10)",
-}
 PARTITIONS, FILES, ROWS = 4, 3, 240
+SMALL = ["id", f"CAST(id % {PARTITIONS} AS INT) AS p"]
+# 3 MB of texts that do not get much smaller: more than a task puts in order.
+TEXT = "array_join(transform(sequence(1, 100), x -> sha2(concat(id, ' ', x), 512)), '')"
+LARGE = ["id", "CAST(null AS INT) AS p", f"{TEXT} AS text"]
+STATEMENTS = {
+    "optimize": (SMALL, "OPTIMIZE {t} OPTIONS (maxBytesPerCommit = '7k')"),
+    "order": (LARGE, "OPTIMIZE {t} ORDER BY (id DESC)"),
+    "checkpoint": (SMALL, "CHECKPOINT {t} OPTIONS (mode = 'full', partSize = 10)"),
+}
 
 
 def session(master: str, jars: str) -> SparkSession:
@@ -38,6 +43,7 @@ def session(master: str, jars: str) -> SparkSession:
         "spark.speculation.task.duration.threshold": "5s",
         "spark.deltaUpkeep.checkpoint.mode": "delta",
         "spark.deltaUpkeep.driverBytes": 0,
+        "spark.deltaUpkeep.optimize.clusterBytes": "1m",
     }
     builder = small_session("1g").master(master)
     for key, value in settings.items():
@@ -47,14 +53,14 @@ def session(master: str, jars: str) -> SparkSession:
 
 def main(master: str, directory: Path, jars: str, *faults: str) -> None:
     spark = session(master, jars)
-    template = directory / "template"
-    spark.range(0, ROWS, 1, FILES).selectExpr(
-        "id", f"CAST(id % {PARTITIONS} AS INT) AS p"
-    ).write.format("delta").partitionBy("p").save(f"task:{template}")
+    for name, (columns, _) in STATEMENTS.items():
+        spark.range(0, ROWS, 1, FILES).selectExpr(*columns).write.format("delta").partitionBy(
+            "p"
+        ).save(f"task:{directory / 'templates' / name}")
     for fault in faults:
-        for name, statement in STATEMENTS.items():
+        for name, (_, statement) in STATEMENTS.items():
             table = directory / name / fault / "t"
-            shutil.copytree(template, table)
+            shutil.copytree(directory / "templates" / name, table)
             row = spark.sql(statement.format(t=f"delta.`task:{table}`")).first()
             print(json.dumps(row.asDict(recursive=True), default=str), flush=True)
     await_stalled(directory)

@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import urlparse
 
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable as DeltaRs
 from pyspark.sql import SparkSession
@@ -57,7 +58,8 @@ def actions(table: Path, kind: str) -> list[str]:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_nothing_is_lost_and_nothing_twice(spark: SparkSession, tables: Path, fault: str):
-    for statement, check in (("optimize", check_optimized), ("checkpoint", check_checkpoint)):
+    checks = {"optimize": check_optimized, "order": check_order, "checkpoint": check_checkpoint}
+    for statement, check in checks.items():
         t = tables / statement / fault / "t"
         assert (t.parent / "struck").exists()
         assert ids_by_delta_rs(t) == list(range(ROWS))
@@ -65,14 +67,30 @@ def test_nothing_is_lost_and_nothing_twice(spark: SparkSession, tables: Path, fa
 
 
 def check_optimized(spark: SparkSession, t: Path, fault: str) -> None:
+    added, removed = check_files(t, fault)
+    assert len(removed) == PARTITIONS * FILES and len(added) == PARTITIONS
+    assert DeltaRs(str(t)).version() > 1, "a batch is a commit"
+
+
+def check_order(spark: SparkSession, t: Path, fault: str) -> None:
+    """What an executor had shuffled is lost with it."""
+    added, removed = check_files(t, fault)
+    assert len(removed) == FILES and len(added) > 2, "several tasks"
+    ids = [pq.read_table(t / path, columns=["id"])["id"].to_pylist() for path in added]
+    assert [x for file in sorted(ids, reverse=True) for x in file] == list(range(ROWS))[::-1]
+
+
+def check_files(t: Path, fault: str) -> tuple[set[str], set[str]]:
+    """Check that each file is added and removed once; gives the new and the old ones."""
     added, removed = Counter(actions(t, "add")), Counter(actions(t, "remove"))
     assert set(added.values()) == set(removed.values()) == {1}
-    assert len(removed) == PARTITIONS * FILES and len(added - removed) == PARTITIONS
-    assert DeltaRs(str(t)).version() > 1, "a batch is a commit"
     of_lost_tasks = data_files(t) - live_files(t) - set(removed)
-    # A task that fails, other than one whose process is killed, takes its file away itself.
-    assert bool(of_lost_tasks) == (fault != "failed-after")
+    # A task that fails, other than one whose process is killed, takes its file away itself; one
+    # that stalled does so if its executor still runs by then.
+    if fault != "stalled":
+        assert bool(of_lost_tasks) == (fault != "failed-after")
     assert of_lost_tasks <= vacuumed(t)
+    return set(added - removed), set(removed)
 
 
 def check_checkpoint(spark: SparkSession, t: Path, fault: str) -> None:

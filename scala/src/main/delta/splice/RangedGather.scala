@@ -88,6 +88,10 @@ private[splice] final class RangedGather(
         Map.empty,
         Some(done.copy(
           rowGroupsBefore = sampled.map(_.rowGroups).sum,
+          // Those of the pieces, which have another codec, tell nothing about the inputs.
+          tallies = done.tallies.map { case (tier, work) =>
+            tier -> work.copy(bytes = task.inputs.map(_.size).sum)
+          },
           totals = done.totals.map(totals => SplicedTotals(inputs, totals.output))
         )),
         ofRanges.flatMap(_.files),

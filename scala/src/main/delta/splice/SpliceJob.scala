@@ -161,7 +161,8 @@ final class SpliceJob(
     val first = run(whole, write = true)
     val waiting = mutable.ArrayBuffer(divided: _*)
     val taken = first.filter { result =>
-      val finer = whole.find(_.index == result.index).flatMap(dividedFor(_, result))
+      val refused = if (result.done.isEmpty) whole.find(_.index == result.index) else None
+      val finer = refused.flatMap(dividedFor(_, result))
       waiting ++= finer
       finer.isEmpty
     }

@@ -133,20 +133,26 @@ private[splice] final case class SpliceWork(
 
   @tailrec
   private def previewGathering(task: SpliceTask): SpliceTaskResult = {
-    val outcomes = task.parts.map { part =>
-      gathererOf(task, inputsOf(task, part)).preview(math.max(1, task.outputs / task.parts.size))
+    val outcome = task.parts.tail.foldLeft(previewGathering(task, task.parts.head)) {
+      case (done: SpliceOutcome.Done, part) =>
+        previewGathering(task, part) match {
+          case next: SpliceOutcome.Done => done.and(next)
+          case refused => refused
+        }
+      case (refused, _) => refused
     }
-    val refused = outcomes.collectFirst { case refused: SpliceOutcome.Refused => refused }
-    refused.flatMap(found => task.dividedFor(found.inputs.head._2)) match {
-      case Some(finer) => previewGathering(finer)
-      case None =>
-        gathered(
-          task,
-          refused.getOrElse(outcomes.collect { case done: SpliceOutcome.Done => done }.reduce(_ and _)),
-          Nil
-        )
+    val finer = outcome match {
+      case refused: SpliceOutcome.Refused => task.dividedFor(refused.inputs.head._2)
+      case _: SpliceOutcome.Done => None
+    }
+    finer match {
+      case Some(divided) => previewGathering(divided)
+      case None => gathered(task, outcome, Nil)
     }
   }
+
+  private def previewGathering(task: SpliceTask, part: Seq[FilePart]): SpliceOutcome =
+    gathererOf(task, inputsOf(task, part)).preview(math.max(1, task.outputs / task.parts.size))
 
   def inputsOf(task: SpliceTask, part: Seq[FilePart]): Seq[InputRows] =
     part.map(of => inputRows(task.inputs(of.file)).copy(slice = of.slice))

@@ -80,7 +80,7 @@ private[cut] final class RadixSort(size: Int, threads: Int = 1) {
       scatter(keys, items, start, stop, otherKeys, otherItems, shift, LongDigit, digits)
     }
     // Several for each thread, as some digits have more keys than others.
-    val groups = (0 until (1 << LongDigit)).grouped((1 << LongDigit) / (8 * threads)).toSeq
+    val groups = (0 until (1 << LongDigit)).grouped(math.max(1, (1 << LongDigit) / (8 * threads))).toSeq
     SideBySide.map(groups, Name, threads) { group =>
       val digits = new Array[Int](1 << LongDigit)
       group.foreach(digit =>

@@ -130,7 +130,9 @@ object RowRanges {
         KeyCuts.of(rows.map(row => Option(row(key)).map(_.take(CurveWords)).orNull))
       )
     val numbers = cuts.indices.map(key => ranks(cuts(key), rows.map(_(key)), weights, bits))
-    ranged(cuts, numbers, new AlongCurve(curve, bits), rows, weights, count, isExact = true)
+    ranged(cuts, numbers, new AlongCurve(curve, bits), rows, weights, count, isExact = true) {
+      (inOrder, fills) => boundRows(fills, count).map(inOrder)
+    }
   }
 
   /** By position, the share of rows with a smaller value, as a number of `bits` bits. */
@@ -159,8 +161,8 @@ object RowRanges {
     val inOrder = rows.indices.sorted(new Ordering[Int] {
       override def compare(one: Int, other: Int): Int = compareKeys(rows(one), rows(other), descending)
     })
-    val atBounds = boundRows(filled(inOrder, weights, count), count).map(at => rows(inOrder(at)))
-    val all = descending.indices.map(key => KeyCuts.of(atBounds.map(_(key))))
+    val atBounds = boundRows(filled(inOrder, weights, count), count).map(inOrder)
+    val all = descending.indices.map(key => KeyCuts.of(atBounds.map(rows(_)(key))))
     // There are few bounds, so keys after the last one that has room are seldom of use.
     val used = all.scanLeft(0)((bits, cuts) => bits + bitsOf(cuts.last)).tail.takeWhile(_ <= MostBits).size
     val cuts = all.take(used)
@@ -176,7 +178,10 @@ object RowRanges {
       weights,
       count,
       used == all.size
-    )
+    ) { (_, _) =>
+      // Between two of them all rows have one place, so no other may be taken, not even for a rounded sum.
+      atBounds
+    }
   }
 
   private def compareKeys(one: Keys, other: Keys, descending: IndexedSeq[Boolean]): Int = {
@@ -198,15 +203,15 @@ object RowRanges {
       weights: Array[Double],
       count: Int,
       isExact: Boolean
-  ): RowRanges = {
+  )(atBounds: (IndexedSeq[Int], Array[Double]) => IndexedSeq[Int]): RowRanges = {
     val ofKeys =
       cuts.indices.map(key => rows.iterator.map(row => numbers(key)(cuts(key).position(row(key)))).toArray)
     val places = placing.places(ofKeys.toArray, rows.size, threads = 1)
     val inOrder = rows.indices.sortBy(places(_))
     val sorted = inOrder.iterator.map(places(_)).toArray
     val fills = filled(inOrder, weights, count)
-    val bounds = boundRows(fills, count).map { at =>
-      val place = sorted(at)
+    val bounds = atBounds(inOrder, fills).map { row =>
+      val place = places(row)
       Bound(place, fills(firstFrom(sorted, place)), fills(firstFrom(sorted, place + 1)))
     }
     new RowRanges(cuts, numbers, placing, bounds, isExact)

@@ -97,7 +97,7 @@ private[cut] final class ScatteredPages(held: ScatteredColumn, from: Int, until:
 
   private def takeValues(): Unit = {
     val slots = held.slots
-    starts.reserve(layout.pageRows + 2)
+    starts.reserve(math.min(until - before, layout.pageRows) + 2)
     var present = 0
     while (
       taken < until &&

@@ -2,8 +2,15 @@ package io.deltaupkeep.plan.compact
 
 import scala.annotation.tailrec
 
-/** Decides which files are worth rewriting, and which of them together. Pure. */
-private[deltaupkeep] final case class BinRules(settings: OptimizeSettings) {
+/**
+ * Decides which files are worth rewriting, and which of them together. Pure.
+ *
+ * @param largeCubes ids of Z-cubes that are not small: their files belong together, however small they are
+ */
+private[deltaupkeep] final case class BinRules(
+    settings: OptimizeSettings,
+    largeCubes: Set[String] = Set.empty
+) {
   import BinRules._
 
   def targetFileSize: Long = settings.targetFileSize
@@ -13,7 +20,9 @@ private[deltaupkeep] final case class BinRules(settings: OptimizeSettings) {
 
   /** Merging the files of a Z-cube would undo the work of ZORDER BY, unless they are crumbs. */
   private def isSmall(file: DataFile): Boolean =
-    file.sizeInBytes < (if (isInOrder(file)) settings.minFileSize / LeastShare else settings.minFileSize)
+    if (isInOrder(file))
+      file.sizeInBytes < settings.minFileSize / LeastShare && !file.cube.exists(largeCubes)
+    else file.sizeInBytes < settings.minFileSize
 
   /** Whether a file with too many deleted rows is rewritten by itself, so that it keeps its place in a Z-cube. */
   def keepsPlace(file: DataFile): Boolean = isInOrder(file) && !isSmall(file)
@@ -58,7 +67,13 @@ private[deltaupkeep] final case class BinRules(settings: OptimizeSettings) {
       bin.iterator.map(_.sizeInBytes).sum * LeastShare >= targetFileSize * (LeastShare - 1)
 }
 
-private object BinRules {
+private[deltaupkeep] object BinRules {
+
+  /** The rules for all files of a table. */
+  def of(files: Seq[DataFile], settings: OptimizeSettings): BinRules = {
+    val sizes = files.flatMap(file => file.cube.map(_ -> file.sizeInBytes)).groupMapReduce(_._1)(_._2)(_ + _)
+    BinRules(settings, sizes.collect { case (cube, bytes) if bytes >= settings.minFileSize => cube }.toSet)
+  }
 
   /** The others together hold at least an eighth of the largest file. */
   private val LeastShare = 8

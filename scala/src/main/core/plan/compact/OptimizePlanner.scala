@@ -24,7 +24,7 @@ object OptimizePlanner {
       needsRows: Option[Tier.Rows] = None,
       codecs: CodecFindings = CodecFindings.none
   ): OptimizePlan = {
-    val rules = BinRules(settings)
+    val rules = BinRules.of(files, settings)
     val tier = tierOf(needsRows)
     val twice = NamedTwice.of(files)
     val (inPlace, packed) = twice.others.filter(rules.isCandidate).partition(rules.keepsPlace)
@@ -126,10 +126,12 @@ object OptimizePlanner {
 
   /** A bin whose rows get another order. */
   private def bin(group: ClusterGroup, settings: OptimizeSettings, needsRows: Option[Tier.Rows]): Bin = {
-    val bytes = group.files.iterator.map(_.sizeInBytes).sum
-    val tier =
-      needsRows.getOrElse(Tier.Gather(group.why, Division.told(Division.of(bytes, settings.clusterBytes))))
-    Bin(group.files.sortBy(insertionOrder), tier, fileBytes = Some(group.fileBytes))
+    val division = Division.of(group.files.iterator.map(_.sizeInBytes).sum, settings.clusterBytes)
+    val tier = needsRows.getOrElse(Tier.Gather(group.why, Division.told(division)))
+    // Each task has a file at least.
+    val fileBytes =
+      division.filter(_ => needsRows.isEmpty).fold(group.fileBytes)(_.ofTask.min(group.fileBytes))
+    Bin(group.files.sortBy(insertionOrder), tier, fileBytes = Some(fileBytes))
   }
 
   private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)

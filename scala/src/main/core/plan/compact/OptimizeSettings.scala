@@ -37,7 +37,7 @@ object BinOrder {
  * @param maxBytesPerCommit   bytes rewritten per commit
  * @param verify              whether Spark reads inputs and new files and compares their rows before a commit
  * @param compression         of new files; None to follow the session
- * @param clusterBytes        largest bin in bytes that is put in another order column by column
+ * @param clusterBytes        bytes of files that one task puts in another order column by column
  * @param minOverlapDepth     how many Z-cubes overlap before they are merged
  * @param rewritesCodecs      whether files are also rewritten because they have another codec
  */
@@ -52,7 +52,7 @@ final case class OptimizeSettings(
     maxBytesPerCommit: Long = OptimizeSettings.DefaultMaxBytesPerCommit,
     verify: Boolean = false,
     compression: Option[Compression] = None,
-    clusterBytes: Long = 0,
+    clusterBytes: Long = Long.MaxValue,
     minOverlapDepth: Long = OptimizeSettings.DefaultMinOverlapDepth,
     rewritesCodecs: Boolean = false
 )

@@ -60,6 +60,7 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
     settings,
     settings.copy(layout = settings.layout.copy(dictionaryBytes = 0)),
     settings.copy(layout = settings.layout.copy(pageBytes = 0)),
+    settings.copy(layout = settings.layout.copy(pageRows = Int.MaxValue)),
     settings.copy(threads = 1, heldFileBytes = 0, rowGroupBytes = 1 << 12),
     settings.copy(codec = CompressionCodecName.ZSTD)
   )

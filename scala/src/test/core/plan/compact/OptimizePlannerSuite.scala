@@ -143,6 +143,9 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
       Set("crumb", "c") -> NewFileTags.TargetSize,
       Set("heavy") -> NewFileTags.OfInput
     ))
+    // Of a large Z-cube even crumbs stay: several tasks may have made many small files.
+    val many = (1 to 10).map(i => inOrder(file(s"part$i", 11)))
+    assert(OptimizePlanner.compact(many, settings).bins.isEmpty)
     val all = Seq(a, b) ++ crumbs
     val purge = OptimizePlanner.purge(all, all.map(_.id).toSet, settings, Layout.Purge(oneByOne = false))
     assert(purge.bins.map(_.files.size) == Seq(1, 1, 1, 1))
@@ -187,6 +190,8 @@ class OptimizePlannerSuite extends AnyFunSuite with TableDrivenPropertyChecks {
         "rows are put in order column by column, by several tasks: 511 B are more than the 510 B that one takes"
       )
     )
+    val large = zOrder(Seq(file("a", 600)), some.copy(targetFileSize = 1000))
+    assert(large.bins.map(bin => bin.fileBytes -> large.outputsOf(bin)) == Seq(Some(255L) -> 2L))
   }
 
   test("a giant is not rewritten to absorb a crumb") {
