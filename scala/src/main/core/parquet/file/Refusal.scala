@@ -1,7 +1,7 @@
 package io.deltaupkeep.parquet.file
 
 import io.deltaupkeep.UnreadableInput
-import io.deltaupkeep.parquet.bytes.{MalformedPage, NotSpliceable}
+import io.deltaupkeep.parquet.bytes.{MalformedPage, NotSpliceable, TooLarge}
 
 /**
  * Why an input cannot be spliced.
@@ -19,6 +19,9 @@ final case class Refusal(
 
 object Refusal {
 
+  /** How many times the memory allowed something is taken to need where footers did not tell. */
+  private[parquet] val Unforeseen = 4d
+
   /** The result of work on one input, or why that input is refused. Every other failure is thrown. */
   private[parquet] def orElse[T](work: => Either[String, T]): Either[Refusal, T] =
     try work.left.map(Refusal(_))
@@ -28,7 +31,8 @@ object Refusal {
   private[parquet] object OfInput {
     def unapply(failure: UnreadableInput): Option[Refusal] = failure.getCause match {
       case why: NotSpliceable =>
-        Some(Refusal(why.reason(failure.file), isMalformed = why.isInstanceOf[MalformedPage]))
+        val times = if (why.isInstanceOf[TooLarge]) Unforeseen else 1
+        Some(Refusal(why.reason(failure.file), isMalformed = why.isInstanceOf[MalformedPage], times = times))
       case _ => None
     }
   }

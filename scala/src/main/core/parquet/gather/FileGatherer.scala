@@ -77,12 +77,11 @@ final class FileGatherer(
     withFiles(settings.copy(heldFileBytes = 0)) { files =>
       val groups = files.flatMap(_.rowGroups)
       val chunks = chunksOf(groups)
-      whyNot(groups, chunks).toLeft {
-        val gatherer = new ColumnGatherer(rowsOf(groups), settings, conf, () => ())
-        try {
+      whyNot(groups, chunks).toLeft(()).flatMap { _ =>
+        gathering(rowsOf(groups)) { gatherer =>
           val drawn = KeySample.of(keysOf(gatherer, chunks), rowsOf(groups), most)
           SampledFiles(drawn, summary.inputTotals, summary.rowGroupsBefore)
-        } finally gatherer.close()
+        }
       }
     }
 
@@ -103,7 +102,7 @@ final class FileGatherer(
       wanted: Option[Seq[(Int, Long)]] = None,
       goOn: () => Unit = () => ()
   ): SpliceOutcome =
-    withFiles(settings)(files => Right(gather(files, arrangement, output, written, wanted, goOn))).merge
+    withFiles(settings)(gather(_, arrangement, output, written, wanted, goOn)).merge
 
   private def withFiles[T](settings: SpliceSettings)(
       use: IndexedSeq[OpenFile] => Either[SpliceOutcome.Refused, T]
@@ -192,13 +191,12 @@ final class FileGatherer(
       written: GatheredFile => Unit,
       wanted: Option[Seq[(Int, Long)]],
       goOn: () => Unit
-  ): SpliceOutcome = {
+  ): Either[SpliceOutcome.Refused, SpliceOutcome] = {
     val groups = files.flatMap(_.rowGroups)
     val chunks = chunksOf(groups)
-    whyNot(groups, chunks).getOrElse {
+    whyNot(groups, chunks).toLeft(()).flatMap { _ =>
       val rows = rowsOf(groups)
-      val gatherer = new ColumnGatherer(rows, settings, conf, goOn)
-      try {
+      gathering(rows, goOn) { gatherer =>
         val arranged = arrangement.of(keysOf(gatherer, chunks), rows, settings.threads)
         val outputs = cuts(groups, arranged.ends)
         val columns = gatherer.gather(chunks, new RowPlaces(arranged.order), outputs.flatMap(_.groups))
@@ -208,14 +206,26 @@ final class FileGatherer(
         val sample = new RowSample(files, arranged.order, wanted)
         report(outputs, footers, columns.map(_.chunks), sample, written)
         summary.outcome(footers, Map.empty)
-      } catch {
-        case why: TooLarge => refused(Refusal(why.reason("a new file"), times = Unforeseen))
-        case why: NotSpliceable => refused(Refusal(why.reason("a new file")))
-        case _: RowGroupTooLarge =>
-          val limit = ByteText.of(settings.heldRowGroupBytes)
-          refused(Refusal(s"new pages take more than the $limit of memory allowed", times = Unforeseen))
-      } finally gatherer.close()
+      }
     }
+  }
+
+  /** The result of work on whole columns, or why they cannot be taken: footers do not tell all. */
+  private def gathering[T](rows: Int, goOn: () => Unit = () => ())(
+      work: ColumnGatherer => T
+  ): Either[SpliceOutcome.Refused, T] = {
+    val gatherer = new ColumnGatherer(rows, settings, conf, goOn)
+    try Right(work(gatherer))
+    catch {
+      case why: TooLarge => Left(refused(Refusal(why.reason("a new file"), times = Refusal.Unforeseen)))
+      case why: NotSpliceable => Left(refused(Refusal(why.reason("a new file"))))
+      case _: RowGroupTooLarge =>
+        val limit = ByteText.of(settings.heldRowGroupBytes)
+        Left(refused(Refusal(
+          s"new pages take more than the $limit of memory allowed",
+          times = Refusal.Unforeseen
+        )))
+    } finally gatherer.close()
   }
 
   private def keysOf(gatherer: ColumnGatherer, chunks: IndexedSeq[PlannedChunk]): IndexedSeq[HeldRows] =
@@ -297,9 +307,6 @@ object FileGatherer {
 
   /** How it puts rows in order, in words. */
   val Why = "rows are put in order column by column"
-
-  /** How many times the memory allowed a bin is taken to need where footers did not tell. */
-  private val Unforeseen = 4d
 
   /** Below the limit of an array, so that rows rounded up to whole blocks do not pass it. */
   private val MostRows = Int.MaxValue - (1L << 16)

@@ -233,6 +233,10 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       def hiddenGatherer = gatherer(hidden, settings.copy(gatherBytes = 1 << 20), table = wide)
       assert(hiddenGatherer.preview(3).isInstanceOf[SpliceOutcome.Done])
       assert(reasonOf(run(hiddenGatherer, directory)._1).contains("of memory"))
+      // As keys too, and several tasks may have room for them.
+      val byText = gatherer(hidden, settings.copy(gatherBytes = 1 << 20), Seq("text"), wide)
+      val refused = byText.sample(most = 10).swap.toOption.map(_.inputs.head._2)
+      assert(refused.exists(why => why.reason.contains("of memory") && why.times > 1))
     }
   }
 
