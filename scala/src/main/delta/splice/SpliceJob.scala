@@ -58,10 +58,10 @@ final case class SpliceTask(
 
   /** The same for more tasks, if they could take what was too large for one or for as many as before. */
   def dividedFor(refusal: Refusal): Option[SpliceTask] =
-    Option.when(order.nonEmpty)(Division.after(refusal, inputs.map(_.size).sum, division)).flatten.map {
-      finer =>
-        copy(division = Some(finer))
-    }
+    for {
+      _ <- order
+      finer <- Division.after(refusal, inputs.map(_.size).sum, division)
+    } yield copy(division = Some(finer))
 }
 
 /**
@@ -179,7 +179,7 @@ final class SpliceJob(
   }
 
   private def dividedFor(task: SpliceTask, result: SpliceTaskResult): Option[SpliceTask] =
-    result.refused.valuesIterator.nextOption().filter(_ => result.done.isEmpty).flatMap(task.dividedFor)
+    result.refused.valuesIterator.nextOption().flatMap(task.dividedFor)
 
   private def run(tasks: Seq[SpliceTask], write: Boolean): ClosableIterator[SpliceTaskResult] =
     if (tasks.isEmpty) ClosableIterator.empty

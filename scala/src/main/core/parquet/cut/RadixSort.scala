@@ -27,19 +27,11 @@ private[cut] final class RadixSort(size: Int, threads: Int = 1) {
       val end = 64 - java.lang.Long.numberOfLeadingZeros(varying)
       if (threads > 1 && until - from >= ForThreads && end - first > LongDigit)
         sortTogether(keys, items, from, until, first, end)
-      else {
-        val bits = if (until - from < Many) ShortDigit else LongDigit
-        val passes = (end - first + bits - 1) / bits
-        for (pass <- 0 until passes) {
-          val shift = first + pass * bits
-          if (pass % 2 == 0)
-            move(keys, items, from, otherKeys, otherItems, 0, until - from, shift, bits, ownDigits)
-          else move(otherKeys, otherItems, 0, keys, items, from, until - from, shift, bits, ownDigits)
-        }
-        if (passes % 2 == 1) {
-          System.arraycopy(otherKeys, 0, keys, from, until - from)
-          System.arraycopy(otherItems, 0, items, from, until - from)
-        }
+      else if (
+        !sortByDigits(keys, items, from, otherKeys, otherItems, 0, until - from, first, end, ownDigits)
+      ) {
+        System.arraycopy(otherKeys, 0, keys, from, until - from)
+        System.arraycopy(otherItems, 0, items, from, until - from)
       }
     }
 
@@ -102,21 +94,44 @@ private[cut] final class RadixSort(size: Int, threads: Int = 1) {
       digits: Array[Int]
   ): Unit = {
     val count = stop - start
-    val bits = if (count < Many) ShortDigit else LongDigit
-    val passes = if (count <= Few) 0 else (end - first + bits - 1) / bits
-    for (pass <- 0 until passes) {
-      val shift = first + pass * bits
-      // Not into the digit that is sorted already.
-      val width = math.min(bits, end - shift)
-      if (pass % 2 == 0)
-        move(otherKeys, otherItems, start, keys, items, from + start, count, shift, width, digits)
-      else move(keys, items, from + start, otherKeys, otherItems, start, count, shift, width, digits)
-    }
-    if (passes % 2 == 0) {
+    if (
+      count <= Few ||
+      sortByDigits(otherKeys, otherItems, start, keys, items, from + start, count, first, end, digits)
+    ) {
       System.arraycopy(otherKeys, start, keys, from + start, count)
       System.arraycopy(otherItems, start, items, from + start, count)
     }
     if (count <= Few) insert(keys, items, from + start, from + stop)
+  }
+
+  /**
+   * Sorts keys by the bits from `first` until `end`, digit by digit from the lowest, back and forth between two arrays.
+   *
+   * @return whether they end where they were
+   */
+  private def sortByDigits(
+      keys: Array[Long],
+      items: Array[Int],
+      from: Int,
+      toKeys: Array[Long],
+      toItems: Array[Int],
+      to: Int,
+      length: Int,
+      first: Int,
+      end: Int,
+      digits: Array[Int]
+  ): Boolean = {
+    val bits = if (length < Many) ShortDigit else LongDigit
+    // Where all are equal, no bit is the first.
+    val passes = math.max(0, (end - first + bits - 1) / bits)
+    for (pass <- 0 until passes) {
+      val shift = first + pass * bits
+      // Higher bits are equal, or sorted already.
+      val width = math.min(bits, end - shift)
+      if (pass % 2 == 0) move(keys, items, from, toKeys, toItems, to, length, shift, width, digits)
+      else move(toKeys, toItems, to, keys, items, from, length, shift, width, digits)
+    }
+    passes % 2 == 0
   }
 
   private def bitsThatVary(keys: Array[Long], from: Int, until: Int): Long = {

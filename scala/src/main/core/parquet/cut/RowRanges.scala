@@ -130,8 +130,8 @@ object RowRanges {
         KeyCuts.of(rows.map(row => Option(row(key)).map(_.take(CurveWords)).orNull))
       )
     val numbers = cuts.indices.map(key => ranks(cuts(key), rows.map(_(key)), weights, bits))
-    ranged(cuts, numbers, new AlongCurve(curve, bits), rows, weights, count, isExact = true) {
-      (inOrder, fills) => boundRows(fills, count).map(inOrder)
+    ranged(cuts, numbers, new AlongCurve(curve, bits), rows, weights, count, isExact = true) { places =>
+      rows.indices.sortBy(places(_))
     }
   }
 
@@ -178,9 +178,9 @@ object RowRanges {
       weights,
       count,
       used == all.size
-    ) { (_, _) =>
-      // Between two of them all rows have one place, so no other may be taken, not even for a rounded sum.
-      atBounds
+    ) { _ =>
+      // In the order of places alone, sums could be rounded otherwise, and rows beside those bounds be taken.
+      inOrder
     }
   }
 
@@ -195,6 +195,7 @@ object RowRanges {
     found
   }
 
+  /** @param order the rows in their order, by their places */
   private def ranged(
       cuts: IndexedSeq[KeyCuts],
       numbers: IndexedSeq[Array[Int]],
@@ -203,15 +204,15 @@ object RowRanges {
       weights: Array[Double],
       count: Int,
       isExact: Boolean
-  )(atBounds: (IndexedSeq[Int], Array[Double]) => IndexedSeq[Int]): RowRanges = {
+  )(order: Array[Long] => IndexedSeq[Int]): RowRanges = {
     val ofKeys =
       cuts.indices.map(key => rows.iterator.map(row => numbers(key)(cuts(key).position(row(key)))).toArray)
     val places = placing.places(ofKeys.toArray, rows.size, threads = 1)
-    val inOrder = rows.indices.sortBy(places(_))
+    val inOrder = order(places)
     val sorted = inOrder.iterator.map(places(_)).toArray
     val fills = filled(inOrder, weights, count)
-    val bounds = atBounds(inOrder, fills).map { row =>
-      val place = places(row)
+    val bounds = boundRows(fills, count).map { at =>
+      val place = sorted(at)
       Bound(place, fills(firstFrom(sorted, place)), fills(firstFrom(sorted, place + 1)))
     }
     new RowRanges(cuts, numbers, placing, bounds, isExact)

@@ -116,7 +116,7 @@ final class PieceOutput extends OutputFile {
 
 private object PieceOutput {
 
-  /** Below the limit of an array, with what precedes the file. */
+  /** Below the limit of an array, with what follows the file. */
   val MostBytes = Int.MaxValue - (1L << 20)
 }
 

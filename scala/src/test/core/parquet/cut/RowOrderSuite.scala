@@ -50,6 +50,14 @@ class RowOrderSuite extends AnyFunSuite with DrawnValues {
     }
   }
 
+  test("keys that are all equal stay as they are, however many") {
+    for (size <- Seq(1, 32, 33, 100, 20000); key <- Seq(0L, 5L, -1L); threads <- Seq(1, 2)) {
+      val (keys, items) = (Array.fill(size)(key), Array.range(0, size))
+      new RadixSort(size, threads).sort(keys, items, 0, size)
+      assert(items.toSeq == (0 until size) && keys.forall(_ == key), s"$size times $key")
+    }
+  }
+
   test("threads sort long ranges as one does") {
     // By the number of bits in which keys differ, from the lowest on; once, most are equal.
     val random = new scala.util.Random(FuzzSeeds(1).head)
@@ -69,12 +77,15 @@ class RowOrderSuite extends AnyFunSuite with DrawnValues {
     }
   }
 
-  test("a Z-order takes the bits of its columns in turn, the highest first") {
-    val points = for {
-      columns <- Gen.choose(1, 70)
+  /** The ranks of a row. */
+  private def points(mostColumns: Int): Gen[Array[Int]] =
+    for {
+      columns <- Gen.choose(1, mostColumns)
       ranks <- Gen.listOfN(columns, Gen.choose(0, (1 << math.min(30, Curve.bitsOf(columns))) - 1))
     } yield ranks.toArray
-    forDrawn(points) { ranks =>
+
+  test("a Z-order takes the bits of its columns in turn, the highest first") {
+    forDrawn(points(mostColumns = 70)) { ranks =>
       val bits = Curve.bitsOf(ranks.length)
       val inTurn =
         for (bit <- bits - 1 to 0 by -1; rank <- ranks.take(63))
@@ -105,11 +116,7 @@ class RowOrderSuite extends AnyFunSuite with DrawnValues {
   }
 
   test("steps through a table lead to the same places as to bend the ranks") {
-    val points = for {
-      columns <- Gen.choose(1, 6)
-      ranks <- Gen.listOfN(columns, Gen.choose(0, (1 << math.min(30, Curve.bitsOf(columns))) - 1))
-    } yield ranks.toArray
-    forDrawn(points) { ranks =>
+    forDrawn(points(mostColumns = 6)) { ranks =>
       val bits = Curve.bitsOf(ranks.length)
       val bent = ranks.clone
       Curve.Hilbert.bend(bent, bits)
