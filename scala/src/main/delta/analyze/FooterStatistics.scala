@@ -6,7 +6,8 @@ import io.deltaupkeep.stats.CertainStats
 
 import org.apache.spark.sql.delta.IdMapping
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.splice.{FileJob, HadoopInput, SpliceInput}
+import org.apache.spark.sql.delta.upkeep.spark.FileJob
+import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, PhysicalSchema, SessionCopy}
 import org.apache.spark.sql.types.StringType
 import org.apache.spark.unsafe.types.UTF8String
@@ -65,7 +66,11 @@ private[analyze] final class FooterStatistics(handle: DeltaHandle, columns: Seq[
     val description = s"ANALYZE ${handle.name}: footers of ${CountText.of(files.size, "file")}"
     val certain = this.certain
     val inputs = files.map(add => SpliceInput.of(handle.path, add.path, add.size, add.modificationTime))
-    new FileJob(handle).map(inputs, description, "delta-upkeep-analyze") { () =>
+    new FileJob(handle.session.sparkContext, handle.hadoopConf).map(
+      inputs,
+      description,
+      "delta-upkeep-analyze"
+    ) { () =>
       val footers = new FileFooters
       // Reading the rows tells what is wrong with a file.
       (file, conf) =>

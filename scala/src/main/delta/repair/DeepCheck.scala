@@ -13,7 +13,8 @@ import io.deltaupkeep.stats.MergedStats
 import org.apache.hadoop.conf.Configuration
 
 import org.apache.spark.sql.delta.actions.AddFile
-import org.apache.spark.sql.delta.upkeep.splice.{DeletionVector, FileJob, HadoopInput, SpliceInput}
+import org.apache.spark.sql.delta.upkeep.spark.FileJob
+import org.apache.spark.sql.delta.upkeep.splice.{DeletionVector, HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
 /**
@@ -43,7 +44,12 @@ private[repair] final class DeepCheck(handle: DeltaHandle, logged: LoggedFiles, 
   private def run(targets: Seq[Target]): Seq[Option[Problem]] = {
     val description = s"FSCK ${handle.name}: ${CountText.of(targets.size, "file")}"
     val readsPages = pages
-    new FileJob(handle).map(targets, description, "delta-upkeep-fsck", if (pages) 1 else FileJob.Threads) {
+    new FileJob(handle.session.sparkContext, handle.hadoopConf).map(
+      targets,
+      description,
+      "delta-upkeep-fsck",
+      if (pages) 1 else FileJob.Threads
+    ) {
       () =>
         val footers = new FileFooters
         (target, conf) => problem(target, footers, if (readsPages) Some(new FilePages(conf)) else None, conf)

@@ -11,7 +11,8 @@ import io.deltaupkeep.stats.{MergedStats, RowsCheck}
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.splice.{FileJob, HadoopInput, SpliceInput}
+import org.apache.spark.sql.delta.upkeep.spark.FileJob
+import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures}
 
 /**
@@ -78,7 +79,11 @@ private[rewrite] final class BinsByRows(
       SpliceInput.of(handle.path, file.path, file.sizeInBytes, file.modificationTime)
     )
     val description = s"OPTIMIZE ${handle.name}: footers of ${CountText.of(inputs.size, "file")}"
-    val found = new FileJob(handle).map(inputs, description, "delta-upkeep-footers") { () =>
+    val found = new FileJob(handle.session.sparkContext, handle.hadoopConf).map(
+      inputs,
+      description,
+      "delta-upkeep-footers"
+    ) { () =>
       val footers = new FileFooters
       (input, conf) =>
         try

@@ -6,6 +6,7 @@ import io.deltaupkeep.plan.compact.{CodecFindings, DataFile}
 
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
+import org.apache.spark.sql.delta.upkeep.spark.FileJob
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**
@@ -30,7 +31,11 @@ private[upkeep] final class CodecScan(handle: DeltaHandle) {
   private def run(files: Seq[DataFile]): Seq[Found] = {
     val root = handle.path
     val description = s"OPTIMIZE ${handle.name}: codecs of ${CountText.of(files.size, "file")}"
-    new FileJob(handle).map(files, description, "delta-upkeep-codecs") { () =>
+    new FileJob(handle.session.sparkContext, handle.hadoopConf).map(
+      files,
+      description,
+      "delta-upkeep-codecs"
+    ) { () =>
       val footers = new FileFooters
       (file, conf) =>
         val input = SpliceInput.of(root, file.path, file.sizeInBytes, file.modificationTime)

@@ -1,4 +1,4 @@
-package org.apache.spark.sql.delta.upkeep.splice
+package org.apache.spark.sql.delta.upkeep.spark
 
 import scala.reflect.ClassTag
 
@@ -6,16 +6,16 @@ import io.deltaupkeep.SideBySide
 
 import org.apache.hadoop.conf.Configuration
 
-import org.apache.spark.TaskContext
-import org.apache.spark.sql.delta.upkeep.spark.{SparkJobs, TaskAttempts}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.{SparkContext, TaskContext}
 import org.apache.spark.util.SerializableConfiguration
 
-/** Looks at many files of a table in one Spark job, several at a time in each task. */
-private[upkeep] final class FileJob(handle: DeltaHandle) {
+/**
+ * Looks at many files in one Spark job, several at a time in each task.
+ *
+ * @param conf to access the files
+ */
+private[upkeep] final class FileJob(context: SparkContext, conf: Configuration) {
   import FileJob._
-
-  private val context = handle.session.sparkContext
 
   /**
    * What was found out about each file, in the order of the files.
@@ -28,7 +28,7 @@ private[upkeep] final class FileJob(handle: DeltaHandle) {
   def map[F, R: ClassTag](files: Seq[F], description: String, threads: String, ofTask: Int = Threads)(
       lookOfTask: () => (F, Configuration) => R
   ): Seq[R] = {
-    val conf = context.broadcast(new SerializableConfiguration(handle.hadoopConf))
+    val sent = context.broadcast(new SerializableConfiguration(conf))
     val groups = files.grouped(filesPerTask(files.size)).toIndexedSeq
     SparkJobs.described(context, description) {
       context
@@ -38,7 +38,7 @@ private[upkeep] final class FileJob(handle: DeltaHandle) {
           val task = TaskContext.get()
           SideBySide.map(group, threads, ofTask) { file =>
             TaskAttempts.stopIfKilled(task)
-            look(file, conf.value.value)
+            look(file, sent.value.value)
           }
         }
         .collect()
