@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -123,12 +124,14 @@ def stream(storm: Storm) -> None:
 
 
 def optimize(storm: Storm) -> None:
-    """Compact, until there was something to compact, and tell how many files went."""
+    """Compact or put rows in order, until there was something to do; tell how many files went."""
     removed = 0
+    orders = cycle(("", "ZORDER BY (id)", "ORDER BY (id DESC)"))
 
     def run() -> dict[str, int]:
         nonlocal removed
-        rows = storm.spark.sql(f"OPTIMIZE {storm.name} OPTIONS (maxBytesPerCommit = '20k')")
+        statement = f"OPTIMIZE {storm.name} {next(orders)} OPTIONS (maxBytesPerCommit = '20k')"
+        rows = storm.spark.sql(statement)
         gone = rows.first().metrics.numFilesRemoved
         removed += gone
         return {"removed": gone}

@@ -108,7 +108,8 @@ class Merges:
             self.done += 1
 
 
-def test_no_merge_undoes_a_compaction(spark: SparkSession, tmp_path: Path):
+@pytest.mark.parametrize("order", ["", "ZORDER BY (id)"], ids=["compaction", "order"])
+def test_no_merge_undoes_an_optimize(spark: SparkSession, tmp_path: Path, order: str):
     merges = Merges(spark, tmp_path / "t")
     name = f"delta.`{tmp_path}/t`"
     thread = threading.Thread(target=merges.run)
@@ -116,7 +117,7 @@ def test_no_merge_undoes_a_compaction(spark: SparkSession, tmp_path: Path):
     results = []
     while thread.is_alive():
         # Whatever has a deleted row is rewritten, so that each merge changes an input.
-        optimize = f"OPTIMIZE {name} OPTIONS (maxDeletedRowsRatio = 0)"
+        optimize = f"OPTIMIZE {name} {order} OPTIONS (maxDeletedRowsRatio = 0)"
         results.append(json.loads(after_next(spark, optimize, tmp_path / "t")))
     assert merges.failure is None
     assert {found["status"] for row in results for found in row["bins"]} == {"committed"}

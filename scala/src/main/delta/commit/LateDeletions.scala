@@ -3,18 +3,9 @@ package org.apache.spark.sql.delta.upkeep.commit
 import io.deltaupkeep.parquet.file.PlacedRows
 import io.deltaupkeep.parquet.footer.RowSelection
 
-/** What became of an input since it was read. */
-sealed trait InputFate
+import org.apache.hadoop.conf.Configuration
 
-object InputFate {
-  case object Unchanged extends InputFate
-
-  /** The table no longer has it: its rows are gone, or another file has them. */
-  case object Removed extends InputFate
-
-  /** It has a different deletion vector now, or none. */
-  final case class Hidden(deleted: () => RowSelection) extends InputFate
-}
+import org.apache.spark.sql.delta.upkeep.splice.InputFate
 
 /**
  * An input of a new file.
@@ -32,8 +23,9 @@ final case class MergedInput(leftOut: () => RowSelection, fate: InputFate)
  * Pure, except for the selections: each is read when its input's turn comes, and not kept.
  *
  * @param placed where the rows of the inputs are in the new file, in its order
+ * @param conf   to read deletion vectors
  */
-final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows]) {
+final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows], conf: Configuration) {
   import LateDeletions.Run
 
   private val runs: Map[Int, Seq[Run]] =
@@ -67,8 +59,8 @@ final class LateDeletions(inputs: Seq[MergedInput], placed: Seq[PlacedRows]) {
       case InputFate.Removed =>
         runsOf(index).filter(_.rows.rows > 0).foreach(run => delete(run.start, run.start + run.rows.rows))
         true
-      case InputFate.Hidden(deleted) =>
-        val now = deleted()
+      case hidden: InputFate.Hidden =>
+        val now = hidden.rows(conf)
         val leftOut = input.leftOut()
         // A row that RESTORE brought back is not in the new file; nor is one past the end of the input.
         val isMapped = now.dropsAllOf(leftOut) && now.end <= rowsOf(index) + leftOut.dropped

@@ -93,7 +93,7 @@ private[upkeep] final class OptimizeCommitter(
       bins.map(bin => bin -> differences(Seq(bin))).partitionMap {
         case (same, Nil) => Left(same)
         case (bin, columns) =>
-          bin.removeVector(handle)
+          bin.removeVectors(handle)
           removeFiles(Seq(bin.written))
           Right(OddBin(bin.written.bin.bin, RowComparison.told(columns)))
       }
@@ -108,14 +108,13 @@ private[upkeep] final class OptimizeCommitter(
   ): CommitOutcome =
     tryCommit(transaction, bins) match {
       case Right(version) =>
-        // Other writers deleted all of their rows.
-        removeFiles(bins.filter(_.adds.isEmpty).map(_.written))
+        bins.foreach(_.removeEmptied(handle))
         val committed = bins.map(_.bin(selected))
         if (version.nonEmpty) metrics.committed(committed)
         CommitOutcome(version.toSeq, committed)
       case Left(conflict) =>
         metrics.conflicts.inc()
-        bins.foreach(_.removeVector(handle))
+        bins.foreach(_.removeVectors(handle))
         val written = bins.map(_.written)
         if (attempt == MaxAttempts) {
           removeFiles(written)
@@ -151,7 +150,7 @@ private[upkeep] final class OptimizeCommitter(
       Carried(asRead ++ same, lost, odd)
     } catch {
       case failure: Throwable =>
-        surviving.foreach(_.removeVector(handle))
+        surviving.foreach(_.removeVectors(handle))
         throw failure
     }
   }

@@ -1,19 +1,13 @@
 package org.apache.spark.sql.delta.upkeep.commit
 
-import scala.collection.immutable.NumericRange
-
-import io.deltaupkeep.parquet.file.PlacedRows
-import io.deltaupkeep.parquet.footer.RowSelection
-import io.deltaupkeep.plan.compact.{DataFile, RewrittenBin}
+import io.deltaupkeep.plan.compact.RewrittenBin
 import io.deltaupkeep.stats.MergedStats
 import io.deltaupkeep.store.NewFiles
 
 import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.commands.DeletionVectorUtils
-import org.apache.spark.sql.delta.deletionvectors.RoaringBitmapArray
 import org.apache.spark.sql.delta.upkeep.rewrite.WrittenBin
-import org.apache.spark.sql.delta.upkeep.splice.DeletionVector
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
@@ -22,20 +16,26 @@ import org.apache.spark.sql.delta.upkeep.versions.NewFile
  * A written bin, carried over to one version of the table.
  *
  * @param removed the inputs that still exist at that version
- * @param adds    its new files
- * @param vector  the deletion vector of the new file, made for this version only
+ * @param adds    its new files that have rows left
+ * @param vectors the deletion vectors of new files, made for this version only
  */
 private[upkeep] final case class Rebased(
     written: WrittenBin,
     removed: Seq[AddFile],
     adds: Seq[AddFile],
-    vector: Option[DeletionVectorDescriptor],
+    vectors: Seq[DeletionVectorDescriptor],
     lateRows: Long
 ) {
 
-  /** Removes the vector: no commit names it. */
-  def removeVector(handle: DeltaHandle): Unit =
-    NewFiles.remove(vector.map(_.absolutePath(handle.snapshot.deltaLog.dataPath)).toSeq, handle.hadoopConf)
+  /** Removes the vectors: no commit names them. */
+  def removeVectors(handle: DeltaHandle): Unit =
+    NewFiles.remove(vectors.map(_.absolutePath(handle.snapshot.deltaLog.dataPath)), handle.hadoopConf)
+
+  /** Removes the new files of which other writers deleted all rows, after the commit. */
+  def removeEmptied(handle: DeltaHandle): Unit = {
+    val kept = adds.iterator.map(_.path).toSet
+    written.copy(adds = written.adds.filterNot(add => kept(add.path))).remove(handle)
+  }
 
   /** The bin that was rewritten, with the files that its commit removes and adds. */
   def bin(selected: SelectedFiles): RewrittenBin =
@@ -52,12 +52,12 @@ private[upkeep] object Rebased {
 
   /** A bin on the version that its inputs were read from. */
   def unchanged(written: WrittenBin, selected: SelectedFiles): Rebased =
-    Rebased(written, written.inputs.map(selected.actionOf), written.adds, vector = None, lateRows = 0)
+    Rebased(written, written.inputs.map(selected.actionOf), written.adds, vectors = Nil, lateRows = 0)
 }
 
 /**
  * Carries written bins over to a newer version of the table. Rows of their inputs that other writers deleted meanwhile
- * are deleted from the new file too, by a deletion vector. It is always made from what was read and that version, so a
+ * are deleted from the new files too, by deletion vectors. It is always made from what was read and that version, so a
  * bin can be carried over repeatedly.
  *
  * @param next    starts from the newer version
@@ -72,7 +72,8 @@ private[upkeep] final class Rebase(
   private val snapshot = handle.snapshot
   private val root = snapshot.deltaLog.dataPath
   private val conf = handle.hadoopConf
-  private val vectors = new NewDeletionVector(root, next.metadata, conf)
+  private val lateRows = new LateRowsOfBins(handle, selected)
+  private val newVectors = new NewDeletionVector(root, next.metadata, conf)
 
   /** The new files follow the schema, the properties and the features of the version that was read. */
   private val isSameTable =
@@ -85,12 +86,17 @@ private[upkeep] final class Rebase(
     if (!isSameTable) (Nil, bins)
     else {
       val live = filesOf(bins)
+      val found =
+        bins.map(bin => ChangedBin(bin, bin.inputs.map(input => live.get(input.path)), selected, root))
+      val late = lateRows.of(found, takesVectors)
       val done = Vector.newBuilder[Rebased]
       val lost = Vector.newBuilder[WrittenBin]
-      try bins.foreach(bin => onto(live, bin).fold[Unit](lost += bin)(done += _))
+      try found.zip(late).foreach { case (bin, rows) =>
+          rows.flatMap(hiding(_, bin)).fold[Unit](lost += bin.written)(done += _)
+        }
       catch {
         case failure: Throwable =>
-          done.result().foreach(_.removeVector(handle))
+          done.result().foreach(_.removeVectors(handle))
           throw failure
       }
       (done.result(), lost.result())
@@ -108,60 +114,28 @@ private[upkeep] final class Rebase(
       .toMap
   }
 
-  private def onto(live: Map[String, AddFile], bin: WrittenBin): Option[Rebased] = {
-    val found = bin.inputs.map(input => input -> live.get(input.path))
-    if (found.forall { case (input, now) => now.exists(selected.ids.idOf(_) == input.id) })
-      Some(Rebased.unchanged(bin, selected))
-    else if (!takesVectors) None
-    else
-      for {
-        placed <- bin.placed
-        late <- lateRows(found.map { case (input, now) => merged(input, now) }, placed)
-        rebased <- hiding(late, bin, found.flatMap { case (input, now) => now.map(current(input, _)) })
-      } yield rebased
-  }
-
-  private def merged(input: DataFile, now: Option[AddFile]): MergedInput = {
-    val fate = now match {
-      case None => InputFate.Removed
-      case Some(add) if selected.ids.idOf(add) == input.id => InputFate.Unchanged
-      case Some(add) => InputFate.Hidden(() => deletedRows(add))
+  /** The bin with vectors that hide rows of its new files, without those files that have no other rows. */
+  private def hiding(late: Seq[LateRows], bin: ChangedBin): Option[Rebased] = {
+    val files = bin.written.adds.zip(late).filterNot { case (_, rows) => rows.areAll }
+    val stats = files.map { case (add, rows) =>
+      if (rows.count == 0) Some(add.stats) else MergedStats.withWideBounds(add.stats)
     }
-    MergedInput(() => deletedRows(selected.actionOf(input)), fate)
-  }
-
-  private def deletedRows(add: AddFile): RowSelection =
-    DeletionVector.of(add, root).fold(RowSelection.none)(_.read(conf))
-
-  private def lateRows(inputs: Seq[MergedInput], placed: Seq[PlacedRows]): Option[RoaringBitmapArray] = {
-    val rows = new RoaringBitmapArray
-    val isFound = new LateDeletions(inputs, placed).find { (from, until) =>
-      rows.addRange(NumericRange(from, until, 1L))
-    }
-    Option.when(isFound)(rows)
-  }
-
-  /** The file as the newer version has it. A scan returns no statistics. */
-  private def current(input: DataFile, now: AddFile): AddFile = {
-    val read = selected.actionOf(input)
-    if (selected.ids.idOf(now) == input.id) read
-    else NewFile.changed(now)(stats = Option(read.stats).flatMap(MergedStats.withWideBounds).orNull)
-  }
-
-  /** The bin with a vector that hides rows of its new file; without the file if no row would be left. */
-  private def hiding(late: RoaringBitmapArray, bin: WrittenBin, removed: Seq[AddFile]): Option[Rebased] = {
-    val count = late.cardinality
-    bin.adds match {
-      case adds if count == 0 => Some(Rebased(bin, removed, adds, vector = None, lateRows = 0))
-      case Seq(_) if bin.placed.exists(_.map(_.rows).sum == count) =>
-        Some(Rebased(bin, removed, Nil, vector = None, lateRows = count))
-      case Seq(add) =>
-        MergedStats.withWideBounds(add.stats).map { stats =>
-          val vector = vectors.write(late)
-          val hidden = NewFile.changed(add)(stats = stats, deletionVector = vector)
-          Rebased(bin, removed, Seq(hidden), Some(vector), count)
+    Option.when(stats.forall(_.nonEmpty)) {
+      val vectors = Vector.newBuilder[DeletionVectorDescriptor]
+      try {
+        val adds = files.zip(stats.flatten).map {
+          case ((add, rows), _) if rows.count == 0 => add
+          case ((add, rows), wide) =>
+            val vector = newVectors.write(rows.deleted)
+            vectors += vector
+            NewFile.changed(add)(stats = wide, deletionVector = vector)
         }
-      case _ => None
+        Rebased(bin.written, bin.removed, adds, vectors.result(), late.map(_.count).sum)
+      } catch {
+        case failure: Throwable =>
+          NewFiles.remove(vectors.result().map(_.absolutePath(root)), conf)
+          throw failure
+      }
     }
   }
 }

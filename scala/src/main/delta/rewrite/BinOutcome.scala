@@ -5,6 +5,7 @@ import io.deltaupkeep.plan.compact.{Bin, DataFile, OddBin, RewrittenBin}
 import io.deltaupkeep.store.NewFiles
 
 import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.splice.OrderedRun
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.util.DeltaFileOperations
 
@@ -28,16 +29,25 @@ private[upkeep] object BinOutcome {
   final case class Odd(bin: OddBin) extends Final
 }
 
-/**
- * A bin whose new files are written but not committed yet.
- *
- * @param placed where the rows of the inputs are in the new file, if that is known
- */
-private[upkeep] final case class WrittenBin(
-    bin: RewrittenBin,
-    adds: Seq[AddFile],
-    placed: Option[Seq[PlacedRows]]
-) {
+/** Where the rows of the inputs of a bin are in its new files. */
+private[upkeep] sealed trait Placement
+
+private[upkeep] object Placement {
+  case object Unknown extends Placement
+
+  /** In runs, in the order of the new file. */
+  final case class InRuns(placed: Seq[PlacedRows]) extends Placement
+
+  /**
+   * In an order that can be found again.
+   *
+   * @param traced fingerprints of the new files
+   */
+  final case class InOrder(run: OrderedRun, traced: Seq[Long]) extends Placement
+}
+
+/** A bin whose new files are written but not committed yet. */
+private[upkeep] final case class WrittenBin(bin: RewrittenBin, adds: Seq[AddFile], placement: Placement) {
   def inputs: Seq[DataFile] = bin.bin.files
 
   /** Removes the new files: they will not be committed. */

@@ -51,7 +51,7 @@ private[rewrite] final class BinsByRows(
     val inputs = bin.files.map(actionOf)
     val adds = rows.rewrite(bin, inputs).map(InPlace.of(bin, inputs.head, _))
     val work = TierWork("rows", bin.sizeInBytes, (System.nanoTime() - started) / 1000000)
-    val written = WrittenBin(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, placed = None)
+    val written = WrittenBin(RewrittenBin(bin, adds.map(_.size), None, Seq(work)), adds, Placement.Unknown)
     pending.add(written)
     written
   }

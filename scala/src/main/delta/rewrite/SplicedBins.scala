@@ -70,7 +70,9 @@ private[rewrite] final class SplicedBins(
       RewrittenBin(bin, adds.map(_.size), Some(BinSplicer.rowGroupsOf(done)), work.toSeq),
       if (splicer.isOrdered(bin)) adds.map(layout.marked(targetFileSize))
       else adds.map(InPlace.of(bin, input, _)),
-      Option.unless(splicer.isOrdered(bin))(done.placed)
+      result.run.fold[Placement](Placement.InRuns(done.placed)) { run =>
+        Placement.InOrder(run, result.files.flatMap(_.traced))
+      }
     )
   }
 

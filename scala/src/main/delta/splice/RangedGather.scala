@@ -4,15 +4,24 @@ import scala.collection.mutable
 import scala.util.Random
 
 import io.deltaupkeep.parquet.cut.RowRanges
-import io.deltaupkeep.parquet.file.SpliceOutcome
-import io.deltaupkeep.parquet.footer.{InputRows, SplicedTotals}
-import io.deltaupkeep.parquet.gather.{DividedRows, Piece, PieceOutput, SampledFiles}
+import io.deltaupkeep.parquet.file.{Refusal, SpliceOutcome}
+import io.deltaupkeep.parquet.footer.{InputRows, RowSelection, SplicedTotals}
+import io.deltaupkeep.parquet.gather.{
+  DividedRows,
+  FileGatherer,
+  Fingerprint,
+  Piece,
+  PieceOutput,
+  RowMarks,
+  SampledFiles
+}
 import io.deltaupkeep.store.NewFiles
 
 import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 import org.apache.spark.{HashPartitioner, SparkContext, TaskContext}
+import org.apache.spark.broadcast.Broadcast
 import org.apache.spark.rdd.{RDD, ShuffledRDD}
 import org.apache.spark.sql.delta.upkeep.spark.{JobProgress, SparkJobs, TaskAttempts}
 
@@ -20,16 +29,20 @@ import org.apache.spark.sql.delta.upkeep.spark.{JobProgress, SparkJobs, TaskAtte
  * Puts the rows of a bin in order that is too large for one task. Tasks read the keys of its parts, from which ranges of the
  * order are chosen once. Then tasks divide the rows of the parts into these ranges, the pieces of a range meet in Spark's
  * shuffle as Parquet files, and a task for each range puts its rows in order.
+ *
+ * @param fates of the inputs since they were put in order, to find rows in the new files; none if there are no new files
  */
 private[splice] final class RangedGather(
     context: SparkContext,
     description: String,
     work: SpliceWork,
-    task: SpliceTask
+    task: SpliceTask,
+    fates: IndexedSeq[InputFate] = IndexedSeq.empty
 ) {
-  private val shared = context.broadcast(RangedWork(work, task))
+  private val shared = context.broadcast(RangedWork(work, task, fates))
   private val parts: RDD[Int] = context.parallelize(task.parts.indices, task.parts.size)
 
+  /** Writes the new files. */
   def run(): SpliceTaskResult = {
     val sampled = sample()
     sampled.collectFirst { case Left(refused) => work.gathered(task, refused, Nil) }.getOrElse {
@@ -45,19 +58,18 @@ private[splice] final class RangedGather(
   }
 
   private def ordered(sampled: Seq[SampledFiles]): SpliceTaskResult = {
-    val (ranged, rows) = (shared, sampled.map(_.keys.rows).sum)
-    val ranges = RowRanges.of(sampled.map(_.keys), work.orderOf(task).order, task.parts.size)
-    val sent = context.broadcast(ranges)
-    val files = ranged.value.filesOfRange(ranges.count)
-    val pieces = new ShuffledRDD[Int, Array[Byte], Array[Byte]](
-      parts.flatMap(part => ranged.value.pieces(part, sent.value)),
-      new HashPartitioner(ranges.count)
+    val found = FoundRanges(
+      RowRanges.of(sampled.map(_.keys), work.orderOf(task).order, task.parts.size),
+      sampled.map(_.keys.rows).sum
     )
+    val (ranged, sent) = (shared, context.broadcast(found))
+    val files = ranged.value.filesOfRange(found.ranges.count)
+    val pieces = shuffled(sent)
     val results = new ArrivingResults[(Int, Array[Byte])](
       context,
       description,
       pieces,
-      some => ranged.value.gather(some.map(_._2), rows, files),
+      some => ranged.value.gather(some.map(_._2), sent.value),
       attempt => work.filesOf(task, attempt.id, files),
       work.conf.value
     )
@@ -65,7 +77,8 @@ private[splice] final class RangedGather(
     var kept = false
     try {
       while (results.hasNext && arrived.forall(_.done.nonEmpty)) arrived += results.next()
-      val result = together(arrived.toVector, sampled)
+      val result =
+        together(arrived.toVector, sampled).copy(run = Some(OrderedRun(task, Some(found))))
       kept = result.done.nonEmpty
       result
     } finally {
@@ -76,6 +89,29 @@ private[splice] final class RangedGather(
         NewFiles.remove(written.toSeq, work.conf.value)
       }
     }
+  }
+
+  private def shuffled(ranges: Broadcast[FoundRanges]): ShuffledRDD[Int, Array[Byte], Array[Byte]] = {
+    val ranged = shared
+    new ShuffledRDD(
+      parts.flatMap(part => ranged.value.pieces(part, ranges.value.ranges)),
+      new HashPartitioner(ranges.value.ranges.count)
+    )
+  }
+
+  /** Finds the rows of the new files that are gone by the fates of the inputs. */
+  def late(found: FoundRanges): Either[Refusal, Seq[MarkedFile]] = {
+    val (ranged, sent) = (shared, context.broadcast(found))
+    val pieces = shuffled(sent)
+    try {
+      val ofRanges = SparkJobs.described(context, description) {
+        pieces.mapPartitions(some => Iterator(ranged.value.late(some.map(_._2), sent.value))).collect()
+      }
+      ofRanges.toSeq.partitionMap(identity) match {
+        case (Seq(), files) => Right(files.flatten)
+        case (refused, _) => Left(refused.head)
+      }
+    } finally SparkJobs.removeShuffled(context, pieces)
   }
 
   /** The result of the bin. It is refused if a range is. */
@@ -107,7 +143,7 @@ private object RangedGather {
 }
 
 /** What tasks do with a part of a bin, and with a range of its rows. */
-private final case class RangedWork(work: SpliceWork, task: SpliceTask) {
+private final case class RangedWork(work: SpliceWork, task: SpliceTask, fates: IndexedSeq[InputFate]) {
   import RangedWork._
 
   /** Draws keys of a part. */
@@ -116,6 +152,14 @@ private final case class RangedWork(work: SpliceWork, task: SpliceTask) {
 
   /** The rows of a part by their range, or for each range why they cannot be taken. */
   def pieces(part: Int, ranges: RowRanges): Iterator[(Int, Array[Byte])] = {
+    val found = if (fates.isEmpty) taken(part, ranges) else work.ifReadable(taken(part, ranges))
+    found match {
+      case Right(pieces) => pieces.iterator
+      case Left(refusal) => (0 until ranges.count).iterator.map(_ -> Piece.refused(refusal))
+    }
+  }
+
+  private def taken(part: Int, ranges: RowRanges): Either[Refusal, Seq[(Int, Array[Byte])]] = {
     val context = TaskContext.get()
     val inputs = inputsOf(part)
     val outputs = Array.fill(ranges.count)(new PieceOutput)
@@ -125,60 +169,83 @@ private final case class RangedWork(work: SpliceWork, task: SpliceTask) {
       DividedRows(ranges, part, task.parts.size),
       outputs(_),
       file => {
-        val sample = file.sample.map(row => row.copy(input = task.parts(part)(row.input).file))
-        pieces += file.index -> outputs(file.index).taken(part, file.rows, sample)
+        val sample = file.followed.sample.map(row => row.copy(input = task.parts(part)(row.input).file))
+        val followed = file.followed.copy(sample = sample)
+        pieces += file.index -> outputs(file.index).taken(part, file.rows, followed)
       },
+      marks = work.marksOf(task.parts(part), fates),
       goOn = () => TaskAttempts.stopIfKilled(context)
     )
     outcome match {
-      case refused: SpliceOutcome.Refused =>
-        outputs.indices.iterator.map(_ -> Piece.refused(refused.inputs.head._2))
+      case refused: SpliceOutcome.Refused => Left(refused.inputs.head._2)
       case _ =>
         JobProgress.count(inputs.map(_.file.getLength).sum, 0, 0)
-        pieces.iterator
+        Right(pieces.toVector)
     }
   }
 
   /** The most files that the rows of a range go into. */
   def filesOfRange(ranges: Int): Int = math.min(task.outputs, 2 * (task.outputs / ranges) + 1)
 
-  /**
-   * Writes the rows of a range.
-   *
-   * @param rows      of all ranges
-   * @param mostFiles that they go into
-   */
-  def gather(stored: Iterator[Array[Byte]], rows: Long, mostFiles: Int): SpliceTaskResult = {
-    val read = stored.map(Piece.read).toVector
-    read.collectFirst { case Left(refusal) =>
-      work.gathered(task, SpliceOutcome.Refused(Map(0 -> refusal)), Nil)
-    }.getOrElse(gather(read.collect { case Right(piece) => piece }.sortBy(_.part), rows, mostFiles))
+  /** Writes the rows of a range. */
+  def gather(stored: Iterator[Array[Byte]], found: FoundRanges): SpliceTaskResult =
+    read(stored) match {
+      case Left(refusal) => work.gathered(task, SpliceOutcome.Refused(Map(0 -> refusal)), Nil)
+      case Right(pieces) =>
+        val origins = Random
+          .shuffle(pieces.indices.flatMap(i => pieces(i).followed.sample.map(row => (i, row.at) -> row)))
+          .take(MostChecked)
+          .toMap
+        val ofPieces = fingerprintOf(pieces)
+        work.writeGathered(
+          task,
+          gathererOf(pieces),
+          work.filesOf(task, TaskContext.get().taskAttemptId(), filesOf(pieces, found)),
+          bytesRead = 0,
+          Some(origins.keys.toSeq),
+          row => origins.get((row.input, row.row)).map(_.copy(at = row.at)),
+          ofFile => Fingerprint.of(Seq(ofPieces, ofFile))
+        )
+    }
+
+  /** The rows of a range that are gone by the fates of the inputs. */
+  def late(stored: Iterator[Array[Byte]], found: FoundRanges): Either[Refusal, Seq[MarkedFile]] =
+    read(stored).flatMap { pieces =>
+      val ofPieces = fingerprintOf(pieces)
+      val files = work.marked(
+        task,
+        gathererOf(pieces),
+        filesOf(pieces, found),
+        pieces.map(piece => RowMarks.Dropped(new RowSelection(piece.followed.marked)))
+      )
+      files.map(_.map(file => file.copy(fingerprint = Fingerprint.of(Seq(ofPieces, file.fingerprint)))))
+    }
+
+  /** The pieces of a range, or why a part was refused. */
+  private def read(stored: Iterator[Array[Byte]]): Either[Refusal, IndexedSeq[Piece]] =
+    stored.map(Piece.read).toVector.partitionMap(identity) match {
+      case (Seq(), pieces) => Right(pieces.sortBy(_.part))
+      case (refused, _) => Left(refused.head)
+    }
+
+  private def gathererOf(pieces: IndexedSeq[Piece]): FileGatherer = work.gathererOf(
+    task,
+    pieces.map(piece => InputRows(piece.file(s"part ${piece.part} of a range"))),
+    // They are in memory.
+    work.settings.copy(heldFileBytes = 0)
+  )
+
+  /** How many files a range becomes. */
+  private def filesOf(pieces: IndexedSeq[Piece], found: FoundRanges): Int = {
+    val share = pieces.map(_.rows).sum.toDouble / math.max(1, found.rows)
+    math.max(1, math.min(math.round(task.outputs * share), filesOfRange(found.ranges.count).toLong)).toInt
   }
 
-  private def gather(pieces: IndexedSeq[Piece], rows: Long, mostFiles: Int): SpliceTaskResult = {
-    val files = math.round(task.outputs.toDouble * pieces.map(_.rows).sum / math.max(1, rows))
-    val origins = Random
-      .shuffle(pieces.indices.flatMap(i => pieces(i).sample.map(row => (i, row.at) -> row)))
-      .take(MostChecked)
-      .toMap
-    work.writeGathered(
-      task,
-      work.gathererOf(
-        task,
-        pieces.map(piece => InputRows(piece.file(s"part ${piece.part} of a range"))),
-        // They are in memory.
-        work.settings.copy(heldFileBytes = 0)
-      ),
-      work.filesOf(
-        task,
-        TaskContext.get().taskAttemptId(),
-        math.max(1, math.min(files, mostFiles.toLong)).toInt
-      ),
-      bytesRead = 0,
-      Some(origins.keys.toSeq),
-      row => origins.get((row.input, row.row)).map(_.copy(at = row.at))
+  private def fingerprintOf(pieces: IndexedSeq[Piece]): Long = Fingerprint.of(
+    TaskContext.getPartitionId().toLong +: pieces.flatMap(piece =>
+      Seq(piece.part.toLong, piece.followed.fingerprint)
     )
-  }
+  )
 
   private def inputsOf(part: Int): Seq[InputRows] = work.inputsOf(task, task.parts(part))
 }

@@ -98,6 +98,7 @@ trait DeletedRows extends Serializable {
  *
  * @param stats  from its footer, as JSON for the log, if they are collected
  * @param leaves what else is known of its columns, by path
+ * @param traced fingerprint of the way of its rows, if they were put in another order
  */
 final case class SplicedFile(
     name: String,
@@ -105,7 +106,8 @@ final case class SplicedFile(
     size: Long,
     modificationTime: Long,
     stats: Option[String],
-    leaves: Map[Seq[String], LeafTotals]
+    leaves: Map[Seq[String], LeafTotals],
+    traced: Option[Long] = None
 )
 
 /**
@@ -114,13 +116,15 @@ final case class SplicedFile(
  * @param refused inputs that cannot be spliced, by their positions
  * @param done    what became of the others, if they are worth splicing without those
  * @param finding what is wrong with a file
+ * @param run     how rows were put in order
  */
 final case class SpliceTaskResult(
     index: Int,
     refused: Map[Int, Refusal],
     done: Option[SpliceOutcome.Done],
     files: Seq[SplicedFile],
-    finding: Option[Finding] = None
+    finding: Option[Finding] = None,
+    run: Option[OrderedRun] = None
 )
 
 /**
@@ -158,15 +162,47 @@ final class SpliceJob(
    */
   def run(tasks: Seq[SpliceTask]): ClosableIterator[SpliceTaskResult] = {
     val (divided, whole) = tasks.partition(_.division.nonEmpty)
+    val taskOf = whole.map(task => task.index -> task).toMap
     val first = run(whole, write = true)
     val waiting = mutable.ArrayBuffer(divided: _*)
     val taken = first.filter { result =>
-      val refused = if (result.done.isEmpty) whole.find(_.index == result.index) else None
-      val finer = refused.flatMap(dividedFor(_, result))
+      val finer = if (result.done.isEmpty) dividedFor(taskOf(result.index), result) else None
       waiting ++= finer
       finer.isEmpty
+    }.map { result =>
+      val task = taskOf(result.index)
+      result.copy(run = task.order.map(_ => OrderedRun(task)))
     }
     ClosableIterator(taken ++ waiting.iterator.map(ranged))(first.close())
+  }
+
+  /**
+   * Finds the rows of new files that are gone by what became of the inputs since: keys are put in the same order again.
+   *
+   * @param runs that wrote the files, with the fates of all inputs
+   * @return for each run the rows, or why they are not found
+   */
+  def late(runs: Seq[(OrderedRun, IndexedSeq[InputFate])]): Seq[Either[Refusal, Seq[MarkedFile]]] = {
+    val found = mutable.Map.empty[Int, Either[Refusal, Seq[MarkedFile]]]
+    val ofOneTask = runs.zipWithIndex.collect { case ((OrderedRun(task, None), fates), at) =>
+      (at, task, fates)
+    }
+    if (ofOneTask.nonEmpty) {
+      val work = context.broadcast(workOf(ofOneTask.size, write = true))
+      found ++= SparkJobs.described(context, description) {
+        context
+          .parallelize(ofOneTask, ofOneTask.size)
+          .map { case (at, task, fates) => at -> work.value.ofKeys(task).late(task, fates) }
+          .collect()
+      }
+    }
+    runs.zipWithIndex.foreach {
+      case ((OrderedRun(task, Some(ranges)), fates), at) =>
+        val work = workOf(task.parts.size, write = true).ofKeys(task)
+        found(at) = new RangedGather(context, description, work, task, fates).late(ranges)
+      case _ => ()
+    }
+    runs.indices.map(found)
   }
 
   @tailrec

@@ -14,6 +14,8 @@ import io.deltaupkeep.parquet.gather.{
   FilePart,
   GatherOrder,
   GatheredFile,
+  PieceOutput,
+  RowMarks,
   SampledRow,
   SortedRows
 }
@@ -168,6 +170,52 @@ private[splice] final case class SpliceWork(
         SpliceTaskResult(task.index, Map.empty, Some(told), files)
     }
 
+  /** The same for the keys of a task alone, of which nothing is written. */
+  def ofKeys(task: SpliceTask): SpliceWork =
+    copy(schema = SchemaBytes.of(orderOf(task).keysIn(schema.schema)), statsOf = None, spotCheck = None)
+
+  /** @param fates of all inputs; none if nothing of them is marked */
+  def marksOf(part: Seq[FilePart], fates: IndexedSeq[InputFate]): IndexedSeq[RowMarks] =
+    if (fates.isEmpty) IndexedSeq.empty else part.map(of => fates(of.file).marks(conf.value)).toIndexedSeq
+
+  /** Finds the rows that are gone by the fates of the inputs in the new files of [[run]]. */
+  def late(task: SpliceTask, fates: IndexedSeq[InputFate]): Either[Refusal, Seq[MarkedFile]] =
+    ifReadable {
+      val part = task.parts.head
+      marked(task, gathererOf(task, inputsOf(task, part)), task.outputs, marksOf(part, fates))
+    }
+
+  /** An input that was read before may be gone by now. */
+  def ifReadable[T](read: => Either[Refusal, T]): Either[Refusal, T] =
+    try read
+    catch { case unread: UnreadableInput => Left(Refusal(unread.getMessage)) }
+
+  /** Puts rows in order, to find where marked ones go. */
+  def marked(
+      task: SpliceTask,
+      gatherer: FileGatherer,
+      files: Int,
+      marks: IndexedSeq[RowMarks]
+  ): Either[Refusal, Seq[MarkedFile]] = {
+    val context = TaskContext.get()
+    val found = mutable.ArrayBuffer.empty[MarkedFile]
+    val outcome = gatherer.run(
+      SortedRows(orderOf(task).order, files),
+      _ => new PieceOutput,
+      file => {
+        found += MarkedFile(file.followed.fingerprint, file.rows, file.followed.marked)
+        ()
+      },
+      Some(Nil),
+      marks,
+      () => TaskAttempts.stopIfKilled(context)
+    )
+    outcome match {
+      case refused: SpliceOutcome.Refused => Left(refused.inputs.head._2)
+      case _ => Right(found.toVector)
+    }
+  }
+
   private def gather(task: SpliceTask): SpliceTaskResult = writeGathered(
     task,
     gathererOf(task, inputsOf(task, task.parts.head)),
@@ -181,6 +229,7 @@ private[splice] final case class SpliceWork(
    * @param bytesRead for Spark's metrics
    * @param wanted    rows to check, by the position of the gatherer's input and their own; None to draw some
    * @param origin    the same row as the task's inputs have it
+   * @param traced    the fingerprint of the way of rows from the task's inputs to a file, from that of the gatherer
    */
   def writeGathered(
       task: SpliceTask,
@@ -188,7 +237,8 @@ private[splice] final case class SpliceWork(
       paths: IndexedSeq[Path],
       bytesRead: Long,
       wanted: Option[Seq[(Int, Long)]] = None,
-      origin: SampledRow => Option[SampledRow] = Some(_)
+      origin: SampledRow => Option[SampledRow] = Some(_),
+      traced: Long => Long = identity
   ): SpliceTaskResult = {
     val context = TaskContext.get()
     val fileSystem = paths.head.getFileSystem(conf.value)
@@ -207,18 +257,19 @@ private[splice] final case class SpliceWork(
             status.getLen,
             status.getModificationTime,
             stats,
-            file.leaves
+            file.leaves,
+            Some(traced(file.followed.fingerprint))
           )
           written += file -> spliced
         },
         wanted,
-        () => TaskAttempts.stopIfKilled(context)
+        goOn = () => TaskAttempts.stopIfKilled(context)
       )
       val result = gathered(task, outcome, written.map(_._2).toVector)
       if (result.done.nonEmpty)
         JobProgress.count(bytesRead, written.map(_._2.size).sum, written.map(_._2.rows).sum)
       val samples = written.toVector.map { case (file, spliced) =>
-        asInput(paths(file.index), spliced) -> file.sample.flatMap(origin(_))
+        asInput(paths(file.index), spliced) -> file.followed.sample.flatMap(origin(_))
       }
       val found = spotCheck.flatMap(_.findingIn(samples, task.inputs.toIndexedSeq, conf.value))
       TaskAttempts.stopIfKilled(context)

@@ -8,11 +8,13 @@ import scala.util.Random
 import io.deltaupkeep.parquet.file.PlacedRows
 import io.deltaupkeep.parquet.footer.RowSelection
 
+import org.apache.hadoop.conf.Configuration
 import org.scalacheck.Gen
 import org.scalatest.funsuite.AnyFunSuite
 import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
 
-import org.apache.spark.sql.delta.upkeep.commit.InputFate.{Hidden, Removed, Unchanged}
+import org.apache.spark.sql.delta.upkeep.splice.{DeletedRows, InputFate}
+import org.apache.spark.sql.delta.upkeep.splice.InputFate.{Hidden, Removed, Unchanged}
 
 class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
@@ -21,6 +23,11 @@ class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
     rows.foreach(gone.set)
     new RowSelection(gone)
   }
+
+  private def hiddenRows(rows: Iterable[Int]): InputFate = Hidden(Some(new DeletedRows {
+    override def bytes: Long = 0
+    override def read(conf: Configuration): RowSelection = selection(rows)
+  }))
 
   /** An input of some rows. */
   private case class Stored(rows: Long, leftOut: Set[Int], fate: InputFate) {
@@ -33,12 +40,12 @@ class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   private def input(stored: Int, leftOut: Set[Int], fate: InputFate) = Stored(stored.toLong, leftOut, fate)
 
-  private def hidden(rows: Int*): InputFate = Hidden(() => selection(rows))
+  private def hidden(rows: Int*): InputFate = hiddenRows(rows)
 
   /** Runs of the new file's rows, or None where the changes are not to be told. */
   private def found(inputs: Seq[Stored], placed: Seq[PlacedRows]): Option[Seq[(Long, Long)]] = {
     val runs = mutable.ArrayBuffer.empty[(Long, Long)]
-    val late = new LateDeletions(inputs.map(_.merged), placed)
+    val late = new LateDeletions(inputs.map(_.merged), placed, new Configuration(false))
     if (late.find((from, until) => runs += from -> until)) Some(runs.toSeq) else None
   }
 
@@ -99,7 +106,7 @@ class LateDeletionsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       val inputs = files.map { file =>
         val at = file.indices.groupBy(file)
         val leftOut = at.getOrElse('o', Nil).toSet
-        input(file.size, leftOut, Hidden(() => selection(leftOut ++ at.getOrElse('x', Nil))))
+        input(file.size, leftOut, hiddenRows(leftOut ++ at.getOrElse('x', Nil)))
       }
       val runs = random.shuffle(inputs.indices.flatMap { i =>
         val cuts = (Seq(0, files(i).size) ++ Seq.fill(3)(random.nextInt(files(i).size + 1))).distinct.sorted

@@ -45,12 +45,17 @@ class RebaseSuite extends AnyFunSuite {
   private def optimizeWhile(path: String, changes: String*): CommitOutcome =
     optimizeWhile(path, settings, changes: _*)
 
-  private def optimizeWhile(path: String, settings: OptimizeSettings, changes: String*): CommitOutcome = {
+  private def optimizeWhile(path: String, settings: OptimizeSettings, changes: String*): CommitOutcome =
+    optimizeWhile(path, Layout.Compact, settings)(changes.map(change => () => run(path, change)): _*)
+
+  private def optimizeWhile(path: String, layout: Layout, settings: OptimizeSettings)(
+      changes: (() => Unit)*
+  ): CommitOutcome = {
     val handle =
       DeltaHandle.open(spark, "TEST", DeltaTarget.byPath(spark, "TEST", path, Map.empty), Intent.Reorganize)
-    val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, Nil), settings)
+    val optimize = TableOptimize(handle, OptimizeRequest(layout, Nil), settings)
     val plan = optimize.plan
-    Meanwhile.changing(changes.iterator.map(change => () => run(path, change)))(optimize.runOnce(plan))
+    Meanwhile.changing(changes.iterator)(optimize.runOnce(plan))
   }
 
   private def live(path: String): Seq[AddFile] = newest(path).allFiles.collect().toSeq
@@ -194,6 +199,42 @@ class RebaseSuite extends AnyFunSuite {
     val outcome = optimizeWhile(path, "RESTORE TABLE {t} TO VERSION AS OF 2")
     assert(outcome.lost.size == 1 && outcome.committed.isEmpty)
     assert(ForeignTables.rowsOf(path, "more = 7").size == 2)
+  }
+
+  for (
+    (tasks, clusterBytes, order, layout) <- Seq(
+      ("one task", "1g", "Z-order", Layout.ZOrder(Seq("id", "p"), full = false)),
+      ("several tasks", "256k", "ORDER BY", Layout.Sort(Seq("id"), Seq(true), full = false))
+    )
+  ) test(s"rows that $tasks put in $order keep what others did to them, and their ids") {
+    val properties = Seq("enableDeletionVectors", "enableRowTracking").map(name => s"delta.$name" -> "true")
+    val path = new File(root, s"rebase-$order-$clusterBytes").getAbsolutePath
+    val told = properties.map { case (name, value) => s"'$name' = '$value'" }.mkString(", ")
+    run(path, s"CREATE TABLE {t} (id BIGINT, p INT) USING delta TBLPROPERTIES ($told)")
+    for (from <- 0 until 40000 by 4000)
+      spark.range(from.toLong, from + 4000L).selectExpr("hash(id) * 40000L + id AS id", "0 AS p")
+        .coalesce(1).write.format("delta").mode("append").save(path)
+    run(path, "DELETE FROM {t} WHERE pmod(id, 40000) BETWEEN 9000 AND 11000")
+    def rows = spark.sql(
+      s"SELECT count(*), sum(xxhash64(id, p, _metadata.row_id) % 1000000007) FROM delta.`$path`"
+    ).head()
+    var expected = Option.empty[org.apache.spark.sql.Row]
+    val outcome = withConf("spark.deltaUpkeep.optimize.clusterBytes" -> clusterBytes) {
+      optimizeWhile(path, layout, settings.copy(targetFileSize = 100000))(
+        () => run(path, "DELETE FROM {t} WHERE pmod(id, 40000) % 1000 = 7"),
+        () => run(path, "DELETE FROM {t} WHERE pmod(id, 40000) >= 32000"),
+        () => {
+          run(path, "UPDATE {t} SET p = 1 WHERE pmod(id, 40000) BETWEEN 500 AND 700")
+          expected = Some(rows)
+        }
+      )
+    }
+    assert(outcome.lost.isEmpty && outcome.committed.size == 1)
+    assert(expected.contains(rows))
+    // Delta's DELETE leaves vectors of files that it then removes.
+    assert(!orphans(path).exists(_.endsWith(".parquet")) && orphans(path).size <= 2)
+    val ordered = live(path).filter(_.tags != null)
+    assert(ordered.size > 1 && ordered.map(_.numDeletedRecords).sum == outcome.committed.head.lateRows)
   }
 
   test("large row groups that come before small ones keep their rows") {

@@ -16,7 +16,8 @@ class SpliceThenRowsSuite extends AnyFunSuite with ScalaCheckPropertyChecks {
       Tier.Rows("a test", RowsCause.File)
     )
 
-  private def written(bin: Bin): WrittenBin = WrittenBin(RewrittenBin(bin, Nil, None, Nil), Nil, None)
+  private def written(bin: Bin): WrittenBin =
+    WrittenBin(RewrittenBin(bin, Nil, None, Nil), Nil, Placement.Unknown)
 
   private val spliced: Gen[Seq[BinOutcome]] = Gen.listOf(Gen.oneOf(0 to 3)).map(_.zipWithIndex.map {
     case (kind, i) =>

@@ -24,7 +24,7 @@ private[parquet] final class OpenFile(
     val bytes: FileBytes,
     val schema: MessageType,
     val writtenBy: WrittenBy,
-    selection: Option[RowSelection],
+    val selection: Option[RowSelection],
     footer: Footer,
     footerBytes: FooterBytes
 ) extends FileFacts {
@@ -47,6 +47,9 @@ private[parquet] final class OpenFile(
   override def leastTimes: Seq[LeastTime] = LeastTime.of(metadata)
 
   def footerLength: Int = footerBytes.length
+
+  /** Of all row groups, dropped ones included. */
+  def rows: Long = footer.rowGroups.iterator.map(_.rows).sum
 
   /** Row groups with rows. */
   val storedRowGroups: IndexedSeq[RowGroup] = {

@@ -92,6 +92,7 @@ final class FileGatherer(
    * @param written called with each output
    * @param wanted  positions of inputs and of their rows, to tell where these went, if the inputs have no deleted rows; None
    *                to draw some
+   * @param marks   of the inputs: rows to tell where these went
    * @param goOn    called now and then, by any thread; throws if the work has to stop
    * @throws io.deltaupkeep.UnreadableInput if an input cannot be read
    */
@@ -100,9 +101,15 @@ final class FileGatherer(
       output: Int => OutputFile,
       written: GatheredFile => Unit,
       wanted: Option[Seq[(Int, Long)]] = None,
+      marks: IndexedSeq[RowMarks] = IndexedSeq.empty,
       goOn: () => Unit = () => ()
   ): SpliceOutcome =
-    withFiles(settings)(gather(_, arrangement, output, written, wanted, goOn)).merge
+    withFiles(settings) { files =>
+      val marked = new MarkedRows(files, marks)
+      marked.whyNot.map(refused).toLeft(()).flatMap { _ =>
+        gather(files, arrangement, output, written, wanted, marked, goOn)
+      }
+    }.merge
 
   private def withFiles[T](settings: SpliceSettings)(
       use: IndexedSeq[OpenFile] => Either[SpliceOutcome.Refused, T]
@@ -190,6 +197,7 @@ final class FileGatherer(
       output: Int => OutputFile,
       written: GatheredFile => Unit,
       wanted: Option[Seq[(Int, Long)]],
+      marked: MarkedRows,
       goOn: () => Unit
   ): Either[SpliceOutcome.Refused, SpliceOutcome] = {
     val groups = files.flatMap(_.rowGroups)
@@ -203,8 +211,13 @@ final class FileGatherer(
         val work = TierTally(chunks.iterator.map(_.compressedBytes).sum, columns.iterator.map(_.nanos).sum)
         summary.addWork(ChunkTier.Gather, work)
         val footers = writeAll(outputs, columns.map(_.chunks), output, goOn)
-        val sample = new RowSample(files, arranged.order, wanted)
-        report(outputs, footers, columns.map(_.chunks), sample, written)
+        val bounds = outputs.map(output => (output.from, output.until))
+        val samples = new RowSample(files, arranged.order, wanted).of(bounds)
+        val followed = bounds.zip(samples).map { case ((from, until), sample) =>
+          val fingerprint = Fingerprint.of(arranged.order, from, until)
+          FollowedRows(sample, marked.places(arranged.order, from, until), fingerprint)
+        }
+        report(outputs, footers, columns.map(_.chunks), followed, written)
         summary.outcome(footers, Map.empty)
       }
     }
@@ -284,11 +297,10 @@ final class FileGatherer(
       outputs: IndexedSeq[Output],
       footers: Seq[ParquetMetadata],
       columns: Seq[IndexedSeq[SplicedChunk]],
-      sample: RowSample,
+      followed: IndexedSeq[FollowedRows],
       written: GatheredFile => Unit
   ): Unit = {
     val firsts = outputs.scanLeft(0)(_ + _.groups.size)
-    val samples = sample.of(outputs.map(output => (output.from, output.until)))
     outputs.zip(footers).zipWithIndex.foreach { case ((output, footer), at) =>
       output.groups.foreach { case (from, until) => summary.addGathered(until.toLong - from, Why) }
       val ofFile = new SpliceSummary
@@ -298,7 +310,7 @@ final class FileGatherer(
         ofFile.addFacts(chunk.column, chunk.knownFacts)
       }
       val rows = output.until.toLong - output.from
-      written(GatheredFile(output.index, rows, footer, ofFile.totals(Seq(footer)).leaves, samples(at)))
+      written(GatheredFile(output.index, rows, footer, ofFile.totals(Seq(footer)).leaves, followed(at)))
     }
   }
 }

@@ -1,11 +1,16 @@
 package io.deltaupkeep.parquet.gather
 
+import java.util.BitSet
+
+import scala.jdk.CollectionConverters._
+
 import io.deltaupkeep.ByteText
 import io.deltaupkeep.parquet.cut.{HeldRows, KeyOrder, KeySample, RowOrder, RowRanges}
 import io.deltaupkeep.parquet.file.Refusal
 import io.deltaupkeep.parquet.footer.{FileSlice, FooterTotals, LeafTotals}
 
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
+import org.apache.parquet.schema.{GroupType, MessageType, Type}
 
 /**
  * The order of rows in new files.
@@ -13,7 +18,24 @@ import org.apache.parquet.hadoop.metadata.ParquetMetadata
  * @param keys    leaf columns outside lists, by the parts of their names in the files
  * @param outputs number of new files; there are fewer if there are fewer rows
  */
-final case class GatherOrder(keys: Seq[Seq[String]], order: KeyOrder, outputs: Int)
+final case class GatherOrder(keys: Seq[Seq[String]], order: KeyOrder, outputs: Int) {
+
+  /** What a schema has of the keys alone. */
+  def keysIn(schema: MessageType): MessageType =
+    new MessageType(schema.getName, GatherOrder.fields(schema, keys).asJava)
+}
+
+object GatherOrder {
+
+  /** @param paths of columns below the group */
+  private def fields(group: GroupType, paths: Seq[Seq[String]]): Seq[Type] =
+    group.getFields.asScala.toSeq.flatMap { field =>
+      val below = paths.filter(_.head == field.getName).map(_.tail)
+      if (below.isEmpty) None
+      else if (field.isPrimitive || below.exists(_.isEmpty)) Some(field)
+      else Some(field.asGroupType.withNewFields(fields(field.asGroupType, below).asJava))
+    }
+}
 
 /** A file of a bin, by its position, or a slice of it. */
 final case class FilePart(file: Int, slice: FileSlice)
@@ -159,15 +181,23 @@ final case class SampledFiles(keys: KeySample, inputs: FooterTotals, rowGroups: 
  * @param index  of the file
  * @param footer as it was written
  * @param leaves totals of its columns by path
- * @param sample where some of its rows come from
  */
 final case class GatheredFile(
     index: Int,
     rows: Long,
     footer: ParquetMetadata,
     leaves: Map[Seq[String], LeafTotals],
-    sample: Seq[SampledRow]
+    followed: FollowedRows
 )
+
+/**
+ * What is known of the way of rows from inputs to a new file.
+ *
+ * @param sample      where some of its rows come from
+ * @param marked      positions of those that the caller marked
+ * @param fingerprint of their order. If the same inputs are put in order anew, and rows go elsewhere, it is another one
+ */
+final case class FollowedRows(sample: Seq[SampledRow], marked: BitSet, fingerprint: Long)
 
 /**
  * Where a row came from and went to.

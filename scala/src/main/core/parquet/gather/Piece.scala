@@ -3,7 +3,7 @@ package io.deltaupkeep.parquet.gather
 import java.io.{ByteArrayInputStream, ByteArrayOutputStream}
 import java.nio.ByteBuffer
 import java.nio.charset.StandardCharsets.UTF_8
-import java.util.Arrays
+import java.util.{Arrays, BitSet}
 
 import io.deltaupkeep.parquet.bytes.TooLarge
 import io.deltaupkeep.parquet.file.Refusal
@@ -20,14 +20,14 @@ import org.apache.parquet.io.{
 /**
  * The rows that one part of a bin has in a range: a Parquet file in memory, and where some of its rows come from.
  *
- * @param part   of the bin
- * @param rows   their number
- * @param sample whose `at` is the position in this file
+ * @param part     of the bin
+ * @param rows     their number
+ * @param followed whose positions are those in this file
  */
 final class Piece private (
     val part: Int,
     val rows: Long,
-    val sample: Seq[SampledRow],
+    val followed: FollowedRows,
     bytes: Array[Byte],
     length: Int
 ) {
@@ -48,37 +48,45 @@ final class Piece private (
 
 object Piece {
 
-  /** As [[PieceOutput]] stored it: the file, the sample, their numbers; or why the part was refused. */
+  /** As [[PieceOutput]] stored it: the file, the sample, the marks, their numbers; or why the part was refused. */
   def read(bytes: Array[Byte]): Either[Refusal, Piece] = {
     val end = ByteBuffer.wrap(bytes, bytes.length - EndBytes, EndBytes)
-    val (part, rows, sampled) = (end.getInt(), end.getLong(), end.getInt())
+    val (part, rows) = (end.getInt(), end.getLong())
     if (rows < 0) {
       val reason = new String(bytes, 0, bytes.length - EndBytes, UTF_8)
       Left(Refusal(reason, isMalformed = part == Malformed, times = -rows.toDouble))
     } else {
-      val length = bytes.length - EndBytes - RowBytes * sampled
-      val buffer = ByteBuffer.wrap(bytes, length, RowBytes * sampled)
+      val (sampled, marked, fingerprint) = (end.getInt(), end.getInt(), end.getLong())
+      val length = bytes.length - EndBytes - marked - RowBytes * sampled
+      val buffer = ByteBuffer.wrap(bytes, length, RowBytes * sampled + marked)
       val sample = Seq.fill(sampled)(SampledRow(buffer.getInt(), buffer.getLong(), buffer.getLong()))
-      Right(new Piece(part, rows, sample, bytes, length))
+      val followed = FollowedRows(sample, BitSet.valueOf(buffer), fingerprint)
+      Right(new Piece(part, rows, followed, bytes, length))
     }
   }
 
   /** In place of a piece. */
   def refused(refusal: Refusal): Array[Byte] =
     refusal.reason.getBytes(UTF_8) ++
-      tail(if (refusal.isMalformed) Malformed else 0, -math.ceil(refusal.times).toLong, Nil)
+      tail(
+        if (refusal.isMalformed) Malformed else 0,
+        -math.ceil(refusal.times).toLong,
+        FollowedRows(Nil, new BitSet, fingerprint = 0)
+      )
 
-  private[gather] def tail(part: Int, rows: Long, sample: Seq[SampledRow]): Array[Byte] = {
-    val buffer = ByteBuffer.allocate(RowBytes * sample.size + EndBytes)
-    sample.foreach(row => buffer.putInt(row.input).putLong(row.row).putLong(row.at))
-    buffer.putInt(part).putLong(rows).putInt(sample.size).array
+  private[gather] def tail(part: Int, rows: Long, followed: FollowedRows): Array[Byte] = {
+    val marked = followed.marked.toByteArray
+    val buffer = ByteBuffer.allocate(RowBytes * followed.sample.size + marked.length + EndBytes)
+    followed.sample.foreach(row => buffer.putInt(row.input).putLong(row.row).putLong(row.at))
+    buffer.put(marked).putInt(part).putLong(rows).putInt(followed.sample.size).putInt(marked.length)
+      .putLong(followed.fingerprint).array
   }
 
   /** In place of a part. */
   private val Malformed = 1
 
   private val RowBytes = 20
-  private val EndBytes = 16
+  private val EndBytes = 28
 }
 
 /** Where the file of a piece is written to. */
@@ -105,8 +113,8 @@ final class PieceOutput extends OutputFile {
   override def defaultBlockSize: Long = 0
 
   /** Takes the piece, to be sent to whoever writes the range; see [[Piece.read]]. */
-  def taken(part: Int, rows: Long, sample: Seq[SampledRow]): Array[Byte] = {
-    val tail = Piece.tail(part, rows, sample)
+  def taken(part: Int, rows: Long, followed: FollowedRows): Array[Byte] = {
+    val tail = Piece.tail(part, rows, followed)
     val all = Arrays.copyOf(file, file.length + tail.length)
     System.arraycopy(tail, 0, all, file.length, tail.length)
     file = Array.emptyByteArray

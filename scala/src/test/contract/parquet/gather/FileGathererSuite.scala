@@ -5,6 +5,7 @@ import java.util.BitSet
 
 import scala.collection.mutable
 import scala.jdk.CollectionConverters._
+import scala.util.Random
 
 import io.deltaupkeep.parquet.{LocalFiles, SplicedFiles}
 import io.deltaupkeep.parquet.cut.{Curve, KeyOrder, Lexicographic, RowRanges}
@@ -110,10 +111,102 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       val expected = (0 until 1500).filterNot(gone.get).map(row(schema, _).toString)
       val read = written.map(file => rowsOf(directory.resolve(s"out${file.index}")))
       assert(read.flatten.sorted == expected.sorted)
-      assert(written.map(_.sample.size).sum >= written.size)
-      for (file <- written; sampled <- file.sample) {
+      assert(written.map(_.followed.sample.size).sum >= written.size)
+      for (file <- written; sampled <- file.followed.sample) {
         val from = row(schema, ranges(sampled.input)(sampled.row.toInt)).toString
         assert(read(file.index)(sampled.at.toInt) == from)
+      }
+    }
+  }
+
+  test("marked rows are found where they went, by the keys alone too") {
+    for (seed <- 0 until 12) withDirectory { directory =>
+      val random = new Random(seed)
+      def draw(rows: Range): BitSet = {
+        val drawn = new BitSet
+        var row = random.nextInt(40)
+        while (row < rows.size) {
+          // Runs, some of them across row groups.
+          val end = math.min(rows.size, row + 1 + random.nextInt(1 << random.nextInt(8)))
+          drawn.set(row, end)
+          row = end + 1 + random.nextInt(1 << random.nextInt(8))
+        }
+        drawn
+      }
+      val ranges = Seq(0 until 700, 700 until 701, 701 until 701, 701 until 1100, 1100 until 1500)
+      val gone = ranges.map(rows => if (random.nextBoolean()) draw(rows) else new BitSet)
+      val late = ranges.map(draw)
+      gone.zip(late).foreach { case (before, now) => now.or(before) }
+      val marks = late.map(rows =>
+        random.nextInt(4) match {
+          case 0 => RowMarks.NoRows
+          case 1 => RowMarks.AllRows
+          case _ => RowMarks.Dropped(new RowSelection(rows))
+        }
+      )
+      val files = ranges.zipWithIndex.map { case (rows, i) =>
+        val file = write(directory.resolve(s"in$i"), rows, rowGroup = 1 << (9 + random.nextInt(8)))
+        InputRows(file, Option.unless(gone(i).isEmpty)(() => new RowSelection(gone(i))))
+      }
+      val order = GatherOrder(
+        Seq(Seq("s", "x"), Seq("text")),
+        if (random.nextBoolean()) Curve.Hilbert else Lexicographic(IndexedSeq(false, true)),
+        outputs = 3
+      )
+      def followed(
+          inputs: Seq[InputRows],
+          table: MessageType,
+          marks: Seq[RowMarks],
+          directory: Path
+      ): Seq[GatheredFile] = {
+        val ordered = gatherer(inputs, settings, Seq("s.x", "text"), table)
+        val written = mutable.ArrayBuffer.empty[GatheredFile]
+        val outputs = (i: Int) => LocalFiles.output(directory.resolve(s"out$i"))
+        val run = SortedRows(order.order, order.outputs)
+        done(ordered.run(run, outputs, file => { written += file; () }, marks = marks.toIndexedSeq))
+        written.toVector
+      }
+      val written = followed(files, schema, marks, directory)
+      val expected = for {
+        i <- ranges.indices
+        row <- ranges(i).indices if !gone(i).get(row)
+        if marks(i) == RowMarks.AllRows || marks(i) != RowMarks.NoRows && late(i).get(row)
+      } yield this.row(schema, ranges(i)(row)).toString
+      val found = written.flatMap { file =>
+        val rows = rowsOf(directory.resolve(s"out${file.index}"))
+        file.followed.marked.stream.toArray.map(rows(_))
+      }
+      assert(found.sorted == expected.sorted, s"seed $seed")
+      val keys = order.keysIn(schema)
+      assert(keys.getFields.asScala.map(_.getName).toSet == Set("s", "text"))
+      assert(keys.getColumns.size == 2)
+      val again = followed(files, keys, marks, Files.createDirectory(directory.resolve("keys")))
+      assert(again.map(file => (file.rows, file.followed.fingerprint, file.followed.marked)) ==
+        written.map(file => (file.rows, file.followed.fingerprint, file.followed.marked)))
+      // As many rows, in another order.
+      val moved = files.reverse
+      val other = followed(moved, keys, marks.reverse, Files.createDirectory(directory.resolve("moved")))
+      assert(
+        other.map(_.followed.fingerprint).toSet.intersect(written.map(_.followed.fingerprint).toSet).isEmpty
+      )
+    }
+  }
+
+  test("rows that are there again, or that no file has, are not followed") {
+    withDirectory { directory =>
+      val gone = new BitSet
+      gone.set(3)
+      val file = InputRows(write(directory.resolve("in"), 0 until 10), Some(() => new RowSelection(gone)))
+      for (now <- Seq(Seq.empty, Seq(4), Seq(3, 10))) {
+        val late = new BitSet
+        now.foreach(late.set)
+        val outcome = gatherer(Seq(file)).run(
+          SortedRows(Curve.ZOrder, files = 1),
+          _ => new PieceOutput,
+          _ => fail("a file"),
+          marks = IndexedSeq(RowMarks.Dropped(new RowSelection(late)))
+        )
+        assert(reasonOf(outcome).contains("rows again"), now.toString)
       }
     }
   }
@@ -165,7 +258,7 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
           DividedRows(ranges, part, parts.size),
           outputs(_),
           file => {
-            val piece = Piece.read(outputs(file.index).taken(part, file.rows, file.sample))
+            val piece = Piece.read(outputs(file.index).taken(part, file.rows, file.followed))
             stored += file.index -> piece.fold(why => fail(why.reason), identity)
           }
         ))
@@ -176,12 +269,12 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
         // None is much larger than the others.
         assert(math.abs(ofRange.map(_.rows).sum - expected.size / 4) < expected.size / 8)
         val inputs = ofRange.map(piece => InputRows(piece.file(s"piece ${piece.part}")))
-        val wanted = for (i <- ofRange.indices; row <- ofRange(i).sample) yield (i, row.at)
+        val wanted = for (i <- ofRange.indices; row <- ofRange(i).followed.sample) yield (i, row.at)
         val found = mutable.ArrayBuffer.empty[SampledRow]
         val outcome = gatherer(inputs, keys = keys).run(
           SortedRows(order, files = 1),
           _ => LocalFiles.output(directory.resolve(s"out$range")),
-          file => { found ++= file.sample; () },
+          file => { found ++= file.followed.sample; () },
           Some(wanted)
         )
         assert(found.map(row => (row.input, row.row)).toSet == wanted.toSet)
@@ -189,7 +282,7 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
         // Each sampled row is what the original has.
         for (row <- found) {
           val piece = ofRange(row.input)
-          val origin = piece.sample.find(_.at == row.row).get
+          val origin = piece.followed.sample.find(_.at == row.row).get
           val of = parts(piece.part)(origin.input).file
           val first = Seq(0, 1, 1200, 1200)(of)
           assert(read(row.at.toInt) == this.row(schema, first + origin.row.toInt).toString)
