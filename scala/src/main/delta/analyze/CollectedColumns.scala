@@ -23,7 +23,7 @@ private[analyze] final class CollectedColumns(table: DeltaHandle) {
    */
   def of(names: Seq[Seq[String]]): Seq[Seq[String]] = names.flatMap { name =>
     val found = PhysicalSchema.find(name, table.snapshot.metadata, table.session.sessionState.conf.resolver)
-      .fold(Seq.empty[Seq[String]]) { case (path, _) => all.filter(_.startsWith(path)) }
+      .fold(Seq.empty[Seq[String]])(column => all.filter(_.startsWith(column.path)))
     if (found.isEmpty) throw UpkeepErrors.columnWithoutStatistics(name.mkString("."), table.name)
     found
   }.distinct

@@ -29,11 +29,21 @@ private[optimize] object KeyColumn {
   def named(table: DeltaHandle, names: Seq[String]): Seq[KeyColumn] = {
     val isSame = table.session.sessionState.conf.resolver
     val found = names.map(UnresolvedAttribute.parseAttributeName).flatMap { parts =>
-      PhysicalSchema.find(parts, table.snapshot.metadata, isSame).map { case (path, dataType) =>
-        KeyColumn(DeltaTarget.quoted(parts), path, dataType)
+      PhysicalSchema.find(parts, table.snapshot.metadata, isSame).map { column =>
+        KeyColumn(DeltaTarget.quoted(parts), column.path, column.dataType)
       }
     }
     if (found.size == names.size) found else Nil
+  }
+
+  /** By their names in data files, which no renaming changes. Nil if the table has no longer all of them. */
+  def stored(table: DeltaHandle, paths: Seq[String]): Seq[KeyColumn] = {
+    val found = paths.map(UnresolvedAttribute.parseAttributeName).flatMap { path =>
+      PhysicalSchema.ofPath(path, table.snapshot.metadata).map { column =>
+        KeyColumn(DeltaTarget.quoted(column.name), column.path, column.dataType)
+      }
+    }
+    if (found.size == paths.size) found else Nil
   }
 }
 
@@ -63,13 +73,24 @@ private[optimize] final case class TaggedOrder(tag: String, keys: Seq[KeyColumn]
 
 private[optimize] object TaggedOrder {
 
-  /** @param text names as JSON, those of ORDER BY with DESC behind them where they have it */
+  /** How our tags have an order: names in data files as JSON, those of ORDER BY with DESC behind them where they have it. */
+  def textOf(keys: Seq[KeyColumn], descending: Seq[Boolean]): String =
+    JsonUtils.toJson(keys.zipAll(descending, null, false).map { case (key, isDescending) =>
+      DeltaTarget.quoted(key.path) + (if (isDescending) Desc else "")
+    })
+
+  /** @param text of the tag; Delta's own has names in the table */
   def of(table: DeltaHandle, tag: String, text: String): TaggedOrder = {
     val names = Try(JsonUtils.fromJson[Seq[String]](text)).toOption.flatMap(Option(_))
       .filterNot(_.contains(null)).getOrElse(Nil)
-    def keys(names: Seq[String]) = Try(KeyColumn.named(table, names)).getOrElse(Nil)
-    if (tag != DataFile.SortTag) TaggedOrder(tag, keys(names), Nil)
-    else TaggedOrder(tag, keys(names.map(_.stripSuffix(Desc))), names.map(_.endsWith(Desc)))
+    def keys(found: => Seq[KeyColumn]) = Try(found).getOrElse(Nil)
+    tag match {
+      case DataFile.SortTag =>
+        val paths = names.map(_.stripSuffix(Desc))
+        TaggedOrder(tag, keys(KeyColumn.stored(table, paths)), names.map(_.endsWith(Desc)))
+      case DataFile.ZOrderTag => TaggedOrder(tag, keys(KeyColumn.stored(table, names)), Nil)
+      case _ => TaggedOrder(tag, keys(KeyColumn.named(table, names)), Nil)
+    }
   }
 
   private val Desc = " DESC"

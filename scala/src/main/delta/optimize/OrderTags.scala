@@ -8,19 +8,21 @@ import io.deltaupkeep.plan.compact.DataFile
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
-import org.apache.spark.sql.delta.util.JsonUtils
 
 /**
  * The tags of files that ZORDER BY or ORDER BY has put in order. Delta has tags for this, but where a table gets CLUSTER BY
  * later, its OPTIMIZE takes files with them for clustered ones, and leaves them alone.
  *
- * @param tag  that has the keys
- * @param keys as the tag has them
+ * @param tag that has the keys
  */
-private[optimize] final class OrderTags(table: DeltaHandle, tag: String, keys: Seq[String]) {
-
-  private val text = JsonUtils.toJson(keys)
-  private val order = TaggedOrder.of(table, tag, text)
+private[optimize] final class OrderTags(
+    table: DeltaHandle,
+    tag: String,
+    columns: Seq[String],
+    descending: Seq[Boolean]
+) {
+  private val order = TaggedOrder(tag, KeyColumn.named(table, columns), descending)
+  private lazy val text = TaggedOrder.textOf(order.keys, descending)
   private val isSame = mutable.Map.empty[String, Boolean]
 
   /** For the files of one bin. */

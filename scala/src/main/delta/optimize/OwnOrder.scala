@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
+import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.plan.cluster.ClusterPlanner
 import io.deltaupkeep.plan.compact.{
   ClusterGroup,
@@ -12,6 +13,7 @@ import io.deltaupkeep.plan.compact.{
 }
 
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
+import org.apache.spark.sql.catalyst.expressions.RowOrdering
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
 import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals}
@@ -41,7 +43,7 @@ private[optimize] trait OwnOrder extends Reordered {
     OptimizePlanner.ordered(selected.files, groups, cubeOf(_).nonEmpty, settings, layout, needsRows, codecs)
   }
 
-  /** Delta's own rules for ZORDER BY: a column needs statistics and a type with an order. */
+  /** Delta's own rules for ZORDER BY: a column needs statistics. And values need an order. */
   private def checkColumns(columns: Seq[String]): Unit = {
     val attributes = columns.map(UnresolvedAttribute.quotedString)
     val command = OptimizeTableCommand(Some(table.path), None, Nil)(attributes)
@@ -50,5 +52,12 @@ private[optimize] trait OwnOrder extends Reordered {
         DeltaApi.current.checkZOrder(command, table.session, table.snapshot, Seq(column))
       }
     )
+    KeyColumn.named(table, columns).find(key => !RowOrdering.isOrderable(key.dataType)).foreach { key =>
+      throw UpkeepErrors.zOrderColumn(
+        key.name,
+        table.name,
+        s"Values of type ${key.dataType.sql} have no order."
+      )
+    }
   }
 }

@@ -20,7 +20,8 @@ private[optimize] final class SortLayout(override protected val table: DeltaHand
     extends Reordered(table, layout.columns)
     with OwnOrder {
 
-  override protected val tags: OrderTags = new OrderTags(table, DataFile.SortTag, layout.keys)
+  override protected val tags: OrderTags =
+    new OrderTags(table, DataFile.SortTag, layout.columns, layout.descending)
 
   override protected val order: KeyOrder = Lexicographic(layout.descending.toIndexedSeq)
 

@@ -14,7 +14,8 @@ private[optimize] final class ZOrderLayout(override protected val table: DeltaHa
     extends AlongCurve(table, layout.columns, layout.columns, full = false)
     with OwnOrder {
 
-  override protected val tags: OrderTags = new OrderTags(table, DataFile.ZOrderTag, layout.columns)
+  override protected val tags: OrderTags =
+    new OrderTags(table, DataFile.ZOrderTag, layout.columns, descending = Nil)
 
   override def plan(
       selected: SelectedFiles,

@@ -12,28 +12,38 @@ private[upkeep] object PhysicalSchema {
     DeltaColumnMapping.createPhysicalSchema(columns, metadata.schema, metadata.columnMappingMode)
 
   /**
-   * The parts of a column's physical name, and its type. None if there is no such column.
+   * A column, if there is one of this name.
    *
    * @param name by its parts, as in the table's schema
    */
-  def find(name: Seq[String], metadata: Metadata, isSame: Resolver): Option[(Seq[String], DataType)] = {
-    def below(
-        logical: StructType,
-        physical: StructType,
-        parts: Seq[String]
-    ): Option[(List[String], DataType)] =
-      logical.indexWhere(field => isSame(field.name, parts.head)) match {
-        case -1 => None
-        case i =>
-          (logical(i).dataType, physical(i).dataType) match {
-            case (_, dataType) if parts.size == 1 => Some((List(physical(i).name), dataType))
-            case (inLogical: StructType, inPhysical: StructType) =>
-              below(inLogical, inPhysical, parts.tail).map { case (path, dataType) =>
-                (physical(i).name :: path, dataType)
-              }
-            case _ => None
-          }
+  def find(name: Seq[String], metadata: Metadata, isSame: Resolver): Option[StoredColumn] =
+    find(name, metadata) { (part, logical, _) => isSame(logical, part) }
+
+  /** @param path the parts of its physical name */
+  def ofPath(path: Seq[String], metadata: Metadata): Option[StoredColumn] =
+    find(path, metadata) { (part, _, physical) => physical == part }
+
+  private def find(parts: Seq[String], metadata: Metadata)(
+      isField: (String, String, String) => Boolean
+  ): Option[StoredColumn] = {
+    def below(logical: StructType, physical: StructType, parts: Seq[String]): Option[StoredColumn] =
+      logical.indices.find(i => isField(parts.head, logical(i).name, physical(i).name)).flatMap { i =>
+        (logical(i).dataType, physical(i).dataType) match {
+          case (_, dataType) if parts.size == 1 =>
+            Some(StoredColumn(Seq(logical(i).name), Seq(physical(i).name), dataType))
+          case (inLogical: StructType, inPhysical: StructType) =>
+            below(inLogical, inPhysical, parts.tail).map { column =>
+              column.copy(logical(i).name +: column.name, physical(i).name +: column.path)
+            }
+          case _ => None
+        }
       }
-    below(metadata.schema, of(metadata.schema, metadata), name)
+    below(metadata.schema, of(metadata.schema, metadata), parts)
   }
 }
+
+/**
+ * @param name parts of its name in the table
+ * @param path the same in data files
+ */
+private[upkeep] final case class StoredColumn(name: Seq[String], path: Seq[String], dataType: DataType)

@@ -49,7 +49,8 @@ final class FileGatherer(
   private val summary = new SpliceSummary
 
   /**
-   * What [[run]] would do with rows that are sorted, from the footers alone.
+   * What [[run]] would do with rows that are sorted, from the footers alone. If they are too many, but of one row group, more
+   * tasks could not take them either.
    *
    * @param outputs number of new files
    */
@@ -59,7 +60,7 @@ final class FileGatherer(
       case Left(refused) => refused
       case Right(files) =>
         val groups = files.flatMap(_.rowGroups)
-        whyNot(groups, chunksOf(groups)).getOrElse {
+        whyNot(groups, chunksOf(groups)).map(ofRowGroups(groups, _)).getOrElse {
           cuts(groups, ArrangedRows.evenly(rowsOf(groups), outputs)).flatMap(_.groups).foreach {
             case (from, until) => summary.addGathered(until.toLong - from, Why)
           }
@@ -68,8 +69,15 @@ final class FileGatherer(
     }
   }
 
+  private def ofRowGroups(
+      groups: IndexedSeq[RowGroup],
+      refused: SpliceOutcome.Refused
+  ): SpliceOutcome.Refused =
+    if (groups.size > 1) refused
+    else SpliceOutcome.Refused(refused.inputs.map { case (input, why) => input -> why.copy(times = 1) })
+
   /**
-   * Reads the key columns, and draws rows at random.
+   * Reads the key columns, and draws rows at random. Refuses as [[preview]] does.
    *
    * @param most of the rows that are drawn
    */
@@ -77,7 +85,7 @@ final class FileGatherer(
     withFiles(settings.copy(heldFileBytes = 0)) { files =>
       val groups = files.flatMap(_.rowGroups)
       val chunks = chunksOf(groups)
-      whyNot(groups, chunks).toLeft(()).flatMap { _ =>
+      whyNot(groups, chunks).map(ofRowGroups(groups, _)).toLeft(()).flatMap { _ =>
         gathering(rowsOf(groups)) { gatherer =>
           val drawn = KeySample.of(keysOf(gatherer, chunks), rowsOf(groups), most)
           SampledFiles(drawn, summary.inputTotals, summary.rowGroupsBefore)

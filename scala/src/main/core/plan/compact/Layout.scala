@@ -38,13 +38,7 @@ object Layout {
       descending: Seq[Boolean],
       full: Boolean,
       property: Option[String] = None
-  ) extends Layout(reorders = true) {
-
-    /** As in SQL. */
-    def keys: Seq[String] = columns.zip(descending).map { case (column, isDescending) =>
-      if (isDescending) s"$column DESC" else column
-    }
-  }
+  ) extends Layout(reorders = true)
 
   /** Liquid clustering by the table's own columns; `full` includes files clustered by other columns. */
   final case class Cluster(columns: Seq[String], full: Boolean) extends Layout(reorders = true)
