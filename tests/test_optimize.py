@@ -92,6 +92,82 @@ def test_where_takes_the_named_partitions_only(spark: SparkSession, table: Table
     assert row.metrics.totalConsideredFiles == 2
 
 
+@pytest.mark.parametrize(
+    ("where", "files"),
+    [
+        ("id > 6", 2),
+        ("id BETWEEN 3 AND 5 AND p = 1", 2),
+        ("p = 0 AND text >= ''", 4),
+        # Delta skips by one kind of column or the other.
+        ("p = 0 OR id = 1", 8),
+        ("{t}.ID >= 3 AND length(text) = 1", 6),
+        ("id = cast('2' AS INT) + 4", 1),
+        ("id IN (7, 8)", 2),
+        ("id = 1 AND id = 2", 0),
+        ("text > 'y'", 0),
+        ("id IS NULL", 0),
+        ("id IS NOT NULL OR text = 'y'", 8),
+    ],
+)
+def test_where_leaves_files_alone_whose_rows_cannot_match(
+    spark: SparkSession, table: TableFactory, where: str, files: int
+):
+    t = table(*range(1, 9))
+    row = spark.sql(f"OPTIMIZE {t.sql_name} WHERE {where.format(t=t.sql_name)} DRY RUN").first()
+    assert row.metrics.totalConsideredFiles == files
+
+
+@pytest.mark.parametrize("mode", ["none", "name"])
+def test_where_on_data_columns_takes_whole_files_and_keeps_all_rows(
+    spark: SparkSession, tmp_path: Path, mode: str
+):
+    name = f"delta.`{tmp_path / 't'}`"
+    spark.sql(
+        f"CREATE TABLE {name} (id INT, `s.t` STRUCT<x: INT, at: TIMESTAMP>, p INT) USING delta "
+        f"PARTITIONED BY (p) TBLPROPERTIES ('delta.columnMapping.mode' = '{mode}', "
+        "'delta.enableDeletionVectors' = 'true')"
+        if mode == "name"
+        else f"CREATE TABLE {name} (id INT, st STRUCT<x: INT, at: TIMESTAMP>, p INT) USING delta "
+        "PARTITIONED BY (p) TBLPROPERTIES ('delta.enableDeletionVectors' = 'true')"
+    )
+    struct = "`s.t`" if mode == "name" else "st"
+    at = "TIMESTAMP '2026-01-01' + make_dt_interval(id)"
+    for i in range(6):
+        rows = f"SELECT CAST(id AS INT) FROM range({4 * i}, {4 * i + 4}, 1, 1)"
+        spark.sql(
+            f"INSERT INTO {name} SELECT id, named_struct('x', id, 'at', {at}), 0 FROM ({rows})"
+        )
+    spark.sql(f"DELETE FROM {name} WHERE id = 1")
+    if mode == "name":
+        spark.sql(f"ALTER TABLE {name} RENAME COLUMN id TO `a b`")
+    before = sorted(spark.sql(f"SELECT * FROM {name}").collect())
+    where = f"{struct}.at >= '2026-01-18' AND {struct}.x < 100"
+    row = spark.sql(f"OPTIMIZE {name} WHERE {where}").first()
+    assert (row.metrics.totalConsideredFiles, row.metrics.numFilesRemoved) == (2, 2)
+    # The deleted row counts for the file that hides it.
+    key = "`a b`" if mode == "name" else "id"
+    row = spark.sql(f"OPTIMIZE {name} WHERE {key} = 1").first()
+    assert row.metrics.totalConsideredFiles == 1
+    assert sorted(spark.sql(f"SELECT * FROM {name}").collect()) == before
+    told = spark.sql(f"DESCRIBE HISTORY {name}").collect()
+    predicates = [r.operationParameters["predicate"] for r in told if r.operation == "OPTIMIZE"]
+    assert "at" in predicates[-1] and "2026-01-18" in predicates[-1]
+
+
+def test_where_divides_a_clustered_table(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path / 't'}`"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id)")
+    for i in range(6):
+        spark.range(4 * i, 4 * i + 4, 1, 1).write.format("delta").mode("append").save(
+            str(tmp_path / "t")
+        )
+    row = spark.sql(f"OPTIMIZE {name} WHERE id >= 12").first()
+    assert (row.metrics.numFilesRemoved, row.metrics.numFilesAdded) == (3, 1)
+    row = spark.sql(f"OPTIMIZE {name}").first()
+    assert row.metrics.numFilesRemoved >= 3
+    assert spark.sql(f"SELECT id FROM {name}").count() == 24
+
+
 def test_deleted_rows_stay_deleted_and_their_vectors_go(spark: SparkSession, table: TableFactory):
     t = table(enableDeletionVectors="true")
     append(spark, t, 1, 101, p="1")

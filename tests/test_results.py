@@ -213,7 +213,7 @@ def test_errors_are_of_a_family_and_of_pyspark(spark: SparkSession, table: Table
     t = table(1, 2)
     upkeep = opened(t)
     with pytest.raises(errors.InvalidRequestError) as caught:
-        upkeep.optimize().where("id = 1").dryRun()
+        upkeep.analyze("id = 1")
     assert isinstance(caught.value, AnalysisException)
     assert caught.value.condition == "DELTA_UPKEEP.NON_PARTITION_COLUMN"
     assert condition_of(caught.value) == caught.value.condition

@@ -319,7 +319,10 @@ class OptimizeMethods:
         self._options: dict[str, OptionValue] = {}
 
     def where(self: Builder, partitionFilter: str) -> Builder:
-        """Select files by a condition on partition columns; all conditions must be true.
+        """Select files that may have rows which meet a condition; all conditions must be true.
+
+        Files are taken as a whole, by the values of partition columns and by the statistics of
+        others.
 
         Args:
             partitionFilter: The condition, as in SQL.

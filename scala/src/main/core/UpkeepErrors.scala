@@ -305,22 +305,25 @@ object UpkeepErrors {
     Map("predicate" -> predicate)
   )
 
-  def missingColumn(column: String, table: String, partitionColumns: Seq[String]): UpkeepException = error(
-    "MISSING_COLUMN",
-    SqlState.UnknownColumn,
-    s"The predicate names the column '$column', which $table does not have.",
-    partitionedBy(partitionColumns),
-    "Correct the name or remove WHERE.",
-    Retry.No,
-    Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
-  )
+  def missingColumn(column: String, table: String, columns: Seq[String]): UpkeepException = {
+    val listed = columns.take(MostListed) ++ Option.when(columns.size > MostListed)("...")
+    error(
+      "MISSING_COLUMN",
+      SqlState.UnknownColumn,
+      s"The predicate names the column '$column', which $table does not have.",
+      s"Its columns are ${listed.mkString(", ")}.",
+      "Correct the name or remove WHERE.",
+      Retry.No,
+      Map("column" -> column, "table" -> table, "columns" -> listed.mkString(", "))
+    )
+  }
 
   def nonPartitionColumn(column: String, table: String, partitionColumns: Seq[String]): UpkeepException =
     error(
       "NON_PARTITION_COLUMN",
       SqlState.FeatureNotSupported,
       s"The predicate names the column '$column', which does not partition $table.",
-      s"OPTIMIZE chooses whole files by their partition. ${partitionedBy(partitionColumns)}",
+      s"REORG and ANALYZE choose files by their partition. ${partitionedBy(partitionColumns)}",
       "Use partition columns only, or remove WHERE.",
       Retry.No,
       Map("column" -> column, "table" -> table, "partitionColumns" -> partitionColumns.mkString(", "))
@@ -356,6 +359,9 @@ object UpkeepErrors {
     Retry.No,
     Map("column" -> column, "table" -> table)
   )
+
+  /** Columns that a message names. */
+  private val MostListed = 20
 
   private def partitionedBy(columns: Seq[String]): String =
     if (columns.isEmpty) "The table is not partitioned."

@@ -22,8 +22,8 @@ private[deltaupkeep] object AnalyzeStatement
       statement: Statement
   ): Work[AnalyzeResult] = {
     val settings = AnalyzeSettings(statement.optionsOf(AnalyzeSettings.entries))
-    val predicate = new DeltaRefusals(table, statement.where, Nil).asCauses {
-      OptimizeStatement.predicateOf(session, table, statement)
+    val predicate = new DeltaRefusals(table, Nil).asCauses {
+      new WherePredicate(session, table.facts, table.schema).ofPartitions(statement.where).partition
     }
     val analyze = TableAnalyze(table, predicate, statement.columns, settings)
     new Work[AnalyzeResult] {

@@ -4,7 +4,6 @@ import io.deltaupkeep.plan.cluster.LayoutChoice
 import io.deltaupkeep.plan.compact.{Layout, OptimizeResult, OptimizeSettings}
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan
 import org.apache.spark.sql.delta.upkeep.metrics.Outcome
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
@@ -32,20 +31,13 @@ private[deltaupkeep] object OptimizeStatement
   ): Work[OptimizeResult] = {
     val options = statement.optionsOf(OptimizeSettings.entries)
     val settings = OptimizeSettings(options, OptimizeDefaults.of(table))
-    val request = new DeltaRefusals(table, statement.where, statement.columns).asCauses {
+    val request = new DeltaRefusals(table, statement.columns).asCauses {
       val layout = new LayoutChoice(table.facts, session.sessionState.conf.resolver)
-        .of(statement.full, statement.where.nonEmpty, statement.columns, statement.orderBy)
-      OptimizeRequest(layout, predicateOf(session, table, statement))
+        .of(statement.full, statement.columns, statement.orderBy)
+      OptimizeRequest(layout, new WherePredicate(session, table.facts, table.schema).ofRows(statement.where))
     }
     new OptimizeWork(TableOptimize(table, request, settings))
   }
-
-  private[statement] def predicateOf(
-      session: SparkSession,
-      table: DeltaHandle,
-      statement: Statement
-  ): Seq[Expression] =
-    statement.where.map(new PartitionPredicate(session, table.facts, table.schema).parse)
 }
 
 /** Delta's `REORG TABLE t [WHERE p] APPLY (PURGE)`. One result row. */
@@ -62,8 +54,8 @@ private[deltaupkeep] object ReorgStatement
       table: DeltaHandle,
       statement: Statement
   ): Work[OptimizeResult] = {
-    val predicate = new DeltaRefusals(table, statement.where, Nil).asCauses {
-      OptimizeStatement.predicateOf(session, table, statement)
+    val predicate = new DeltaRefusals(table, Nil).asCauses {
+      new WherePredicate(session, table.facts, table.schema).ofPartitions(statement.where)
     }
     val layout = Layout.Purge(oneByOne = table.facts.clusteringColumns.nonEmpty)
     new OptimizeWork(TableOptimize(table, OptimizeRequest(layout, predicate), OptimizeDefaults.of(table)))

@@ -2,7 +2,7 @@ package io.deltaupkeep.statement
 
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
 
-import org.apache.spark.sql.{AnalysisException, SparkSession}
+import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{
   ExpressionWithUnresolvedIdentifier,
   MultiAlias,
@@ -12,42 +12,58 @@ import org.apache.spark.sql.catalyst.analysis.{
 }
 import org.apache.spark.sql.catalyst.expressions.{
   Alias,
-  Attribute,
+  And,
+  AttributeReference,
   Expression,
   LambdaFunction,
+  Literal,
   NamedExpression,
   SubqueryExpression,
   UnresolvedNamedLambdaVariable
 }
 import org.apache.spark.sql.catalyst.parser.ParseException
-import org.apache.spark.sql.catalyst.plans.logical.{Filter, LocalRelation, LogicalPlan, SubqueryAlias}
-import org.apache.spark.sql.catalyst.types.DataTypeUtils
+import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, SubqueryAlias}
+import org.apache.spark.sql.delta.upkeep.state.FilePredicate
 import org.apache.spark.sql.types.StructType
 
-/**
- * Reads predicates of OPTIMIZE and REORG: expressions over partition columns, whose names may be qualified with the
- * table's.
- */
-private[statement] final class PartitionPredicate(
-    session: SparkSession,
-    table: TableFacts,
-    schema: StructType
-) {
-  import PartitionPredicate._
+/** Reads predicates of statements: expressions over columns, whose names may be qualified with the table's. */
+private[statement] final class WherePredicate(session: SparkSession, table: TableFacts, schema: StructType) {
+  import WherePredicate._
 
   private val state = session.sessionState
 
   /** What Spark resolves the columns by. */
   private lazy val relation = SubqueryAlias(
     state.sqlParser.parseMultipartIdentifier(table.name),
-    LocalRelation(DataTypeUtils.toAttributes(schema))
+    // Not a local one, which the optimizer would filter itself.
+    session.createDataFrame(session.sparkContext.emptyRDD[Row], schema).queryExecution.analyzed
   )
 
   /**
+   * Conditions on partition columns.
+   *
    * @throws io.deltaupkeep.UpkeepException `INVALID_PREDICATE`, `SUBQUERY_IN_PREDICATE`, `UNBOUND_PARAMETER`,
    *                                        `NONDETERMINISTIC_PREDICATE`, `MISSING_COLUMN`, `NON_PARTITION_COLUMN`
    */
-  def parse(text: String): Expression = {
+  def ofPartitions(texts: Seq[String]): FilePredicate = {
+    val found = ofRows(texts)
+    found.data.flatMap(dataColumns).foreach { column =>
+      throw UpkeepErrors.nonPartitionColumn(column.name, table.name, table.partitionColumns)
+    }
+    found
+  }
+
+  /**
+   * Conditions on any columns.
+   *
+   * @throws io.deltaupkeep.UpkeepException as [[ofPartitions]], without the last one
+   */
+  def ofRows(texts: Seq[String]): FilePredicate = {
+    val (partition, data) = texts.flatMap(parse).partition(isOnPartitions)
+    FilePredicate(partition, data, if (data.isEmpty) Nil else filtersOf(data))
+  }
+
+  private def parse(text: String): Seq[Expression] = {
     val typed =
       try state.sqlParser.parseExpression(text)
       catch { case e: ParseException => throw UpkeepErrors.invalidPredicate(text, e) }
@@ -66,9 +82,30 @@ private[statement] final class PartitionPredicate(
         text,
         "A function in it uses a name that is not its own argument."
       )
-    val predicate = typed.transform { case column: UnresolvedAttribute => partitionColumn(column.nameParts) }
+    val predicate = typed.transform { case column: UnresolvedAttribute => columnOf(column) }
     if (isNondeterministic(analyzed(text, predicate))) throw UpkeepErrors.nondeterministicPredicate(text)
-    predicate
+    conjuncts(predicate)
+  }
+
+  private def conjuncts(predicate: Expression): Seq[Expression] = predicate match {
+    case And(left, right) => conjuncts(left) ++ conjuncts(right)
+    case other => Seq(other)
+  }
+
+  private def isOnPartitions(condition: Expression): Boolean = dataColumns(condition).isEmpty
+
+  private def dataColumns(condition: Expression): Seq[UnresolvedAttribute] = condition.collect {
+    case column: UnresolvedAttribute if !isPartitionColumn(column.nameParts) => column
+  }
+
+  private def isPartitionColumn(nameParts: Seq[String]): Boolean =
+    nameParts.size == 1 && table.partitionColumns.exists(resolver(_, nameParts.head))
+
+  /** The filters that a query has for these conditions: with types, and without what is constant. */
+  private def filtersOf(conditions: Seq[Expression]): Seq[Expression] = {
+    val plan = state.executePlan(Filter(conditions.reduce(And(_, _)), relation)).optimizedPlan
+    if (plan.maxRows.contains(0L)) Seq(Literal.FalseLiteral)
+    else plan.collect { case filter: Filter => conjuncts(filter.condition) }.flatten
   }
 
   /** Whether a lambda uses a name that no lambda around it has bound. Delta would take it for one of its log's. */
@@ -81,22 +118,22 @@ private[statement] final class PartitionPredicate(
   private def isNondeterministic(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(!_.deterministic))
 
-  /** The column without its qualifier. */
-  private def partitionColumn(nameParts: Seq[String]): Expression = {
-    val name = nameParts.mkString(".")
-    def notPartitioning = UpkeepErrors.nonPartitionColumn(name, table.name, table.partitionColumns)
+  /** A partition column without its qualifier; others as they are. */
+  private def columnOf(column: UnresolvedAttribute): Expression = {
+    val (nameParts, name) = (column.nameParts, column.nameParts.mkString("."))
     val found =
       try resolved(nameParts).orElse(resolved(Seq(name)))
       catch {
-        case _: AnalysisException => throw notPartitioning
-      } // a field of a column that has no such field
+        // A field of a column that has no such field, which is told when types are checked.
+        case _: AnalysisException => Some(column)
+      }
     found match {
-      case Some(column: Attribute) if table.partitionColumns.exists(resolver(_, column.name)) =>
-        UnresolvedAttribute(Seq(column.name))
-      case Some(_) => throw notPartitioning
+      case Some(found: AttributeReference) if isPartitionColumn(Seq(found.name)) =>
+        UnresolvedAttribute(Seq(found.name))
+      case Some(_) => column
       case None if nameParts.size == 1 && WithoutParentheses.exists(_.equalsIgnoreCase(name)) =>
         UnresolvedFunction(name, Nil, isDistinct = false)
-      case None => throw UpkeepErrors.missingColumn(name, table.name, table.partitionColumns)
+      case None => throw UpkeepErrors.missingColumn(name, table.name, table.columns)
     }
   }
 
@@ -111,7 +148,7 @@ private[statement] final class PartitionPredicate(
     catch { case e: AnalysisException => throw UpkeepErrors.invalidPredicate(text, e) }
 }
 
-private object PartitionPredicate {
+private object WherePredicate {
 
   /** Functions that Spark's parser takes for a column. */
   private val WithoutParentheses =

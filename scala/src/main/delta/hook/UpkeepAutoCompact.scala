@@ -10,6 +10,7 @@ import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactPartitionReserv
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
+import org.apache.spark.sql.delta.upkeep.state.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent, Switch}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 
@@ -71,7 +72,8 @@ private[upkeep] case object UpkeepAutoCompact extends CommitHook with Logging {
       minFileSize = conf.getConf(DeltaSQLConf.DELTA_AUTO_COMPACT_MIN_FILE_SIZE).getOrElse(target / 2),
       compression = OptimizeDefaults.compressionOf(table)
     )
-    val optimize = TableOptimize(table, OptimizeRequest(Layout.Compact, predicate, isAuto = true), settings)
+    val optimize =
+      TableOptimize(table, OptimizeRequest(Layout.Compact, FilePredicate(predicate), isAuto = true), settings)
     InputFailures.explained("OPTIMIZE", table.table)(optimize.execute())
     ()
   }

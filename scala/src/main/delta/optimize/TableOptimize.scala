@@ -14,22 +14,20 @@ import io.deltaupkeep.plan.compact.{
   OptimizeSettings
 }
 
-import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
 import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.rewrite.BinWriter
 import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, CodecScan}
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.state.{FilePredicate, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
  * The request of an OPTIMIZE.
  *
- * @param predicate conditions on partition columns that choose the files
  * @param isAuto    whether a commit started it, not a user; the history shows it
  */
-final case class OptimizeRequest(layout: Layout, predicate: Seq[Expression], isAuto: Boolean = false)
+final case class OptimizeRequest(layout: Layout, predicate: FilePredicate, isAuto: Boolean = false)
 
 /** One OPTIMIZE or REORG: its plan, and its execution. */
 final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, settings: OptimizeSettings) {
@@ -133,7 +131,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
     val transaction = table.table.startTransaction(Some(CommitBase.of(table.snapshot, selected)))
     val written = new BinWriter(table, layout, plan, selected.actionOf).write()
-    val operation = layout.operation(predicate, request.isAuto)
+    val operation = layout.operation(predicate.all, request.isAuto)
     val outcome =
       try
         new OptimizeCommitter(table, selected, operation, settings, layout.mayHide).commit(
@@ -154,10 +152,10 @@ object TableOptimize {
   /** OPTIMIZE of all files, in the table's own layout. */
   def ofAll(table: DeltaHandle, options: Options): TableOptimize = {
     val layout = new LayoutChoice(table.facts, table.session.sessionState.conf.resolver)
-      .of(full = false, hasPredicate = false)
+      .of(full = false)
     TableOptimize(
       table,
-      OptimizeRequest(layout, predicate = Nil),
+      OptimizeRequest(layout, FilePredicate.none),
       OptimizeSettings(options, OptimizeDefaults.of(table))
     )
   }
@@ -170,7 +168,7 @@ object TableOptimize {
       optimize
     } catch {
       case e: UpkeepException if e.name == "INVALID_SORT_ORDER" =>
-        TableOptimize(table, OptimizeRequest(Layout.Compact, predicate = Nil), OptimizeDefaults.of(table))
+        TableOptimize(table, OptimizeRequest(Layout.Compact, FilePredicate.none), OptimizeDefaults.of(table))
     }
 
   private val MaxReplans = 3

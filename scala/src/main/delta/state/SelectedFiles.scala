@@ -4,7 +4,7 @@ import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.stats.MergedStats
 
-import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
 
@@ -13,16 +13,30 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
  *
  * The driver holds Delta's action for each of them: about 1 KB with statistics, so a gigabyte for a million files.
  *
- * @param predicate conditions on partition columns; none selects all files
+ * Files that no row of a condition on data columns can be in are not among them, by Delta's own data skipping.
  */
-final class SelectedFiles(handle: DeltaHandle, private[upkeep] val predicate: Seq[Expression]) {
+final class SelectedFiles(handle: DeltaHandle, filePredicate: FilePredicate) {
+
+  /** Conditions on partition columns. */
+  private[upkeep] def predicate: Seq[Expression] = filePredicate.partition
 
   private[upkeep] val ids = new FileIds(handle.snapshot)
   private val partitions = new Partitions(handle.snapshot.metadata)
 
   private lazy val found = ActiveFiles.of(handle, predicate)
-  private lazy val byId: Map[DataFile.Id, AddFile] =
-    found.selected.iterator.map(add => ids.idOf(add) -> add).toMap
+  private lazy val byId: Map[DataFile.Id, AddFile] = {
+    val all = found.selected.iterator.map(add => ids.idOf(add) -> add)
+    skipped.fold(all)(kept => all.filter { case (id, _) => kept(id) }).toMap
+  }
+
+  /** The files that may have a row which meets the conditions on data columns; None if there are no such conditions. */
+  private def skipped: Option[Set[DataFile.Id]] = filePredicate.skipping match {
+    case Seq() => None
+    case filters if filters.contains(Literal.FalseLiteral) => Some(Set.empty)
+    case filters => Some(handle.session.withActive {
+        handle.snapshot.filesForScan(filters).files.iterator.map(ids.idOf).toSet
+      })
+  }
 
   /** How they were found. */
   def replay: ReplayPlace = found.replay

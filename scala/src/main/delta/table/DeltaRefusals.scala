@@ -11,10 +11,9 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
  * Attaches what Delta throws for the same mistake to our errors as their cause, for code that checks for Delta's
  * conditions.
  *
- * @param where    predicates of the statement
  * @param zOrderBy columns, each by the parts of its name
  */
-final class DeltaRefusals(table: DeltaHandle, where: Seq[String], zOrderBy: Seq[Seq[String]]) {
+final class DeltaRefusals(table: DeltaHandle, zOrderBy: Seq[Seq[String]]) {
 
   /** Checks the clauses of an OPTIMIZE or REORG. */
   def asCauses[T](check: => T): T =
@@ -24,8 +23,6 @@ final class DeltaRefusals(table: DeltaHandle, where: Seq[String], zOrderBy: Seq[
   private def causeOf(e: UpkeepException): Option[Throwable] = {
     def column = e.getMessageParameters.get("column")
     e.name match {
-      case "CLUSTERED_TABLE" if where.nonEmpty =>
-        Some(DeltaErrors.clusteringWithPartitionPredicatesException(where))
       case "CLUSTERED_TABLE" =>
         Some(DeltaErrors.clusteringWithZOrderByException(zOrderBy.map(UnresolvedAttribute(_))))
       case "FULL_NEEDS_CLUSTERING" => DeltaApi.current.fullRefusal

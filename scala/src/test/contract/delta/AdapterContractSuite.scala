@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog, OptimisticTransaction
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.read.DeltaLogReader
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.state.{FilePredicate, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent, TableFeatures}
 
 /** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */
@@ -51,13 +51,13 @@ class AdapterContractSuite extends AnyFunSuite {
   test("a compaction keeps the rows, tags its files and commits no data change") {
     val path = newTable("compact", 4)
     val before = ids(path)
-    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
     val plan = optimize.plan
     assert(plan.bins.map(_.partition.text).toSet == Set("p=0", "p=1"))
     val outcome = optimize.runOnce(plan)
     assert(outcome.versions.contains(5L) && outcome.lost.isEmpty)
     assert(ids(path) == before)
-    val files = new SelectedFiles(open(path), Nil).files
+    val files = new SelectedFiles(open(path), FilePredicate.none).files
     assert(files.size == 2 && files.forall(_.optimizedFor.contains(settings.targetFileSize)))
     val history = spark.sql(s"DESCRIBE HISTORY delta.`$path` LIMIT 1").collect().head
     assert(history.getAs[String]("operation") == "OPTIMIZE")
@@ -66,7 +66,7 @@ class AdapterContractSuite extends AnyFunSuite {
 
   test("bins that another writer overtook are dropped and the others committed") {
     val path = newTable("conflict", 4)
-    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
     val plan = optimize.plan
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
     val outcome = optimize.runOnce(plan)
@@ -79,7 +79,7 @@ class AdapterContractSuite extends AnyFunSuite {
 
   test("appends in between are no conflict") {
     val path = newTable("append", 4)
-    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
     val plan = optimize.plan
     append(path, 5)
     assert(optimize.runOnce(plan).lost.isEmpty)
@@ -92,7 +92,7 @@ class AdapterContractSuite extends AnyFunSuite {
       override def starting(begin: => OptimisticTransaction): OptimisticTransaction =
         throw new IllegalStateException("a transaction")
     }
-    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+    val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
     none.observe {
       assert(optimize.planned().bins.map(_.status) == Seq("planned", "planned"))
       assert(intercept[IllegalStateException](optimize.execute()).getMessage == "a transaction")
@@ -106,7 +106,8 @@ class AdapterContractSuite extends AnyFunSuite {
     }
     val failure = intercept[Exception] {
       lost.observe {
-        val optimize = TableOptimize(open(path), OptimizeRequest(Layout.Compact, Nil), settings)
+        val optimize =
+          TableOptimize(open(path), OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
         optimize.runOnce(optimize.plan)
       }
     }

@@ -10,6 +10,7 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.upkeep.TestSession
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
+import org.apache.spark.sql.delta.upkeep.state.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** Commits of compacted files to tables with row ids. */
@@ -29,7 +30,7 @@ class CommitBaseSuite extends AnyFunSuite {
     val handle = DeltaHandle.open(spark, "TEST", target, Intent.Reorganize)
     val optimize = TableOptimize(
       handle,
-      OptimizeRequest(Layout.Compact, where.map(CatalystSqlParser.parseExpression)),
+      OptimizeRequest(Layout.Compact, FilePredicate(where.map(CatalystSqlParser.parseExpression))),
       settings
     )
     assert(optimize.runOnce(optimize.plan).versions.size == 1)

@@ -15,6 +15,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
 import org.apache.spark.sql.delta.upkeep.{ForeignTables, Meanwhile, TestSession}
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
+import org.apache.spark.sql.delta.upkeep.state.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 import org.apache.spark.sql.types.{IntegerType, LongType, StructType}
 
@@ -53,7 +54,7 @@ class RebaseSuite extends AnyFunSuite {
   ): CommitOutcome = {
     val handle =
       DeltaHandle.open(spark, "TEST", DeltaTarget.byPath(spark, "TEST", path, Map.empty), Intent.Reorganize)
-    val optimize = TableOptimize(handle, OptimizeRequest(layout, Nil), settings)
+    val optimize = TableOptimize(handle, OptimizeRequest(layout, FilePredicate.none), settings)
     val plan = optimize.plan
     Meanwhile.changing(changes.iterator)(optimize.runOnce(plan))
   }
@@ -269,7 +270,7 @@ class RebaseSuite extends AnyFunSuite {
     var expected = Seq.empty[org.apache.spark.sql.Row]
     val handle =
       DeltaHandle.open(spark, "TEST", DeltaTarget.byPath(spark, "TEST", path, Map.empty), Intent.Reorganize)
-    val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, Nil), settings)
+    val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
     val change = () => {
       run(path, "UPDATE {t} SET id = id + 100 WHERE id IN (4, 11)")
       expected = rows
@@ -331,7 +332,7 @@ class RebaseSuite extends AnyFunSuite {
     val failure = intercept[Exception] {
       val handle =
         DeltaHandle.open(spark, "TEST", DeltaTarget.byPath(spark, "TEST", path, Map.empty), Intent.Reorganize)
-      val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, Nil), settings)
+      val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
       Meanwhile.changing(Iterator.single { () =>
         run(path, "DELETE FROM {t} WHERE id = 1")
         (filesOf(path, ".bin") -- before).foreach(name => new File(path, name).delete())

@@ -13,6 +13,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
 import org.apache.spark.sql.delta.upkeep.TestSession
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
+import org.apache.spark.sql.delta.upkeep.state.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** Logs that name one file in two ways, as Delta's own writers and others do. */
@@ -60,7 +61,7 @@ class PathSpellingSuite extends AnyFunSuite {
       DeltaLog.clearCache()
       val target = DeltaTarget.byPath(spark, "TEST", path, Map.empty)
       val handle = DeltaHandle.open(spark, "TEST", target, Intent.Reorganize)
-      val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, Nil), settings)
+      val optimize = TableOptimize(handle, OptimizeRequest(Layout.Compact, FilePredicate.none), settings)
       val plan = optimize.plan
       other
       optimize.runOnce(plan)

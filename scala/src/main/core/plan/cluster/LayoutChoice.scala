@@ -16,14 +16,10 @@ final class LayoutChoice(table: TableFacts, resolver: Resolver) {
    */
   def of(
       full: Boolean,
-      hasPredicate: Boolean,
       zOrderBy: Seq[Seq[String]] = Nil,
       orderBy: Seq[SortKey] = Nil
   ): Layout = {
-    if (table.isClustered) {
-      if (hasPredicate) throw UpkeepErrors.clusteredTable("WHERE", table.name)
-      if (zOrderBy.nonEmpty) throw UpkeepErrors.clusteredTable("ZORDER BY", table.name)
-    }
+    if (table.isClustered && zOrderBy.nonEmpty) throw UpkeepErrors.clusteredTable("ZORDER BY", table.name)
     if (table.clusteringColumns.nonEmpty) {
       if (orderBy.nonEmpty) throw UpkeepErrors.clusteredTable("ORDER BY", table.name)
       Layout.Cluster(table.clusteringColumns, full)

@@ -21,36 +21,36 @@ class LayoutChoiceSuite extends AnyFunSuite with TableDrivenPropertyChecks {
 
   test("ORDER BY comes before the table's property, and CLUSTER BY before both") {
     val byTable = Layout.Sort(Seq("a", "`B c`"), Seq(false, true), full = false, sorted.sortOrder)
-    assert(choice(facts).of(full = false, hasPredicate = true) == Layout.Compact)
-    assert(choice(sorted).of(full = false, hasPredicate = true) == byTable)
-    assert(choice(sorted).of(full = true, hasPredicate = true) == byTable.copy(full = true))
+    assert(choice(facts).of(full = false) == Layout.Compact)
+    assert(choice(sorted).of(full = false) == byTable)
+    assert(choice(sorted).of(full = true) == byTable.copy(full = true))
     val byA = Seq(SortKey(Seq("A"), isDescending = true))
     val asked = Layout.Sort(Seq("A"), Seq(true), full = false)
-    assert(choice(sorted).of(full = false, hasPredicate = false, orderBy = byA) == asked)
-    val zOrder = choice(sorted).of(full = true, hasPredicate = false, zOrderBy = Seq(Seq("a")))
+    assert(choice(sorted).of(full = false, orderBy = byA) == asked)
+    val zOrder = choice(sorted).of(full = true, zOrderBy = Seq(Seq("a")))
     assert(zOrder == Layout.ZOrder(Seq("a"), full = true))
-    assert(choice(clustered).of(full = false, hasPredicate = false) == Layout.Cluster(Seq("a"), full = false))
+    assert(choice(clustered).of(full = false) == Layout.Cluster(Seq("a"), full = false))
     assert(
-      condition(choice(clustered).of(full = false, hasPredicate = false, orderBy = byA)) == "CLUSTERED_TABLE"
+      condition(choice(clustered).of(full = false, orderBy = byA)) == "CLUSTERED_TABLE"
     )
-    assert(condition(choice(facts).of(full = true, hasPredicate = false)) == "FULL_NEEDS_CLUSTERING")
+    assert(condition(choice(facts).of(full = true)) == "FULL_NEEDS_CLUSTERING")
     val byP = Seq(SortKey(Seq("P"), isDescending = false))
-    assert(condition(choice(facts).of(full = false, hasPredicate = false, orderBy = byP)) == "ZORDER_COLUMN")
+    assert(condition(choice(facts).of(full = false, orderBy = byP)) == "ZORDER_COLUMN")
   }
 
   test("a property that cannot be followed is refused, unless a statement asks for another order") {
     val byA = Seq(SortKey(Seq("a"), isDescending = false))
     for (text <- Seq("", "lower(a)", "x", "p", "a b")) {
       val odd = choice(facts.copy(sortOrder = Some(text)))
-      assert(condition(odd.of(full = false, hasPredicate = false)) == "INVALID_SORT_ORDER", text)
-      assert(odd.of(full = false, hasPredicate = false, orderBy = byA) == Layout.Sort(
+      assert(condition(odd.of(full = false)) == "INVALID_SORT_ORDER", text)
+      assert(odd.of(full = false, orderBy = byA) == Layout.Sort(
         Seq("a"),
         Seq(false),
         full = false
       ))
     }
     val once = clustered.copy(clusteringColumns = Nil)
-    assert(choice(once).of(full = false, hasPredicate = false, orderBy = byA).reorders)
+    assert(choice(once).of(full = false, orderBy = byA).reorders)
   }
 
   test("keys are columns with a direction, and nothing else") {
