@@ -268,6 +268,31 @@ def test_an_order_that_a_table_cannot_have(spark: SparkSession, tmp_path: Path):
         assert clustering(spark, name).value is None
 
 
+@pytest.mark.parametrize("order", ["ORDER BY (a)", "ZORDER BY (a, b)"])
+def test_a_dry_run_tells_how_much_better_files_are_told_apart(
+    spark: SparkSession, tmp_path: Path, order: str
+):
+    name = f"delta.`{tmp_path / 't'}`"
+    for i in range(4):
+        spark.range(20000).selectExpr(f"hash(id, {i}) AS a", f"hash(id, {i + 9}) AS b").coalesce(
+            1
+        ).write.format("delta").mode("append").save(str(tmp_path / "t"))
+    statement = f"OPTIMIZE {name} {order}"
+    options = "OPTIONS (targetFileSize = '40k')"
+    planned = spark.sql(f"{statement} DRY RUN {options}").first().clustering
+    keys = [key.column for key in planned]
+    assert keys == ["a", "b"][: len(keys)] and len(keys) == (1 if "(a)" in order else 2)
+    assert [key.openedBefore for key in planned] == [100] * len(keys)
+    (plan,) = spark.sql(f"EXPLAIN {statement} {options}").first()
+    assert "a query for one value of a opens up to 100% of the files, and about" in plan
+    assert spark.sql(f"{statement} {options}").first().clustering == []
+    again = spark.sql(f"{statement} DRY RUN {options}").first().clustering
+    for key, found in zip(planned, again, strict=True):
+        assert found.openedBefore == found.openedAfter < 70
+        # Files do not end where the halves of a curve do.
+        assert found.openedBefore / 2.5 < key.openedAfter < found.openedBefore * 1.5
+
+
 @pytest.mark.parametrize("order", ["ORDER BY (a)", "ZORDER BY (a)"])
 def test_a_renamed_column_keeps_its_order(spark: SparkSession, tmp_path: Path, order: str):
     name = f"delta.`{tmp_path / 't'}`"

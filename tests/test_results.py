@@ -52,6 +52,7 @@ STRUCTS: dict[str, Any] = {
     "autoCompactParallelismStats": results.Parallelism,
     "deletionVectorStats": results.DeletionVectorStats,
     "tiers": results.TierMetrics,
+    "clustering": results.KeyForecast,
 }
 
 

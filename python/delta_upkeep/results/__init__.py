@@ -24,7 +24,7 @@ from delta_upkeep.results.metrics import (
     ZOrderFiles,
     ZOrderStats,
 )
-from delta_upkeep.results.optimize import Bin, OptimizeResult
+from delta_upkeep.results.optimize import Bin, KeyForecast, OptimizeResult
 from delta_upkeep.results.rows import ResultRows
 from delta_upkeep.results.vacuum import UnneededFile, VacuumResult
 
@@ -40,6 +40,7 @@ __all__ = [
     "FilesByReason",
     "FsckFinding",
     "FsckResult",
+    "KeyForecast",
     "LogFile",
     "MaintainResult",
     "MaintainStep",

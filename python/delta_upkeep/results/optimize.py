@@ -37,6 +37,21 @@ class Bin:
 
 
 @dataclass(frozen=True)
+class KeyForecast:
+    """How well a column separates files that are put in order by it, estimated.
+
+    Attributes:
+        column: Its name.
+        openedBefore: Percent of the files that a query for one value opens at most, on average.
+        openedAfter: The same after the plan was run.
+    """
+
+    column: str
+    openedBefore: float
+    openedAfter: float
+
+
+@dataclass(frozen=True)
 class OptimizeResult:
     """The result of ``executeCompaction()``, ``executeZOrderBy()`` and ``dryRun()``.
 
@@ -51,6 +66,7 @@ class OptimizeResult:
         bins: What was done with which files and why.
         verified: Whether Spark compared the rows of all new files with those of their inputs before
             the commit.
+        clustering: For each key, in a dry run that puts rows in order.
     """
 
     path: str
@@ -59,6 +75,7 @@ class OptimizeResult:
     version: int | None = None
     bins: tuple[Bin, ...] = ()
     verified: bool = False
+    clustering: tuple[KeyForecast, ...] = ()
 
     @classmethod
     def of(cls, rows: DataFrame) -> OptimizeResult:
@@ -78,4 +95,6 @@ class OptimizeResult:
         """
         metrics = OptimizeMetrics.of_values(values["metrics"])
         bins = tuple(Bin(**known(Bin, each)) for each in values.get("bins", ()))
-        return cls(**known(cls, values, metrics=metrics, bins=bins))
+        keys = values.get("clustering") or ()
+        clustering = tuple(KeyForecast(**known(KeyForecast, each)) for each in keys)
+        return cls(**known(cls, values, metrics=metrics, bins=bins, clustering=clustering))

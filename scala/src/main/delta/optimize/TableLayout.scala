@@ -1,10 +1,12 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
 import io.deltaupkeep.parquet.cut.{Curve, KeyOrder}
+import io.deltaupkeep.plan.cluster.{ClusterForecast, OrderedBin}
 import io.deltaupkeep.plan.compact.{
   CodecFindings,
   DataFile,
   InputCubes,
+  KeyForecast,
   Layout,
   OptimizePlan,
   OptimizeSettings,
@@ -37,6 +39,9 @@ private[upkeep] trait TableLayout extends RewriteLayout {
   def operation(predicate: Seq[Expression], isAuto: Boolean): Operation
 
   def isZOrder: Boolean = false
+
+  /** How well keys separate the files before and after a plan, if it puts rows in order. */
+  def forecast(selected: SelectedFiles, plan: OptimizePlan): Seq[KeyForecast] = Nil
 
   /** Which of the files are clustered already, if the layout clusters. */
   def inputCubes(adds: Iterable[AddFile]): Option[InputCubes] = None
@@ -83,6 +88,19 @@ private[optimize] abstract class Reordered(table: DeltaHandle, columns: Seq[Stri
   override def curve: Option[CurveOf] = Some(CurveOf(keys.map(_.path), order))
 
   override def recompresses: Boolean = true
+
+  override def forecast(selected: SelectedFiles, plan: OptimizePlan): Seq[KeyForecast] = {
+    val files = selected.files.toIndexedSeq
+    val positions = files.iterator.map(_.id).zipWithIndex.toMap
+    val bins =
+      plan.bins.map(bin => OrderedBin(bin.files.map(file => positions(file.id)), plan.outputsOf(bin)))
+    val forecast =
+      new ClusterForecast(files.map(file => file.partition -> file.sizeInBytes), order, keys.size)
+    keys.zip(rangesOf(selected)(files)).zipWithIndex.map { case ((key, ranges), number) =>
+      val (before, after) = forecast.opened(number, ranges, bins)
+      KeyForecast(key.name, 100 * before, 100 * after)
+    }
+  }
 
   /** The ranges of values of files, for each column. */
   protected def rangesOf(selected: SelectedFiles)(files: IndexedSeq[DataFile]): Seq[IndexedSeq[KeyRange]] =

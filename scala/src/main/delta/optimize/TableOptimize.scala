@@ -63,6 +63,9 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   def describe: Seq[String] = planByLog.describe ++ otherCodecThan.map { asked =>
     val others = CountText.of(planByLog.notPlanned(selected.files).size, "other file")
     s"of $others, those with another codec than ${asked.text} are compressed again; DRY RUN finds them by their footers"
+  } ++ layout.forecast(selected, planByLog).map { key =>
+    f"a query for one value of ${key.column} opens up to ${key.openedBefore}%.0f%% of the files, " +
+      f"and about ${key.openedAfter}%.0f%% after it"
   } ++ (selected.replay match {
     case ReplayPlace.OnDriver => None
     case job: ReplayPlace.AsJob => Some(s"the files are found ${job.reason}")
@@ -71,7 +74,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {
     val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf, layout.curve).preview()
-    OptimizeResult.planned(scope, tiered, rowGroups, table.now)
+    OptimizeResult.planned(scope, tiered, rowGroups, layout.forecast(selected, plan), table.now)
   }
 
   private def scope: OptimizeScope = DeltaMetrics.scopeOf(table, selected, layout)

@@ -16,6 +16,9 @@ object ClusteredBy {
 /** A file of a clustered table. */
 final case class ClusteredFile(partition: Partition, bytes: Long, by: ClusteredBy)
 
+/** The values of a key in a file. */
+private[cluster] final case class PlacedRange(partition: Partition, bytes: Long, range: KeyRange)
+
 /**
  * How well a key separates the files of a table. Files of different partitions are not compared.
  *
@@ -70,10 +73,9 @@ object ClusterQuality {
       keys: Seq[(String, KeyBounds)],
       clause: Option[String] = None
   ): ClusterQuality = {
-    val partitions = files.indices.groupBy(files(_).partition).values.toSeq
     def total(isIn: ClusteredFile => Boolean) = FileTotal.of(files.iterator.filter(isIn).map(_.bytes))
     ClusterQuality(
-      keys.map { case (name, bounds) => ofKey(name, bounds, files, partitions) },
+      keys.map { case (name, bounds) => ofKey(name, bounds, files) },
       total(_ => true),
       total(_.by == ClusteredBy.OtherKeys),
       total(_.by == ClusteredBy.Nothing),
@@ -81,38 +83,46 @@ object ClusterQuality {
     )
   }
 
-  private def ofKey(
-      name: String,
-      bounds: KeyBounds,
-      files: IndexedSeq[ClusteredFile],
-      partitions: Seq[IndexedSeq[Int]]
-  ): KeyQuality = {
-    val indexes = partitions.map(some => new RangeIndex(some.map(i => bounds.ranges(i) -> files(i).bytes)))
-    val costs = partitions.zip(indexes).flatMap { case (some, index) =>
-      some.map(i => costOf(bounds.ranges(i), files(i).bytes, index))
-    }
-    val weight = costs.map(_.weight).sum
-    def mean(value: Cost => Double) =
-      if (weight == 0) 0d else costs.iterator.map(cost => value(cost) * cost.weight).sum / weight
+  /** The share of files that a query for one value opens at most, on average, from 0 to 1. */
+  private[cluster] def opened(files: Seq[PlacedRange]): Double = new Costs(files).mean(_.opened)
+
+  private def ofKey(name: String, bounds: KeyBounds, files: IndexedSeq[ClusteredFile]): KeyQuality = {
+    val costs = new Costs(files.zip(bounds.ranges).map { case (file, range) =>
+      PlacedRange(file.partition, file.bytes, range)
+    })
     val ranks = bounds.values.size
     val shown = (0 until math.min(ranks, ProfileValues)).map { i =>
       if (ranks <= ProfileValues) i else (i.toLong * (ranks - 1) / (ProfileValues - 1)).toInt
     }
     val profile = shown.map { rank =>
-      val found = indexes.map(_.at(rank))
+      val found = costs.indexes.map(_.at(rank))
       bounds.values(rank) -> FileTotal(found.map(_.files).sum, found.map(_.bytes).sum)
     }
-    KeyQuality(name, mean(_.depth), mean(_.overlap), mean(_.opened), profile)
+    KeyQuality(name, costs.mean(_.depth), costs.mean(_.overlap), costs.mean(_.opened), profile)
   }
 
-  /** What queries for the values of a file cost. */
+  /** What queries for the values of each file cost. */
+  private final class Costs(files: Seq[PlacedRange]) {
+    private val partitions = files.groupBy(_.partition).values.toSeq
+
+    val indexes: Seq[RangeIndex] =
+      partitions.map(some => new RangeIndex(some.map(file => file.range -> file.bytes).toIndexedSeq))
+
+    private val costs = partitions.zip(indexes).flatMap { case (some, index) => some.map(costOf(_, index)) }
+    private val weight = costs.map(_.weight).sum
+
+    /** By bytes. */
+    def mean(value: Cost => Double): Double =
+      if (weight == 0) 0d else costs.iterator.map(cost => value(cost) * cost.weight).sum / weight
+  }
+
   private final case class Cost(weight: Double, depth: Double, overlap: Double, opened: Double)
 
-  private def costOf(range: KeyRange, bytes: Long, index: RangeIndex): Cost = range match {
+  private def costOf(file: PlacedRange, index: RangeIndex): Cost = file.range match {
     case KeyRange.NoValues => Cost(0, 0, 0, 0)
-    case KeyRange.Unknown => Cost(bytes.toDouble, index.size.toDouble, (index.size - 1).toDouble, 1)
+    case KeyRange.Unknown => Cost(file.bytes.toDouble, index.size.toDouble, (index.size - 1).toDouble, 1)
     case KeyRange.Between(low, high) =>
       val depth = index.deepest(low, high).toDouble
-      Cost(bytes.toDouble, depth, (index.meeting(low, high) - 1).toDouble, depth / index.size)
+      Cost(file.bytes.toDouble, depth, (index.meeting(low, high) - 1).toDouble, depth / index.size)
   }
 }

@@ -45,12 +45,21 @@ final case class BinResult(
 )
 
 /**
+ * How well a column separates files that are put in order by it, estimated.
+ *
+ * @param openedBefore percent of the files that a query for one value opens at most, on average
+ * @param openedAfter  the same after the plan was run
+ */
+final case class KeyForecast(column: String, openedBefore: Double, openedAfter: Double)
+
+/**
  * The result row of OPTIMIZE.
  *
  * @param path     root of the table
  * @param version  of the commit; null in a dry run and if there was nothing to do
  * @param verified whether Spark compared the rows of all new files with those of their inputs before the
  *                 commit
+ * @param clustering for each key in a dry run that puts rows in order
  */
 final case class OptimizeResult(
     path: String,
@@ -58,7 +67,8 @@ final case class OptimizeResult(
     dryRun: Boolean,
     version: Option[Long],
     bins: Seq[BinResult],
-    verified: Boolean
+    verified: Boolean,
+    clustering: Seq[KeyForecast] = Nil
 )
 
 object OptimizeResult {
@@ -68,6 +78,7 @@ object OptimizeResult {
       scope: OptimizeScope,
       plan: OptimizePlan,
       rowGroups: Map[Bin, RowGroupCounts],
+      clustering: Seq[KeyForecast],
       now: Long
   ): OptimizeResult = {
     val bins = plan.bins.map(bin => RewrittenBin(bin, Nil, rowGroups.get(bin), Nil))
@@ -78,7 +89,8 @@ object OptimizeResult {
       dryRun = true,
       version = None,
       bins.map(binResult(_, BinStatus.Planned)) ++ deferredOf(plan) ++ unchanged(plan.left, BinStatus.Left),
-      verified = false
+      verified = false,
+      clustering
     )
   }
 
