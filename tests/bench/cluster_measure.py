@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
 
 from bench.cases import CASE_OF
-from bench.engines import DELTA, DELTA_RS, DUCKDB, UPKEEP, Worker
-from bench.layout import linked_copy
-from bench.measure import Bench
+from bench.engines import DELTA, DELTA_RS, DUCKDB, UPKEEP, Worker, rotated
+from bench.layout import linked_copy, live_files
+from bench.measure import READS_BEFORE, Bench, discard
 from bench.paths import DRIVER_MEMORY, WORK
-from bench.results import SpaceResult
+from bench.results import EngineRuns, SpaceResult
 from bench.space_measure import Job, run
 
 KEYS = ["l_shipdate", "l_partkey"]
@@ -17,6 +22,10 @@ COLUMNS = ", ".join(KEYS)
 # So that a table of 200 MB gets more than one file.
 FILE_BYTES = 16 << 20
 CONF = {"spark.databricks.delta.optimize.maxFileSize": str(FILE_BYTES)}
+GROWTH = 10
+SMALL_HEAP = "1g"
+FOUR_EXECUTORS = "local-cluster[4,1,1024]"
+QUERIES = 20
 SORT = Job("DuckDB, sorted into one file", DUCKDB, "sort", {"keys": KEYS})
 
 
@@ -29,6 +38,10 @@ ZORDER = (
     statement(UPKEEP, "Delta Upkeep", f"OPTIMIZE {{t}} ZORDER BY ({COLUMNS})"),
     statement(DELTA, "Delta", f"OPTIMIZE {{t}} ZORDER BY ({COLUMNS})"),
     Job("delta-rs", DELTA_RS, "z_order", {"keys": KEYS, "target": FILE_BYTES}),
+    SORT,
+)
+SORTED = (
+    statement(UPKEEP, "Delta Upkeep", f"OPTIMIZE {{t}} ORDER BY ({COLUMNS})"),
     SORT,
 )
 LIQUID = (
@@ -53,4 +66,70 @@ def liquid(bench: Bench) -> SpaceResult:
     return SpaceResult(f"lineitem in files of 1 MB, CLUSTER BY ({COLUMNS})", bench.setting, runs)
 
 
-BENCHMARKS: dict[str, Callable[[Bench], SpaceResult]] = {"zorder": zorder, "liquid": liquid}
+def sort(bench: Bench) -> SpaceResult:
+    """Sort all rows."""
+    runs = run(bench, SORTED, bench.table(CASE_OF["small"]), linked_copy, warm=3)
+    return SpaceResult(f"lineitem in files of 1 MB, ORDER BY ({COLUMNS})", bench.setting, runs)
+
+
+def zorder_heap(bench: Bench) -> SpaceResult:
+    """Put several gigabytes in Z-order in a heap of one."""
+    table = bench.table(CASE_OF["small"], growth=GROWTH)
+    jobs = (replace(ZORDER[0], once=True),)
+    small = bench.table(CASE_OF["small"])
+    runs = run(bench, jobs, table, linked_copy, small=small, memory=SMALL_HEAP)
+    what = f"{GROWTH} times as many of these files, ZORDER BY ({COLUMNS}) in a heap of {SMALL_HEAP}"
+    return SpaceResult(what, bench.setting, runs)
+
+
+def executors(bench: Bench) -> SpaceResult:
+    """Put rows in Z-order in four processes."""
+    table = bench.table(CASE_OF["small"])
+    runs = run(bench, ZORDER[:2], table, linked_copy, warm=2, master=FOUR_EXECUTORS)
+    what = f"ZORDER BY ({COLUMNS}) by four executors of one core and 1 GiB each"
+    return SpaceResult(what, bench.setting, runs)
+
+
+def queries(bench: Bench) -> SpaceResult:
+    """Have Spark and DuckDB look for single values in what each engine made."""
+    jobs = [job for job in ZORDER if job is not SORT]
+    table = bench.table(CASE_OF["small"])
+    parts = pq.read_table(next(table.glob("*.parquet")), columns=["l_partkey"])["l_partkey"]
+    keys = parts.take(list(range(0, len(parts), len(parts) // QUERIES))).to_pylist()[:QUERIES]
+    seconds: dict[str, list[float]] = {}
+    with ExitStack() as stack:
+        names = dict.fromkeys((DELTA, DUCKDB, *(job.engine for job in jobs)))
+        workers = {name: stack.enter_context(Worker(name, DRIVER_MEMORY)) for name in names}
+        copies = {job.label: linked_copy(table, WORK / f"queries-{job.engine}") for job in jobs}
+        for job in jobs:
+            workers[job.engine].call(job.do, path=str(copies[job.label]), **job.arguments)
+        files = {label: files_of(copy) for label, copy in copies.items()}
+        for turn, key in enumerate([*keys[:READS_BEFORE], *keys]):
+            where = f"l_partkey = {key}"
+            for label in rotated(list(copies), turn):
+                path = str(copies[label])
+                by_spark = workers[DELTA].call("select", path=path, where=where)
+                by_duckdb = workers[DUCKDB].call("select", files=files[label], where=where)
+                if turn >= READS_BEFORE:
+                    seconds.setdefault(f"{label}, by Spark", []).append(by_spark["seconds"])
+                    seconds.setdefault(f"{label}, by DuckDB", []).append(by_duckdb["seconds"])
+        for copy in copies.values():
+            discard(copy)
+    runs = {label: EngineRuns(seconds=tuple(found)) for label, found in sorted(seconds.items())}
+    what = f"WHERE l_partkey = ... after ZORDER BY ({COLUMNS}), {QUERIES} values"
+    return SpaceResult(what, bench.setting, runs)
+
+
+def files_of(table: Path) -> list[str]:
+    """List the data files of the newest version."""
+    return [str(table / add["path"]) for add in live_files(table)]
+
+
+BENCHMARKS: dict[str, Callable[[Bench], SpaceResult]] = {
+    "zorder": zorder,
+    "liquid": liquid,
+    "sort": sort,
+    "queries": queries,
+    "zorder_heap": zorder_heap,
+    "executors": executors,
+}

@@ -14,6 +14,9 @@ time is that of the whole statement in a warm process. DuckDB reads the same fil
 by the same columns, and writes them as one file without a log. A ratio above 1 means that the first
 row is better.
 
+Queries look for all columns of the rows with one value, in warm processes; the times are those of
+single queries. Spark asks the log which files they may be in, DuckDB reads the footers of all.
+
 In rounds, each engine worked on a copy that grew. Bytes are those of new files of all rounds, for
 each byte appended. The share that a query opens is told by the statistics of files, for one value
 of one of the columns, after the last round and as the mean after all rounds.

@@ -23,7 +23,7 @@ from pyspark.sql import Row, SparkSession
 from bench.checkpoint_log import newest_version
 from bench.engines import CHECKPOINTERS, DUCKDB
 from bench.meter import JvmMeter, Meter
-from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES, TEST_CLASSES
+from bench.paths import CORES, DRIVER_MEMORY, LOCAL, LOGS, TARGET_BYTES, TEST_CLASSES
 from delta_upkeep import configure_spark_with_delta_upkeep
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
@@ -34,11 +34,11 @@ COLLECTION_SECONDS = 0.1
 Reply = dict[str, Any]
 
 
-def session(memory: str, ours: bool = False) -> SparkSession:
+def session(memory: str, ours: bool = False, master: str = LOCAL) -> SparkSession:
     """Start a session with Delta's extension, and with ours if it is asked for."""
     builder = (
         SparkSession.builder.appName("Delta Upkeep bench")
-        .master(f"local[{CORES}]")
+        .master(master)
         .config("spark.driver.memory", memory)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -60,9 +60,9 @@ def session(memory: str, ours: bool = False) -> SparkSession:
 class SparkEngine:
     """A Spark session, with Delta Upkeep's extension or with Delta's alone."""
 
-    def __init__(self, ours: bool, memory: str) -> None:
+    def __init__(self, ours: bool, memory: str, master: str = LOCAL) -> None:
         self._ours = ours
-        self._spark = session(memory, ours)
+        self._spark = session(memory, ours, master)
         self._jvm: Any = self._spark._jvm
         self._meter = JvmMeter(self._spark)
         self._checkpointed = ""
@@ -325,6 +325,14 @@ class DuckEngine:
         rows = f"FROM read_parquet('{path}/*.parquet') ORDER BY {', '.join(keys)}"
         return self._write(rows, path, f"COMPRESSION {codec_of(path)}")
 
+    def select(self, files: list[str], where: str) -> Reply:
+        """Read every column of the rows that a condition keeps."""
+        import duckdb
+
+        connection = duckdb.connect(config={"threads": CORES})
+        rows = f"SELECT * FROM read_parquet({files}) WHERE {where}"
+        return asdict(Meter().measure(lambda: connection.sql(rows).fetchall())[1])
+
     def _write(self, rows: str, path: str, options: str) -> Reply:
         import duckdb
 
@@ -341,7 +349,7 @@ def codec_of(path: str) -> Any:
     return pq.ParquetFile(file).metadata.row_group(0).column(0).compression
 
 
-def start(engine: str, memory: str) -> object:
+def start(engine: str, memory: str, master: str) -> object:
     """Start an engine by its name."""
     if engine == "delta-rs":
         return RustEngine()
@@ -349,7 +357,7 @@ def start(engine: str, memory: str) -> object:
         return DuckEngine()
     if engine == "kernel":
         return KernelEngine(memory)
-    return SparkEngine(ours=engine == "upkeep", memory=memory)
+    return SparkEngine(engine == "upkeep", memory, master)
 
 
 def hold_to_cores() -> None:
@@ -373,6 +381,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("engine", choices=(*CHECKPOINTERS, DUCKDB))
     parser.add_argument("--memory", default=DRIVER_MEMORY)
+    parser.add_argument("--master", default=LOCAL)
     arguments = parser.parse_args()
     # The JVM and libraries may print: only answers go to the stdout that the caller reads.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -380,7 +389,7 @@ def main() -> None:
 
     hold_to_cores()
     LOGS.mkdir(parents=True, exist_ok=True)
-    engine = start(arguments.engine, arguments.memory)
+    engine = start(arguments.engine, arguments.memory, arguments.master)
     answers.write('{"ready": true}\n')
     serve(engine, lambda reply: print(json.dumps(reply), file=answers))
 
