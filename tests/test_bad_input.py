@@ -111,6 +111,8 @@ def test_old_version(spark: SparkSession, table: TableFactory, statement: str):
         ("other.p = 1", "MISSING_COLUMN"),
         ("p.x = 1", "INVALID_PREDICATE"),
         ("p = array(1)", "INVALID_PREDICATE"),
+        ("id = 'abc'", "INVALID_PREDICATE"),
+        ("id > 1 / 0", "INVALID_PREDICATE"),
         ("p + 1", "INVALID_PREDICATE"),
         ("max(p) = 1", "INVALID_PREDICATE"),
         ("no_such_function(p)", "INVALID_PREDICATE"),

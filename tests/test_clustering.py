@@ -1,6 +1,7 @@
 """How well a table is clustered, as DESCRIBE HEALTH tells it."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -314,6 +315,20 @@ def test_a_renamed_column_keeps_its_order(spark: SparkSession, tmp_path: Path, o
     order = order.replace("(a)", "(`X y`)")
     assert removed() == 0
     assert clustering(spark, name).value is not None
+
+
+def test_health_tells_how_many_row_groups_a_query_opens(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path / 't'}`"
+    rows = spark.range(0, 60000, 1, 3).selectExpr("hash(id) AS a", "CAST(id AS STRING) AS text")
+    rows.write.format("delta").save(str(tmp_path / "t"))
+    spark.sql(f"OPTIMIZE {name} ORDER BY (a)")
+    assert "row groups" not in clustering(spark, name).message
+    with session_conf(spark, {"parquet.block.size": "65536"}):
+        spark.sql(f"OPTIMIZE {name} FULL ORDER BY (a)")
+    (file,) = spark.read.format("delta").load(str(tmp_path / "t")).inputFiles()
+    groups = pq.ParquetFile(file.removeprefix("file://")).metadata.num_row_groups
+    found = re.search(r"and (\d+)% of the row groups", clustering(spark, name).message)
+    assert groups > 5 and found and int(found[1]) <= 200 / groups
 
 
 def test_keys_without_an_order_are_refused_before_anything_is_done(

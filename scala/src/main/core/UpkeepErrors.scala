@@ -251,7 +251,7 @@ object UpkeepErrors {
     SqlState.SyntaxOrAccess,
     s"OPTIMIZE cannot use the predicate '$predicate'.",
     thrown.getMessage.linesIterator.find(_.nonEmpty).fold("It is not a SQL expression.")(sentence),
-    "Write a condition on partition columns, such as WHERE day >= '2026-01-01'.",
+    "Write a condition on columns, such as WHERE day >= '2026-01-01'.",
     Retry.No,
     Map("predicate" -> predicate),
     Some(thrown)
@@ -263,7 +263,7 @@ object UpkeepErrors {
     SqlState.SyntaxOrAccess,
     s"OPTIMIZE cannot use the predicate '$predicate'.",
     reason,
-    "Write a condition on the names of partition columns, such as WHERE day >= '2026-01-01' DRY RUN.",
+    "Write a condition on the names of columns, such as WHERE day >= '2026-01-01' DRY RUN.",
     Retry.No,
     Map("predicate" -> predicate)
   )

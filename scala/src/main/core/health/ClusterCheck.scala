@@ -52,7 +52,7 @@ private[health] object ClusterCheck {
   private def message(quality: ClusterQuality, which: String): String = {
     val keys = quality.keys.map { key =>
       f"a query for one value of ${key.name} opens up to ${key.depth}%.1f files$which on average " +
-        f"(${100 * key.opened}%.0f%%), and a file overlaps ${key.overlap}%.1f others"
+        f"(${100 * key.opened}%.0f%%)${rowGroups(key)}, and a file overlaps ${key.overlap}%.1f others"
     }
     val rest = Seq(quality.unclustered -> "not clustered", quality.byOthers -> "clustered by other columns")
       .collect {
@@ -62,6 +62,9 @@ private[health] object ClusterCheck {
       }
     s"By the statistics of ${CountText.of(quality.all.files, "file")}, ${keys.mkString("; ")}.${rest.mkString}"
   }
+
+  private def rowGroups(key: KeyQuality): String =
+    key.inFile.fold("")(share => f" and ${100 * share}%.0f%% of the row groups of those that are in order")
 
   private def detailsOf(quality: ClusterQuality): Seq[HealthDetail] = {
     val clustered = FileTotal(

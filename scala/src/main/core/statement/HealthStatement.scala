@@ -40,7 +40,9 @@ private[deltaupkeep] object HealthStatement
       optimize.plan,
       sampler.footers,
       sampler.codecs,
-      new Clustering(table, optimize.selected, optimize.request.layout).quality,
+      new Clustering(table, optimize.selected, optimize.request.layout).quality(
+        new FileSampler(table, _).rowGroups
+      ),
       FileTotal.of(TableAnalyze.lacking(table, optimize.selected)),
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,

@@ -2,6 +2,7 @@ package io.deltaupkeep.statement
 
 import io.deltaupkeep.{TableFacts, UpkeepErrors}
 
+import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.{AnalysisException, Row, SparkSession}
 import org.apache.spark.sql.catalyst.analysis.{
   ExpressionWithUnresolvedIdentifier,
@@ -83,7 +84,11 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
         "A function in it uses a name that is not its own argument."
       )
     val predicate = typed.transform { case column: UnresolvedAttribute => columnOf(column) }
-    if (isNondeterministic(analyzed(text, predicate))) throw UpkeepErrors.nondeterministicPredicate(text)
+    val plan = analyzed(text, predicate)
+    if (isNondeterministic(plan)) throw UpkeepErrors.nondeterministicPredicate(text)
+    // The body of a function may have one.
+    if (plan.collectLeaves().size > 1 || plan.exists(_.expressions.exists(SubqueryExpression.hasSubquery)))
+      throw UpkeepErrors.subqueryInPredicate(text)
     conjuncts(predicate)
   }
 
@@ -103,7 +108,13 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
 
   /** The filters that a query has for these conditions: with types, and without what is constant. */
   private def filtersOf(conditions: Seq[Expression]): Seq[Expression] = {
-    val plan = state.executePlan(Filter(conditions.reduce(And(_, _)), relation)).optimizedPlan
+    val all = conditions.reduce(And(_, _))
+    val plan =
+      try state.executePlan(Filter(all, relation)).optimizedPlan
+      // A constant that cannot be computed, such as 1 / 0.
+      catch {
+        case e: RuntimeException with SparkThrowable => throw UpkeepErrors.invalidPredicate(all.sql, e)
+      }
     if (plan.maxRows.contains(0L)) Seq(Literal.FalseLiteral)
     else plan.collect { case filter: Filter => conjuncts(filter.condition) }.flatten
   }

@@ -67,11 +67,7 @@ private[commit] final case class LateRows(deleted: RoaringBitmapArray, rows: Lon
 private[commit] object LateRows {
   def none: LateRows = LateRows(new RoaringBitmapArray, rows = 0)
 
-  def of(file: MarkedFile): LateRows = {
-    val deleted = new RoaringBitmapArray
-    file.marked.stream.forEach(row => deleted.add(row.toLong))
-    LateRows(deleted, file.rows)
-  }
+  def of(file: MarkedFile): LateRows = LateRows(file.marked, file.rows)
 }
 
 private[commit] final class LateRowsOfBins(handle: DeltaHandle, selected: SelectedFiles) extends Logging {

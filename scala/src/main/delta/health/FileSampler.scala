@@ -7,6 +7,7 @@ import io.deltaupkeep.health.{CodecSample, FooterSample}
 import io.deltaupkeep.parquet.encoding.Compression
 import io.deltaupkeep.parquet.file.PageSampler
 import io.deltaupkeep.parquet.footer.FileShape
+import io.deltaupkeep.plan.cluster.SampledRowGroup
 import io.deltaupkeep.plan.compact.DataFile
 
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
@@ -14,6 +15,7 @@ import org.apache.parquet.hadoop.metadata.CompressionCodecName
 import org.apache.spark.sql.delta.upkeep.optimize.OptimizeDefaults
 import org.apache.spark.sql.delta.upkeep.splice.{HadoopInput, SpliceInput}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.versions.FooterCollector
 
 /** Reads the footers, and a few pages, of a few files, spread evenly over time. */
 final class FileSampler(handle: DeltaHandle, files: Seq[DataFile]) {
@@ -37,6 +39,19 @@ final class FileSampler(handle: DeltaHandle, files: Seq[DataFile]) {
       areMiscounted.count(identity).toLong,
       problems
     )
+  }
+
+  /** With the statistics that Delta would collect of each; files that cannot be read have none. */
+  def rowGroups: Seq[SampledRowGroup] = {
+    val statsOf = FooterCollector.of(handle.snapshot, handle.session.sessionState.conf)
+    val files = SideBySide.map(chosen(MostFiles), "delta-upkeep-footers", Threads) { file =>
+      try FileShape.rowGroupsOf(inputOf(file)).take(MostRowGroups).map(group =>
+          group.bytes -> statsOf(group.footer)
+        )
+      catch { case _: UnreadableInput => Nil } // which the sample of footers tells
+    }
+    for ((file, number) <- files.zipWithIndex; (bytes, stats) <- file)
+      yield SampledRowGroup(number, bytes, stats)
   }
 
   /** Files that only a reader of rows can judge are left out. */
@@ -77,6 +92,9 @@ final class FileSampler(handle: DeltaHandle, files: Seq[DataFile]) {
 
 private object FileSampler {
   private val MostFiles = 16
+
+  /** Of a file. */
+  private val MostRowGroups = 256
 
   /** Compressing pages with each codec takes a hundred milliseconds for a file. */
   private val MostFilesWithPages = 8

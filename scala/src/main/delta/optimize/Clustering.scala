@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.optimize
 
 import scala.collection.mutable
 
-import io.deltaupkeep.plan.cluster.{ClusterQuality, ClusteredBy, ClusteredFile}
+import io.deltaupkeep.plan.cluster.{ClusterQuality, ClusteredBy, ClusteredFile, SampledRowGroup}
 import io.deltaupkeep.plan.compact.{DataFile, Layout}
 import io.deltaupkeep.stats.KeyBounds
 
@@ -49,8 +49,27 @@ final class Clustering(table: DeltaHandle, files: SelectedFiles, layout: Layout)
     }
     .filter(_.isKnown)
 
-  /** None if the table has no order that is known, or no files. */
-  def quality: Option[ClusterQuality] = order.flatMap(judged)
+  /**
+   * None if the table has no order that is known, or no files.
+   *
+   * @param sample of the row groups of files, which Delta or this module has written
+   */
+  def quality(sample: Seq[DataFile] => Seq[SampledRowGroup]): Option[ClusterQuality] =
+    for (order <- order; quality <- judged(order)) yield {
+      val inOrder = dataFiles.indices.filter(stateOf(_, order) == ClusteredBy.TheseKeys).map(dataFiles)
+      withRowGroups(order, sample(inOrder), quality)
+    }
+
+  private def withRowGroups(
+      order: TaggedOrder,
+      rowGroups: Seq[SampledRowGroup],
+      quality: ClusterQuality
+  ): ClusterQuality = {
+    val bounds = KeyBounds.of(order.keys.map(key => key.path -> key.dataType), rowGroups.map(_.stats))
+    quality.copy(keys = quality.keys.zip(bounds).map { case (key, bounds) =>
+      key.copy(inFile = ClusterQuality.openedInFile(rowGroups, bounds.ranges))
+    })
+  }
 
   private def judged(order: TaggedOrder): Option[ClusterQuality] = {
     val all =

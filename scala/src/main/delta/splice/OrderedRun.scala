@@ -1,12 +1,12 @@
 package org.apache.spark.sql.delta.upkeep.splice
 
-import java.util.BitSet
-
 import io.deltaupkeep.parquet.cut.RowRanges
 import io.deltaupkeep.parquet.footer.RowSelection
-import io.deltaupkeep.parquet.gather.RowMarks
+import io.deltaupkeep.parquet.gather.{FollowedFile, RowMarks}
 
 import org.apache.hadoop.conf.Configuration
+
+import org.apache.spark.sql.delta.deletionvectors.{RoaringBitmapArray, RoaringBitmapArrayFormat}
 
 /** What became of an input since it was read. */
 sealed trait InputFate {
@@ -48,6 +48,19 @@ final case class FoundRanges(ranges: RowRanges, rows: Long)
  *
  * @param fingerprint of the order of its rows
  * @param rows        their number
- * @param marked      positions of the marked ones
+ * @param bitmap      positions of the marked ones, as a deletion vector has them
  */
-final case class MarkedFile(fingerprint: Long, rows: Long, marked: BitSet)
+final case class MarkedFile(fingerprint: Long, rows: Long, bitmap: Array[Byte]) {
+  def marked: RoaringBitmapArray = RoaringBitmapArray.readFrom(bitmap)
+}
+
+object MarkedFile {
+
+  /** @param traced the fingerprint of the way of rows from the task's inputs to a file */
+  def of(file: FollowedFile, traced: Long): MarkedFile = {
+    val rows = new RoaringBitmapArray
+    file.followed.marked.stream.forEach(row => rows.add(row.toLong))
+    rows.runOptimize()
+    MarkedFile(traced, file.rows, rows.serializeAsByteArray(RoaringBitmapArrayFormat.Portable))
+  }
+}

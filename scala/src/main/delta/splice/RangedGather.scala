@@ -152,14 +152,6 @@ private final case class RangedWork(work: SpliceWork, task: SpliceTask, fates: I
 
   /** The rows of a part by their range, or for each range why they cannot be taken. */
   def pieces(part: Int, ranges: RowRanges): Iterator[(Int, Array[Byte])] = {
-    val found = if (fates.isEmpty) taken(part, ranges) else work.ifReadable(taken(part, ranges))
-    found match {
-      case Right(pieces) => pieces.iterator
-      case Left(refusal) => (0 until ranges.count).iterator.map(_ -> Piece.refused(refusal))
-    }
-  }
-
-  private def taken(part: Int, ranges: RowRanges): Either[Refusal, Seq[(Int, Array[Byte])]] = {
     val context = TaskContext.get()
     val inputs = inputsOf(part)
     val outputs = Array.fill(ranges.count)(new PieceOutput)
@@ -177,10 +169,11 @@ private final case class RangedWork(work: SpliceWork, task: SpliceTask, fates: I
       goOn = () => TaskAttempts.stopIfKilled(context)
     )
     outcome match {
-      case refused: SpliceOutcome.Refused => Left(refused.inputs.head._2)
+      case refused: SpliceOutcome.Refused =>
+        outputs.indices.iterator.map(_ -> Piece.refused(refused.inputs.head._2))
       case _ =>
         JobProgress.count(inputs.map(_.file.getLength).sum, 0, 0)
-        Right(pieces.toVector)
+        pieces.iterator
     }
   }
 
@@ -212,13 +205,13 @@ private final case class RangedWork(work: SpliceWork, task: SpliceTask, fates: I
   def late(stored: Iterator[Array[Byte]], found: FoundRanges): Either[Refusal, Seq[MarkedFile]] =
     read(stored).flatMap { pieces =>
       val ofPieces = fingerprintOf(pieces)
-      val files = work.marked(
+      work.marked(
         task,
         gathererOf(pieces),
         filesOf(pieces, found),
-        pieces.map(piece => RowMarks.Dropped(new RowSelection(piece.followed.marked)))
+        pieces.map(piece => RowMarks.Dropped(new RowSelection(piece.followed.marked))),
+        ofFile => Fingerprint.of(Seq(ofPieces, ofFile))
       )
-      files.map(_.map(file => file.copy(fingerprint = Fingerprint.of(Seq(ofPieces, file.fingerprint)))))
     }
 
   /** The pieces of a range, or why a part was refused. */

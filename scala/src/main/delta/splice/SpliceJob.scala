@@ -21,7 +21,7 @@ import org.apache.hadoop.fs.Path
 import org.apache.parquet.hadoop.metadata.ParquetMetadata
 import org.apache.parquet.schema.MessageType
 
-import org.apache.spark.{SimpleFutureAction, SparkContext}
+import org.apache.spark.{SimpleFutureAction, SparkContext, SparkException}
 import org.apache.spark.rdd.RDD
 import org.apache.spark.sql.delta.upkeep.spark.{SparkJobs, TaskAttempt, TaskAttempts}
 import org.apache.spark.sql.delta.util.DeltaFileOperations
@@ -180,7 +180,8 @@ final class SpliceJob(
    * Finds the rows of new files that are gone by what became of the inputs since: keys are put in the same order again.
    *
    * @param runs that wrote the files, with the fates of all inputs
-   * @return for each run the rows, or why they are not found
+   * @return for each run the rows, or why they are not found: a bin is not worth more than another one of its batch, so a job
+   *         that fails fails nothing else
    */
   def late(runs: Seq[(OrderedRun, IndexedSeq[InputFate])]): Seq[Either[Refusal, Seq[MarkedFile]]] = {
     val found = mutable.Map.empty[Int, Either[Refusal, Seq[MarkedFile]]]
@@ -189,21 +190,30 @@ final class SpliceJob(
     }
     if (ofOneTask.nonEmpty) {
       val work = context.broadcast(workOf(ofOneTask.size, write = true))
-      found ++= SparkJobs.described(context, description) {
-        context
-          .parallelize(ofOneTask, ofOneTask.size)
-          .map { case (at, task, fates) => at -> work.value.ofKeys(task).late(task, fates) }
-          .collect()
+      found ++= tried(ofOneTask.map(_._1)) {
+        SparkJobs.described(context, description) {
+          context
+            .parallelize(ofOneTask, ofOneTask.size)
+            .map { case (at, task, fates) => at -> work.value.ofKeys(task).late(task, fates) }
+            .collect()
+            .toMap
+        }
       }
     }
     runs.zipWithIndex.foreach {
       case ((OrderedRun(task, Some(ranges)), fates), at) =>
         val work = workOf(task.parts.size, write = true).ofKeys(task)
-        found(at) = new RangedGather(context, description, work, task, fates).late(ranges)
+        found ++= tried(Seq(at)) {
+          Map(at -> new RangedGather(context, description, work, task, fates).late(ranges))
+        }
       case _ => ()
     }
     runs.indices.map(found)
   }
+
+  private def tried[T](runs: Seq[Int])(job: => Map[Int, Either[Refusal, T]]): Map[Int, Either[Refusal, T]] =
+    try job
+    catch { case failed: SparkException => runs.map(_ -> Left(Refusal(failed.getMessage))).toMap }
 
   @tailrec
   private def ranged(task: SpliceTask): SpliceTaskResult = {

@@ -14,7 +14,6 @@ import io.deltaupkeep.parquet.gather.{
   FilePart,
   GatherOrder,
   GatheredFile,
-  PieceOutput,
   RowMarks,
   SampledRow,
   SortedRows
@@ -171,48 +170,44 @@ private[splice] final case class SpliceWork(
     }
 
   /** The same for the keys of a task alone, of which nothing is written. */
-  def ofKeys(task: SpliceTask): SpliceWork =
-    copy(schema = SchemaBytes.of(orderOf(task).keysIn(schema.schema)), statsOf = None, spotCheck = None)
+  def ofKeys(task: SpliceTask): SpliceWork = copy(
+    // A struct that a file has without its keys need not be told from one that it lacks: a key is null in both.
+    settings = settings.copy(lacking = settings.lacking.copy(nullStructs = false)),
+    schema = SchemaBytes.of(orderOf(task).keysIn(schema.schema)),
+    statsOf = None,
+    spotCheck = None
+  )
 
   /** @param fates of all inputs; none if nothing of them is marked */
   def marksOf(part: Seq[FilePart], fates: IndexedSeq[InputFate]): IndexedSeq[RowMarks] =
     if (fates.isEmpty) IndexedSeq.empty else part.map(of => fates(of.file).marks(conf.value)).toIndexedSeq
 
   /** Finds the rows that are gone by the fates of the inputs in the new files of [[run]]. */
-  def late(task: SpliceTask, fates: IndexedSeq[InputFate]): Either[Refusal, Seq[MarkedFile]] =
-    ifReadable {
-      val part = task.parts.head
-      marked(task, gathererOf(task, inputsOf(task, part)), task.outputs, marksOf(part, fates))
-    }
+  def late(task: SpliceTask, fates: IndexedSeq[InputFate]): Either[Refusal, Seq[MarkedFile]] = {
+    val part = task.parts.head
+    marked(task, gathererOf(task, inputsOf(task, part)), task.outputs, marksOf(part, fates), identity)
+  }
 
-  /** An input that was read before may be gone by now. */
-  def ifReadable[T](read: => Either[Refusal, T]): Either[Refusal, T] =
-    try read
-    catch { case unread: UnreadableInput => Left(Refusal(unread.getMessage)) }
-
-  /** Puts rows in order, to find where marked ones go. */
+  /**
+   * Puts rows in order, to find where marked ones go.
+   *
+   * @param traced as for [[writeGathered]]
+   */
   def marked(
       task: SpliceTask,
       gatherer: FileGatherer,
       files: Int,
-      marks: IndexedSeq[RowMarks]
+      marks: IndexedSeq[RowMarks],
+      traced: Long => Long
   ): Either[Refusal, Seq[MarkedFile]] = {
     val context = TaskContext.get()
-    val found = mutable.ArrayBuffer.empty[MarkedFile]
-    val outcome = gatherer.run(
+    gatherer.follow(
       SortedRows(orderOf(task).order, files),
-      _ => new PieceOutput,
-      file => {
-        found += MarkedFile(file.followed.fingerprint, file.rows, file.followed.marked)
-        ()
-      },
-      Some(Nil),
       marks,
       () => TaskAttempts.stopIfKilled(context)
-    )
-    outcome match {
-      case refused: SpliceOutcome.Refused => Left(refused.inputs.head._2)
-      case _ => Right(found.toVector)
+    ) match {
+      case Left(refused) => Left(refused.inputs.head._2)
+      case Right(found) => Right(found.map(file => MarkedFile.of(file, traced(file.followed.fingerprint))))
     }
   }
 

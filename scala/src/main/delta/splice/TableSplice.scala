@@ -21,8 +21,8 @@ import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.upkeep.spark.ParquetReading
 import org.apache.spark.sql.delta.upkeep.table.{Partitions, PhysicalSchema}
-import org.apache.spark.sql.delta.upkeep.versions.{DeltaApi, NewFile}
-import org.apache.spark.sql.delta.util.{JsonUtils, Utils}
+import org.apache.spark.sql.delta.upkeep.versions.{DeltaApi, FooterCollector, NewFile}
+import org.apache.spark.sql.delta.util.Utils
 import org.apache.spark.sql.execution.datasources.parquet.{ParquetOptions, ParquetReadSupport}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.{DateType, StructField, StructType, TimestampType}
@@ -170,14 +170,7 @@ private[upkeep] final class TableSplice(
 
   /** Delta's statistics of a footer, if it collects some. */
   private def statsOf: Option[ParquetMetadata => String] =
-    Option.when(sqlConf.getConf(DeltaSQLConf.DELTA_COLLECT_STATS)) {
-      val collector = DeltaApi.current.statsCollector(
-        snapshot,
-        sqlConf.getConf(SQLConf.PARQUET_REBASE_MODE_IN_READ).toString,
-        sqlConf.getConf(DeltaSQLConf.DATA_SKIPPING_STRING_PREFIX_LENGTH)
-      )
-      (footer: ParquetMetadata) => JsonUtils.toJson(collector.collect(footer)._1)
-    }
+    Option.when(sqlConf.getConf(DeltaSQLConf.DELTA_COLLECT_STATS))(FooterCollector.of(snapshot, sqlConf))
 
   private def inputOf(add: AddFile): SpliceInput =
     SpliceInput.of(root.toString, add.path, add.size, add.modificationTime)

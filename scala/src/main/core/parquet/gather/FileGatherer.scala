@@ -119,6 +119,40 @@ final class FileGatherer(
       }
     }.merge
 
+  /**
+   * Finds the order, and writes nothing: what [[run]] would tell of the new files.
+   *
+   * @param marks of the inputs
+   */
+  def follow(
+      arrangement: Arrangement,
+      marks: IndexedSeq[RowMarks],
+      goOn: () => Unit
+  ): Either[SpliceOutcome.Refused, Seq[FollowedFile]] =
+    withFiles(settings.copy(heldFileBytes = 0)) { files =>
+      val groups = files.flatMap(_.rowGroups)
+      val (chunks, marked) = (chunksOf(groups), new MarkedRows(files, marks))
+      marked.whyNot.map(refused).orElse(whyNot(groups, chunks)).toLeft(()).flatMap { _ =>
+        gathering(rowsOf(groups), goOn) { gatherer =>
+          val arranged = arrangement.of(keysOf(gatherer, chunks), rowsOf(groups), settings.threads)
+          cuts(groups, arranged.ends).map { output =>
+            FollowedFile(output.until - output.from, followed(arranged, output, marked, sample = Nil))
+          }
+        }
+      }
+    }
+
+  private def followed(
+      arranged: ArrangedRows,
+      output: Output,
+      marked: MarkedRows,
+      sample: Seq[SampledRow]
+  ): FollowedRows = FollowedRows(
+    sample,
+    marked.places(arranged.order, output.from, output.until),
+    Fingerprint.of(arranged.order, output.from, output.until)
+  )
+
   private def withFiles[T](settings: SpliceSettings)(
       use: IndexedSeq[OpenFile] => Either[SpliceOutcome.Refused, T]
   ): Either[SpliceOutcome.Refused, T] = {
@@ -219,13 +253,12 @@ final class FileGatherer(
         val work = TierTally(chunks.iterator.map(_.compressedBytes).sum, columns.iterator.map(_.nanos).sum)
         summary.addWork(ChunkTier.Gather, work)
         val footers = writeAll(outputs, columns.map(_.chunks), output, goOn)
-        val bounds = outputs.map(output => (output.from, output.until))
-        val samples = new RowSample(files, arranged.order, wanted).of(bounds)
-        val followed = bounds.zip(samples).map { case ((from, until), sample) =>
-          val fingerprint = Fingerprint.of(arranged.order, from, until)
-          FollowedRows(sample, marked.places(arranged.order, from, until), fingerprint)
+        val samples = new RowSample(files, arranged.order, wanted)
+          .of(outputs.map(output => (output.from, output.until)))
+        val rowsOfFiles = outputs.zip(samples).map { case (output, sample) =>
+          followed(arranged, output, marked, sample)
         }
-        report(outputs, footers, columns.map(_.chunks), followed, written)
+        report(outputs, footers, columns.map(_.chunks), rowsOfFiles, written)
         summary.outcome(footers, Map.empty)
       }
     }

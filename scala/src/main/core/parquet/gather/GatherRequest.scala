@@ -199,6 +199,9 @@ final case class GatheredFile(
  */
 final case class FollowedRows(sample: Seq[SampledRow], marked: BitSet, fingerprint: Long)
 
+/** A new file that is not written. */
+final case class FollowedFile(rows: Long, followed: FollowedRows)
+
 /**
  * Where a row came from and went to.
  *

@@ -115,6 +115,8 @@ final class PieceOutput extends OutputFile {
   /** Takes the piece, to be sent to whoever writes the range; see [[Piece.read]]. */
   def taken(part: Int, rows: Long, followed: FollowedRows): Array[Byte] = {
     val tail = Piece.tail(part, rows, followed)
+    if (file.length.toLong + tail.length > PieceOutput.MostBytes)
+      throw new TooLarge("the rows of a range", PieceOutput.MostBytes)
     val all = Arrays.copyOf(file, file.length + tail.length)
     System.arraycopy(tail, 0, all, file.length, tail.length)
     file = Array.emptyByteArray

@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.cluster
 
+import java.util.Arrays
+
 import io.deltaupkeep.parquet.cut.{Curve, KeyOrder, Lexicographic}
 import io.deltaupkeep.plan.compact.Partition
 import io.deltaupkeep.stats.KeyRange
@@ -54,13 +56,13 @@ final class ClusterForecast(files: IndexedSeq[(Partition, Long)], order: KeyOrde
       case _: Curve => math.max(1, math.round(math.pow(count.toDouble, 1d / keys)).toInt)
       case _: Lexicographic => if (key == 0) count else 1
     }
-    val values = valuesOf(inputs)
+    val values = valuesOf(inputs, PointsOfSlice * slices)
     val bytes = inputs.map(_.bytes).sum / count
     (0 until count).map { file =>
       val slice = file % slices
       def end(slice: Int) = values((slice.toLong * (values.length - 1) / slices).toInt)
       val range =
-        if (values.isEmpty) KeyRange.NoValues
+        if (values.isEmpty) inputs.map(_.range).find(_ == KeyRange.Unknown).getOrElse(KeyRange.NoValues)
         else {
           val low = end(slice)
           KeyRange.Between(low, math.max(low, end(slice + 1) - (if (slice + 1 < slices) 1 else 0)))
@@ -70,18 +72,20 @@ final class ClusterForecast(files: IndexedSeq[(Partition, Long)], order: KeyOrde
   }
 
   /** Some values of files in their order, as many of each as it has bytes. */
-  private def valuesOf(inputs: Seq[PlacedRange]): Array[Int] = {
+  private def valuesOf(inputs: Seq[PlacedRange], most: Int): Array[Int] = {
     val known = inputs.collect { case PlacedRange(_, bytes, between: KeyRange.Between) => bytes -> between }
     val all = math.max(1, known.map(_._1).sum).toDouble
-    known.iterator.flatMap { case (bytes, KeyRange.Between(low, high)) =>
-      val points = math.max(2, (bytes / all * MostValues).toInt)
+    val values = known.iterator.flatMap { case (bytes, KeyRange.Between(low, high)) =>
+      val points = math.max(2, (bytes / all * most).toInt)
       Iterator.tabulate(points)(i => (low + (high - low).toLong * i / (points - 1)).toInt)
-    }.toArray.sorted
+    }.toArray
+    Arrays.sort(values)
+    values
   }
 }
 
 object ClusterForecast {
   private val MostRanks = 1 << 30
   private val MostOutputs = 1L << 12
-  private val MostValues = 1 << 16
+  private val PointsOfSlice = 16
 }

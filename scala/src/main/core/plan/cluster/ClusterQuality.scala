@@ -27,14 +27,25 @@ private[cluster] final case class PlacedRange(partition: Partition, bytes: Long,
  * @param overlap how many other files have a range of values that meets the file's own, on average
  * @param opened  the share of files that such a query opens at most, on average, from 0 to 1
  * @param profile files that may have a value, for some values in their order
+ * @param inFile  the share of row groups of a file in order that a query for one of its values opens at most, on average;
+ *                None if no such file has several
  */
 final case class KeyQuality(
     name: String,
     depth: Double,
     overlap: Double,
     opened: Double,
-    profile: Seq[(String, FileTotal)]
+    profile: Seq[(String, FileTotal)],
+    inFile: Option[Double] = None
 )
+
+/**
+ * A row group of some file.
+ *
+ * @param file  its number
+ * @param stats as the log has them of files
+ */
+final case class SampledRowGroup(file: Int, bytes: Long, stats: String)
 
 /**
  * How well a table is clustered.
@@ -81,6 +92,19 @@ object ClusterQuality {
       total(_.by == ClusteredBy.Nothing),
       clause
     )
+  }
+
+  /**
+   * The share of row groups of a file that a query for one of its values opens at most, on average, from 0 to 1. None if no file
+   * has several.
+   *
+   * @param ranges of a key
+   */
+  def openedInFile(rowGroups: Seq[SampledRowGroup], ranges: Seq[KeyRange]): Option[Double] = {
+    val placed = rowGroups.zip(ranges).map { case (group, range) =>
+      PlacedRange(Partition(Seq(Some(group.file.toString)))(""), group.bytes, range)
+    }
+    Option.when(rowGroups.groupBy(_.file).values.exists(_.size > 1))(opened(placed))
   }
 
   /** The share of files that a query for one value opens at most, on average, from 0 to 1. */

@@ -153,20 +153,15 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
         if (random.nextBoolean()) Curve.Hilbert else Lexicographic(IndexedSeq(false, true)),
         outputs = 3
       )
-      def followed(
-          inputs: Seq[InputRows],
-          table: MessageType,
-          marks: Seq[RowMarks],
-          directory: Path
-      ): Seq[GatheredFile] = {
-        val ordered = gatherer(inputs, settings, Seq("s.x", "text"), table)
+      def followed: Seq[GatheredFile] = {
+        val ordered = gatherer(files, settings, Seq("s.x", "text"))
         val written = mutable.ArrayBuffer.empty[GatheredFile]
         val outputs = (i: Int) => LocalFiles.output(directory.resolve(s"out$i"))
         val run = SortedRows(order.order, order.outputs)
         done(ordered.run(run, outputs, file => { written += file; () }, marks = marks.toIndexedSeq))
         written.toVector
       }
-      val written = followed(files, schema, marks, directory)
+      val written = followed
       val expected = for {
         i <- ranges.indices
         row <- ranges(i).indices if !gone(i).get(row)
@@ -180,15 +175,18 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       val keys = order.keysIn(schema)
       assert(keys.getFields.asScala.map(_.getName).toSet == Set("s", "text"))
       assert(keys.getColumns.size == 2)
-      val again = followed(files, keys, marks, Files.createDirectory(directory.resolve("keys")))
-      assert(again.map(file => (file.rows, file.followed.fingerprint, file.followed.marked)) ==
+      def follow(inputs: Seq[InputRows], marks: Seq[RowMarks]) =
+        gatherer(inputs, settings, Seq("s.x", "text"), keys)
+          .follow(SortedRows(order.order, order.outputs), marks.toIndexedSeq, () => ())
+          .fold(
+            why => fail(why.reason),
+            _.map(file => (file.rows, file.followed.fingerprint, file.followed.marked))
+          )
+      assert(follow(files, marks) ==
         written.map(file => (file.rows, file.followed.fingerprint, file.followed.marked)))
       // As many rows, in another order.
-      val moved = files.reverse
-      val other = followed(moved, keys, marks.reverse, Files.createDirectory(directory.resolve("moved")))
-      assert(
-        other.map(_.followed.fingerprint).toSet.intersect(written.map(_.followed.fingerprint).toSet).isEmpty
-      )
+      val others = follow(files.reverse, marks.reverse).map(_._2).toSet
+      assert(others.intersect(written.map(_.followed.fingerprint).toSet).isEmpty)
     }
   }
 
@@ -200,13 +198,9 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       for (now <- Seq(Seq.empty, Seq(4), Seq(3, 10))) {
         val late = new BitSet
         now.foreach(late.set)
-        val outcome = gatherer(Seq(file)).run(
-          SortedRows(Curve.ZOrder, files = 1),
-          _ => new PieceOutput,
-          _ => fail("a file"),
-          marks = IndexedSeq(RowMarks.Dropped(new RowSelection(late)))
-        )
-        assert(reasonOf(outcome).contains("rows again"), now.toString)
+        val marks = IndexedSeq(RowMarks.Dropped(new RowSelection(late)))
+        val found = gatherer(Seq(file)).follow(SortedRows(Curve.ZOrder, files = 1), marks, () => ())
+        assert(found.swap.exists(_.reason.contains("rows again")), now.toString)
       }
     }
   }
@@ -330,6 +324,21 @@ class FileGathererSuite extends AnyFunSuite with SplicedFiles {
       val byText = gatherer(hidden, settings.copy(gatherBytes = 1 << 20), Seq("text"), wide)
       val refused = byText.sample(most = 10).swap.toOption.map(_.inputs.head._2)
       assert(refused.exists(why => why.reason.contains("of memory") && why.times > 1))
+    }
+  }
+
+  test("more tasks are asked for only where there are row groups to give them") {
+    withDirectory { directory =>
+      for ((rowGroup, isDivisible) <- Seq((1 << 20) -> false, (1 << 14) -> true)) {
+        val input = InputRows(write(directory.resolve(s"in$rowGroup"), 0 until 3000, rowGroup = rowGroup))
+        val small = gatherer(Seq(input), settings.copy(gatherBytes = 1 << 16))
+        val preview = small.preview(3) match {
+          case SpliceOutcome.Refused(inputs) => inputs.head._2
+          case done => fail(done.toString)
+        }
+        val sampled = small.sample(most = 10).swap.map(_.inputs.head._2).getOrElse(fail("a sample"))
+        assert(Seq(preview.times > 1, sampled.times > 1) == Seq(isDivisible, isDivisible), preview.reason)
+      }
     }
   }
 
