@@ -22,6 +22,8 @@ COLUMNS = ", ".join(KEYS)
 # So that a table of 200 MB gets more than one file.
 FILE_BYTES = 16 << 20
 CONF = {"spark.databricks.delta.optimize.maxFileSize": str(FILE_BYTES)}
+# The fastest needs 20 seconds until the JVM has compiled what is hot, as in the cases of OPTIMIZE.
+WARM = 5
 GROWTH = 10
 SMALL_HEAP = "1g"
 FOUR_EXECUTORS = "local-cluster[4,1,1024]"
@@ -52,7 +54,7 @@ LIQUID = (
 
 def zorder(bench: Bench) -> SpaceResult:
     """Put all rows in Z-order."""
-    runs = run(bench, ZORDER, bench.table(CASE_OF["small"]), linked_copy, warm=3)
+    runs = run(bench, ZORDER, bench.table(CASE_OF["small"]), linked_copy, warm=WARM)
     return SpaceResult(f"lineitem in files of 1 MB, ZORDER BY ({COLUMNS})", bench.setting, runs)
 
 
@@ -62,13 +64,13 @@ def liquid(bench: Bench) -> SpaceResult:
     clause = f"ALTER TABLE {{t}} CLUSTER BY ({COLUMNS})"
     with Worker(DELTA, DRIVER_MEMORY) as worker:
         worker.call("statement", path=str(table), statement=clause)
-    runs = run(bench, LIQUID, table, linked_copy, warm=3)
+    runs = run(bench, LIQUID, table, linked_copy, warm=WARM)
     return SpaceResult(f"lineitem in files of 1 MB, CLUSTER BY ({COLUMNS})", bench.setting, runs)
 
 
 def sort(bench: Bench) -> SpaceResult:
     """Sort all rows."""
-    runs = run(bench, SORTED, bench.table(CASE_OF["small"]), linked_copy, warm=3)
+    runs = run(bench, SORTED, bench.table(CASE_OF["small"]), linked_copy, warm=WARM)
     return SpaceResult(f"lineitem in files of 1 MB, ORDER BY ({COLUMNS})", bench.setting, runs)
 
 
