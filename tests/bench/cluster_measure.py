@@ -26,7 +26,6 @@ CONF = {"spark.databricks.delta.optimize.maxFileSize": str(FILE_BYTES)}
 WARM = 5
 GROWTH = 10
 SMALL_HEAP = "1g"
-FOUR_EXECUTORS = "local-cluster[4,1,1024]"
 QUERIES = 20
 SORT = Job("DuckDB, sorted into one file", DUCKDB, "sort", {"keys": KEYS})
 
@@ -84,14 +83,6 @@ def zorder_heap(bench: Bench) -> SpaceResult:
     return SpaceResult(what, bench.setting, runs)
 
 
-def executors(bench: Bench) -> SpaceResult:
-    """Put rows in Z-order in four processes."""
-    table = bench.table(CASE_OF["small"])
-    runs = run(bench, ZORDER[:2], table, linked_copy, warm=2, master=FOUR_EXECUTORS)
-    what = f"ZORDER BY ({COLUMNS}) by four executors of one core and 1 GiB each"
-    return SpaceResult(what, bench.setting, runs)
-
-
 def queries(bench: Bench) -> SpaceResult:
     """Have Spark and DuckDB look for single values in what each engine made."""
     jobs = [job for job in ZORDER if job is not SORT]
@@ -133,5 +124,4 @@ BENCHMARKS: dict[str, Callable[[Bench], SpaceResult]] = {
     "sort": sort,
     "queries": queries,
     "zorder_heap": zorder_heap,
-    "executors": executors,
 }

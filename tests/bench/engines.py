@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from bench.paths import DRIVER_MEMORY, LOCAL, LOGS
+from bench.paths import DRIVER_MEMORY, LOGS
 
 UPKEEP, DELTA, KERNEL, DELTA_RS, DUCKDB = "upkeep", "delta", "kernel", "delta-rs", "duckdb"
 ENGINES = (UPKEEP, DELTA, DELTA_RS)
@@ -36,7 +36,7 @@ class EngineError(Exception):
 class Worker:
     """A process with one engine, ready when this is made."""
 
-    def __init__(self, engine: str, memory: str = DRIVER_MEMORY, master: str = LOCAL) -> None:
+    def __init__(self, engine: str, memory: str = DRIVER_MEMORY) -> None:
         LOGS.mkdir(parents=True, exist_ok=True)
         self._log = LOGS / f"{engine}.log"
         paths = {
@@ -45,10 +45,7 @@ class Worker:
         }
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "bench.worker", engine),
-                    *("--memory", memory, "--master", master),
-                ],
+                [sys.executable, "-m", "bench.worker", engine, "--memory", memory],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -19,7 +19,6 @@ TEST_CLASSES = Path(
 RESULTS = Path(__file__).parent / "results" / ("" if _IS_MAIN else spark_line())
 
 CORES = 2
-LOCAL = f"local[{CORES}]"
 DRIVER_MEMORY = "4g"
 # Delta's default, which is also ours; delta-rs has another.
 TARGET_BYTES = 1 << 30

@@ -14,7 +14,7 @@ from bench.cases import CASE_OF
 from bench.engines import DELTA, DELTA_RS, DUCKDB, UPKEEP, EngineError, Worker, rotated
 from bench.layout import fresh_copy, linked_copy
 from bench.measure import Bench, appended, discard
-from bench.paths import DRIVER_MEMORY, LOCAL, WORK
+from bench.paths import DRIVER_MEMORY, WORK
 from bench.results import EngineRuns, SpaceResult
 from bench.space_table import data_files, littered, numerous, without_statistics
 
@@ -172,7 +172,6 @@ def run(
     warm: int = 1,
     small: Path | None = None,
     memory: str = DRIVER_MEMORY,
-    master: str = LOCAL,
 ) -> dict[str, EngineRuns]:
     """Have all jobs done in turns, each with a copy of its own; some turns do not count.
 
@@ -182,7 +181,7 @@ def run(
     runs = {label: EngineRuns() for label in by_label}
     with ExitStack() as stack:
         workers = {
-            name: stack.enter_context(Worker(name, memory, master))
+            name: stack.enter_context(Worker(name, memory))
             for name in dict.fromkeys(job.engine for job in jobs)
         }
         for turn in range(-warm, bench.setting.runs):

@@ -23,7 +23,7 @@ from pyspark.sql import Row, SparkSession
 from bench.checkpoint_log import newest_version
 from bench.engines import CHECKPOINTERS, DUCKDB
 from bench.meter import JvmMeter, Meter
-from bench.paths import CORES, DRIVER_MEMORY, LOCAL, LOGS, TARGET_BYTES, TEST_CLASSES
+from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES, TEST_CLASSES
 from delta_upkeep import configure_spark_with_delta_upkeep
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
@@ -34,11 +34,11 @@ COLLECTION_SECONDS = 0.1
 Reply = dict[str, Any]
 
 
-def session(memory: str, ours: bool = False, master: str = LOCAL) -> SparkSession:
+def session(memory: str, ours: bool = False) -> SparkSession:
     """Start a session with Delta's extension, and with ours if it is asked for."""
     builder = (
         SparkSession.builder.appName("Delta Upkeep bench")
-        .master(master)
+        .master(f"local[{CORES}]")
         .config("spark.driver.memory", memory)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -60,9 +60,9 @@ def session(memory: str, ours: bool = False, master: str = LOCAL) -> SparkSessio
 class SparkEngine:
     """A Spark session, with Delta Upkeep's extension or with Delta's alone."""
 
-    def __init__(self, ours: bool, memory: str, master: str = LOCAL) -> None:
+    def __init__(self, ours: bool, memory: str) -> None:
         self._ours = ours
-        self._spark = session(memory, ours, master)
+        self._spark = session(memory, ours)
         self._jvm: Any = self._spark._jvm
         self._meter = JvmMeter(self._spark)
         self._checkpointed = ""
@@ -349,7 +349,7 @@ def codec_of(path: str) -> Any:
     return pq.ParquetFile(file).metadata.row_group(0).column(0).compression
 
 
-def start(engine: str, memory: str, master: str) -> object:
+def start(engine: str, memory: str) -> object:
     """Start an engine by its name."""
     if engine == "delta-rs":
         return RustEngine()
@@ -357,7 +357,7 @@ def start(engine: str, memory: str, master: str) -> object:
         return DuckEngine()
     if engine == "kernel":
         return KernelEngine(memory)
-    return SparkEngine(engine == "upkeep", memory, master)
+    return SparkEngine(ours=engine == "upkeep", memory=memory)
 
 
 def hold_to_cores() -> None:
@@ -381,7 +381,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("engine", choices=(*CHECKPOINTERS, DUCKDB))
     parser.add_argument("--memory", default=DRIVER_MEMORY)
-    parser.add_argument("--master", default=LOCAL)
     arguments = parser.parse_args()
     # The JVM and libraries may print: only answers go to the stdout that the caller reads.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -389,7 +388,7 @@ def main() -> None:
 
     hold_to_cores()
     LOGS.mkdir(parents=True, exist_ok=True)
-    engine = start(arguments.engine, arguments.memory, arguments.master)
+    engine = start(arguments.engine, arguments.memory)
     answers.write('{"ready": true}\n')
     serve(engine, lambda reply: print(json.dumps(reply), file=answers))
 
