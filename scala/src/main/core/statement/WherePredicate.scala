@@ -129,7 +129,7 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
   private def isNondeterministic(plan: LogicalPlan): Boolean =
     plan.exists(_.expressions.exists(!_.deterministic))
 
-  /** A partition column without its qualifier; others as they are. */
+  /** A column without its qualifier; a field of one as it is. */
   private def columnOf(column: UnresolvedAttribute): Expression = {
     val (nameParts, name) = (column.nameParts, column.nameParts.mkString("."))
     val found =
@@ -139,8 +139,7 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
         case _: AnalysisException => Some(column)
       }
     found match {
-      case Some(found: AttributeReference) if isPartitionColumn(Seq(found.name)) =>
-        UnresolvedAttribute(Seq(found.name))
+      case Some(found: AttributeReference) => UnresolvedAttribute(Seq(found.name))
       case Some(_) => column
       case None if nameParts.size == 1 && WithoutParentheses.exists(_.equalsIgnoreCase(name)) =>
         UnresolvedFunction(name, Nil, isDistinct = false)

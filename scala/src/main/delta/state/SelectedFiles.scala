@@ -13,7 +13,8 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
  *
  * The driver holds Delta's action for each of them: about 1 KB with statistics, so a gigabyte for a million files.
  *
- * Files that no row of a condition on data columns can be in are not among them, by Delta's own data skipping.
+ * Files whose statistics rule out rows that meet the conditions on data columns are not among them: Delta's own data skipping
+ * decides.
  */
 final class SelectedFiles(handle: DeltaHandle, filePredicate: FilePredicate) {
 
