@@ -47,11 +47,11 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
    *                                        `NONDETERMINISTIC_PREDICATE`, `MISSING_COLUMN`, `NON_PARTITION_COLUMN`
    */
   def ofPartitions(texts: Seq[String]): FilePredicate = {
-    val found = ofRows(texts)
-    found.data.flatMap(dataColumns).foreach { column =>
+    val conditions = texts.flatMap(parse)
+    conditions.flatMap(dataColumns).foreach { column =>
       throw UpkeepErrors.nonPartitionColumn(column.name, table.name, table.partitionColumns)
     }
-    found
+    FilePredicate(conditions)
   }
 
   /**
@@ -60,7 +60,7 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
    * @throws io.deltaupkeep.UpkeepException as [[ofPartitions]], without the last one
    */
   def ofRows(texts: Seq[String]): FilePredicate = {
-    val (partition, data) = texts.flatMap(parse).partition(isOnPartitions)
+    val (partition, data) = texts.flatMap(parse).partition(dataColumns(_).isEmpty)
     FilePredicate(partition, data, if (data.isEmpty) Nil else filtersOf(data))
   }
 
@@ -96,8 +96,6 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
     case And(left, right) => conjuncts(left) ++ conjuncts(right)
     case other => Seq(other)
   }
-
-  private def isOnPartitions(condition: Expression): Boolean = dataColumns(condition).isEmpty
 
   private def dataColumns(condition: Expression): Seq[UnresolvedAttribute] = condition.collect {
     case column: UnresolvedAttribute if !isPartitionColumn(column.nameParts) => column

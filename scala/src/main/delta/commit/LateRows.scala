@@ -82,10 +82,9 @@ private[commit] final class LateRowsOfBins(handle: DeltaHandle, selected: Select
    */
   def of(bins: Seq[ChangedBin], takesVectors: Boolean): Seq[Option[Seq[LateRows]]] = {
     val changed = if (takesVectors) bins.filterNot(_.isAsRead) else Nil
-    val inOrder = changed.flatMap(bin =>
-      Option(bin.written.placement).collect { case order: Placement.InOrder => bin -> order }
-    )
-    val found = ofOrders(inOrder.filter { case (bin, _) => isMostlyLeft(bin) })
+    val found = ofOrders(changed.map(bin => bin -> bin.written.placement).collect {
+      case (bin, order: Placement.InOrder) if isMostlyLeft(bin) => (bin, order)
+    })
     bins.map { bin =>
       bin.written.placement match {
         case _ if bin.isAsRead => Some(bin.written.adds.map(_ => LateRows.none))
