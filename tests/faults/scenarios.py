@@ -131,6 +131,13 @@ def is_carried_over(path: Path) -> bool:
     return len(files) <= len({file.parent for file in files}) + 1
 
 
+def is_ordered(path: Path) -> bool:
+    """Whether each partition has files in the order that was asked for."""
+    adds = live(path / "_delta_log").values()
+    ordered = {add["partitionValues"]["p"] for add in adds if add.get("tags")}
+    return ordered == {add["partitionValues"]["p"] for add in adds}
+
+
 def is_checkpointed(path: Path) -> bool:
     pointer = json.loads((path / "_delta_log/_last_checkpoint").read_text())
     names = {file.name for file in (path / "_delta_log").iterdir()}
@@ -212,6 +219,30 @@ OPTIMIZES = (
         meanwhile="UPDATE {t} SET text = 'changed' WHERE id IN (21, 25)",
     ),
     Scenario("OPTIMIZE, Z-order", "OPTIMIZE {t} ZORDER BY (id)", small_files(NO_DVS), is_compact),
+    Scenario(
+        "OPTIMIZE, in order by one task, an update meanwhile",
+        "OPTIMIZE {t} ORDER BY (id DESC)",
+        then(
+            small_files(DVS),
+            "INSERT INTO {t} SELECT /*+ COALESCE(1) */ id, 0, 'more' FROM range(20, 40)",
+        ),
+        is_ordered,
+        has_vectors=True,
+        meanwhile="UPDATE {t} SET text = 'changed' WHERE id IN (21, 25)",
+    ),
+    Scenario(
+        "OPTIMIZE, in order by several tasks, an update meanwhile",
+        "OPTIMIZE {t} ORDER BY (id DESC)",
+        then(
+            small_files(DVS),
+            "INSERT INTO {t} SELECT /*+ REPARTITION(6) */ id, 0, sha2(string(id), 512) "
+            "FROM range(20, 3000)",
+        ),
+        is_ordered,
+        has_vectors=True,
+        settings={"spark.deltaUpkeep.optimize.clusterBytes": "160k"},
+        meanwhile="UPDATE {t} SET text = 'changed' WHERE id IN (21, 1500, 2999)",
+    ),
     Scenario(
         "OPTIMIZE, several commits",
         "OPTIMIZE {t} OPTIONS (maxBytesPerCommit = 1)",
