@@ -13,9 +13,10 @@ from bench.cases import CASE_OF
 from bench.engines import DELTA, DELTA_RS, DUCKDB, UPKEEP, Worker, rotated
 from bench.layout import linked_copy, live_files
 from bench.measure import READS_BEFORE, Bench, discard
-from bench.paths import DRIVER_MEMORY, WORK
+from bench.paths import DRIVER_MEMORY, EXECUTORS, LOGS, TEST_CLASSES, WORK
 from bench.results import EngineRuns, SpaceResult
 from bench.space_measure import Job, run
+from support.cluster import standalone_cluster
 
 KEYS = ["l_shipdate", "l_partkey"]
 COLUMNS = ", ".join(KEYS)
@@ -83,6 +84,23 @@ def zorder_heap(bench: Bench) -> SpaceResult:
     return SpaceResult(what, bench.setting, runs)
 
 
+def zorder_executors(bench: Bench) -> SpaceResult:
+    """Have four executors put all rows in Z-order, on the processors that one process has else."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with Worker(UPKEEP) as worker:
+        class_path = ":".join(map(str, [TEST_CLASSES, *worker.call("jars")["jars"]]))
+    with standalone_cluster(LOGS, EXECUTORS, applications=2) as master:
+        cluster = f"{master} {class_path}"
+        spread = tuple(
+            replace(job, label=f"{job.label}, {EXECUTORS} executors", cluster=cluster)
+            for job in ZORDER[:2]
+        )
+        jobs = (ZORDER[0], *spread)
+        runs = run(bench, jobs, bench.table(CASE_OF["small"]), linked_copy, warm=WARM)
+    what = f"lineitem in files of 1 MB, ZORDER BY ({COLUMNS}) by {EXECUTORS} executors of 1 GB"
+    return SpaceResult(what, bench.setting, runs)
+
+
 def queries(bench: Bench) -> SpaceResult:
     """Have Spark and DuckDB look for single values in what each engine made."""
     jobs = [job for job in ZORDER if job is not SORT]
@@ -124,4 +142,5 @@ BENCHMARKS: dict[str, Callable[[Bench], SpaceResult]] = {
     "sort": sort,
     "queries": queries,
     "zorder_heap": zorder_heap,
+    "zorder_executors": zorder_executors,
 }

@@ -36,16 +36,17 @@ class EngineError(Exception):
 class Worker:
     """A process with one engine, ready when this is made."""
 
-    def __init__(self, engine: str, memory: str = DRIVER_MEMORY) -> None:
+    def __init__(self, engine: str, memory: str = DRIVER_MEMORY, cluster: str = "") -> None:
         LOGS.mkdir(parents=True, exist_ok=True)
         self._log = LOGS / f"{engine}.log"
         paths = {
             "PYTHONPATH": str(Path(__file__).parents[1]),
             "SPARK_CONF_DIR": str(Path("conf").resolve()),
         }
+        options = ["--memory", memory, "--cluster", cluster]
         with self._log.open("w") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "bench.worker", engine, "--memory", memory],
+                [sys.executable, "-m", "bench.worker", engine, *options],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log,

@@ -20,5 +20,7 @@ RESULTS = Path(__file__).parent / "results" / ("" if _IS_MAIN else spark_line())
 
 CORES = 2
 DRIVER_MEMORY = "4g"
+EXECUTOR_MEMORY = "1g"
+EXECUTORS = 4
 # Delta's default, which is also ours; delta-rs has another.
 TARGET_BYTES = 1 << 30

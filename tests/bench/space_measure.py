@@ -42,6 +42,7 @@ class Job:
         once: Whether it is slow enough to be timed once.
         left: Data files that it has to leave; None if they are not counted.
         store: What stands before the path of the table.
+        cluster: Where a Spark engine works, if not in its driver.
     """
 
     label: str
@@ -51,6 +52,7 @@ class Job:
     once: bool = False
     left: int | None = None
     store: str = ""
+    cluster: str = ""
 
 
 def ours(label: str, statement: str, left: int | None = None) -> Job:
@@ -181,8 +183,8 @@ def run(
     runs = {label: EngineRuns() for label in by_label}
     with ExitStack() as stack:
         workers = {
-            name: stack.enter_context(Worker(name, memory))
-            for name in dict.fromkeys(job.engine for job in jobs)
+            (name, cluster): stack.enter_context(Worker(name, memory, cluster))
+            for name, cluster in dict.fromkeys((job.engine, job.cluster) for job in jobs)
         }
         for turn in range(-warm, bench.setting.runs):
             for label in rotated(list(by_label), turn):
@@ -192,7 +194,8 @@ def run(
                     continue
                 is_short = job.once and turn < 0
                 target = copy(small if small and is_short else table, WORK / f"space-{turn + warm}")
-                timed = once(bench, workers[job.engine], job, target, done)
+                worker = workers[job.engine, job.cluster]
+                timed = once(bench, worker, job, target, done)
                 left = None if is_short else job.left
                 if left not in (None, data_files(target)) and not timed.error:
                     raise RuntimeError(f"{job.label} left {data_files(target):,} files.")

@@ -21,10 +21,19 @@ from typing import Any
 from pyspark.sql import Row, SparkSession
 
 from bench.checkpoint_log import newest_version
-from bench.engines import CHECKPOINTERS, DUCKDB
+from bench.engines import CHECKPOINTERS, DUCKDB, UPKEEP
 from bench.meter import JvmMeter, Meter
-from bench.paths import CORES, DRIVER_MEMORY, LOGS, TARGET_BYTES, TEST_CLASSES
+from bench.paths import (
+    CORES,
+    DRIVER_MEMORY,
+    EXECUTOR_MEMORY,
+    EXECUTORS,
+    LOGS,
+    TARGET_BYTES,
+    TEST_CLASSES,
+)
 from delta_upkeep import configure_spark_with_delta_upkeep
+from support.cluster import jars_of
 
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 LATEST_SECONDS = 60
@@ -34,8 +43,15 @@ COLLECTION_SECONDS = 0.1
 Reply = dict[str, Any]
 
 
-def session(memory: str, ours: bool = False) -> SparkSession:
-    """Start a session with Delta's extension, and with ours if it is asked for."""
+def session(memory: str, ours: bool = False, cluster: str = "") -> SparkSession:
+    """Start a session with Delta's extension, and with ours if it is asked for.
+
+    Args:
+        memory: Of the driver.
+        ours: Whether our statements run in it.
+        cluster: The address of a cluster, and the class path of its executors after a space. If it
+            is empty, all tasks run in the driver.
+    """
     builder = (
         SparkSession.builder.appName("Delta Upkeep bench")
         .master(f"local[{CORES}]")
@@ -50,6 +66,12 @@ def session(memory: str, ours: bool = False) -> SparkSession:
         .config("spark.hadoop.fs.latency.impl.disable.cache", "true")
         .config("spark.delta.logStore.latency.impl", "io.delta.storage.LocalLogStore")
     )
+    if cluster:
+        master, class_path = cluster.split()
+        builder.master(master).config("spark.driver.host", "127.0.0.1")
+        builder.config("spark.executor.memory", EXECUTOR_MEMORY)
+        builder.config("spark.executor.cores", "1").config("spark.cores.max", str(EXECUTORS))
+        builder.config("spark.executor.extraClassPath", class_path)
     builder = configure_spark_with_delta_upkeep(builder)
     if not ours:
         # The sessions differ in this and nothing else.
@@ -60,12 +82,16 @@ def session(memory: str, ours: bool = False) -> SparkSession:
 class SparkEngine:
     """A Spark session, with Delta Upkeep's extension or with Delta's alone."""
 
-    def __init__(self, ours: bool, memory: str) -> None:
+    def __init__(self, ours: bool, memory: str, cluster: str = "") -> None:
         self._ours = ours
-        self._spark = session(memory, ours)
+        self._spark = session(memory, ours, cluster)
         self._jvm: Any = self._spark._jvm
         self._meter = JvmMeter(self._spark)
         self._checkpointed = ""
+
+    def jars(self) -> Reply:
+        """List what executors need."""
+        return {"jars": jars_of(self._spark)}
 
     def optimize(self, path: str) -> Reply:
         """Run the statement, and check that it was the engine's own."""
@@ -349,7 +375,7 @@ def codec_of(path: str) -> Any:
     return pq.ParquetFile(file).metadata.row_group(0).column(0).compression
 
 
-def start(engine: str, memory: str) -> object:
+def start(engine: str, memory: str, cluster: str) -> object:
     """Start an engine by its name."""
     if engine == "delta-rs":
         return RustEngine()
@@ -357,7 +383,7 @@ def start(engine: str, memory: str) -> object:
         return DuckEngine()
     if engine == "kernel":
         return KernelEngine(memory)
-    return SparkEngine(ours=engine == "upkeep", memory=memory)
+    return SparkEngine(engine == UPKEEP, memory, cluster)
 
 
 def hold_to_cores() -> None:
@@ -381,6 +407,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("engine", choices=(*CHECKPOINTERS, DUCKDB))
     parser.add_argument("--memory", default=DRIVER_MEMORY)
+    parser.add_argument("--cluster", default="", help="its address, and a class path")
     arguments = parser.parse_args()
     # The JVM and libraries may print: only answers go to the stdout that the caller reads.
     answers = os.fdopen(os.dup(1), "w", buffering=1)
@@ -388,7 +415,7 @@ def main() -> None:
 
     hold_to_cores()
     LOGS.mkdir(parents=True, exist_ok=True)
-    engine = start(arguments.engine, arguments.memory)
+    engine = start(arguments.engine, arguments.memory, arguments.cluster)
     answers.write('{"ready": true}\n')
     serve(engine, lambda reply: print(json.dumps(reply), file=answers))
 

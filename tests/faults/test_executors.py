@@ -7,7 +7,6 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
-from urllib.parse import urlparse
 
 import pyarrow.parquet as pq
 import pytest
@@ -15,11 +14,11 @@ from deltalake import DeltaTable as DeltaRs
 from pyspark.sql import SparkSession
 
 from faults import cluster_process
-from faults.cluster import standalone_cluster
 from faults.cluster_process import FILES, PARTITIONS, ROWS
 from faults.matrix import LONG_AGO, data_files, leftovers, live_files, vacuumed
 from foreign.delta_rs import ids_by_delta_rs
 from foreign.kernel import files_by_kernel
+from support.cluster import jars_of, standalone_cluster
 from support.processes import ROOT, run
 
 # A cluster for all of them.
@@ -30,19 +29,12 @@ if os.environ.get("TORTURE_POINTS", "1") == "1":
     FAULTS = FAULTS[:1]
 
 
-def jars_of(spark: SparkSession) -> list[str]:
-    """List our jar and those of Delta, which PySpark does not put on a cluster's class path."""
-    sent = f"{spark.conf.get('spark.jars')},{spark.conf.get('spark.files')}".split(",")
-    paths = [Path(urlparse(jar).path) for jar in sent]
-    return [str(path) for path in paths if path.name.startswith(("delta-upkeep", "io.delta_"))]
-
-
 @pytest.fixture(scope="module")
 def tables(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table below `<statement>/<fault>/t` each, once the statement was run with the fault."""
     directory = tmp_path_factory.mktemp("cluster")
     module = cluster_process.__name__
-    with standalone_cluster(directory) as master:
+    with standalone_cluster(directory, workers=2) as master:
         run(
             [sys.executable, "-m", module, master, directory, ":".join(jars_of(spark)), *FAULTS],
             directory,

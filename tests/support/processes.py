@@ -80,11 +80,13 @@ def with_faults(builder: SparkSession.Builder) -> SparkSession.Builder:
 
 def start_no_processes(spark: SparkSession) -> None:
     """Keep Hadoop, which lacks its native code, from running chmod and readlink for each file."""
+    jvm = spark._jvm
+    assert jvm is not None
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     hadoop.set("fs.file.impl", "io.deltaupkeep.store.ForklessFileSystem")
     hadoop.set("fs.AbstractFileSystem.file.impl", "io.deltaupkeep.store.ForklessFs")
     # The next one that asks for a file system gets a new one.
-    spark._jvm.org.apache.hadoop.fs.FileSystem.closeAll()
+    jvm.org.apache.hadoop.fs.FileSystem.closeAll()
 
 
 def free_port() -> int:
