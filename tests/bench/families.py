@@ -20,6 +20,8 @@ from bench import (
     cluster_measure,
     cluster_report,
     measure,
+    plan_measure,
+    plan_report,
     report,
     rounds_measure,
     space_chart,
@@ -65,6 +67,7 @@ FAMILIES = (
         cluster_report.markdown,
         space_chart.draw,
     ),
+    Family("plan", plan_measure.BENCHMARKS, plan_report.markdown, space_chart.draw),
     Family("space", space_measure.BENCHMARKS, space_report.markdown, space_chart.draw),
 )
 BENCHMARKS = {name: run for family in FAMILIES for name, run in family.benchmarks.items()}

@@ -1,4 +1,4 @@
-"""Draws the seconds of clustering, VACUUM, FSCK, ANALYZE and new codecs, a bar for each."""
+"""Draws the seconds of clustering, planning, VACUUM, FSCK, ANALYZE and codecs, a bar for each."""
 
 from __future__ import annotations
 

@@ -202,6 +202,17 @@ class SparkEngine:
             for key in conf or ():
                 self._spark.conf.unset(key)
 
+    def collect_files(self, path: str) -> Reply:
+        """Collect the actions of all files, as OPTIMIZE of Delta does first."""
+        none = self._jvm.scala.Option.empty()
+        logs = self._jvm.org.apache.spark.sql.delta.DeltaLog
+
+        def run() -> None:
+            snapshot = logs.forTable(self._spark._jsparkSession, path).update(False, none, none)
+            snapshot.allFiles().collect()
+
+        return asdict(self._meter.measure(run)[1])
+
     def append_sample(self, path: str, source: str, share: float, seed: int) -> Reply:
         """Append some rows of another table, in four files."""
         rows = self._spark.read.format("delta").load(source).sample(share, seed=seed)

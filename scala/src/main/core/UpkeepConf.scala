@@ -131,8 +131,9 @@ object UpkeepConf {
     .buildConf("spark.deltaUpkeep.driverBytes")
     .doc(
       "Bytes of a table's log that the driver replays by itself; if there are more, a Spark job replays " +
-        "them. CHECKPOINT and CLEANUP LOG count the commits; OPTIMIZE and DESCRIBE HEALTH also count the " +
-        "checkpoint before them. The driver needs about twice as much memory."
+        "them. CHECKPOINT, CLEANUP LOG and the compaction of OPTIMIZE count the commits; OPTIMIZE that puts " +
+        "rows in order, REORG and DESCRIBE HEALTH also count the checkpoint before them. The driver needs about " +
+        "twice as much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

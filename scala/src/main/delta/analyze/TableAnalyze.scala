@@ -13,7 +13,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.{DeltaOperations, RowTracking}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.commit.CommitBase
-import org.apache.spark.sql.delta.upkeep.state.{FilePredicate, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 
@@ -31,7 +31,7 @@ final case class TableAnalyze(
 ) {
   import TableAnalyze._
 
-  private val selected = new SelectedFiles(table, FilePredicate(predicate))
+  private val selected = new SelectedFiles(table, FilePredicate(predicate), whole = true)
   private lazy val adds: Map[String, AddFile] = byName(selected)
 
   lazy val plan: AnalyzePlan = {
@@ -126,7 +126,7 @@ final case class TableAnalyze(
 
   private def newest: (DeltaHandle, SelectedFiles) = {
     val handle = table.updated(Statement, Intent.Reorganize)
-    (handle, new SelectedFiles(handle, FilePredicate(predicate)))
+    (handle, new SelectedFiles(handle, FilePredicate(predicate), whole = true))
   }
 
   /** A commit that landed although it reports a conflict is done again, which changes nothing. */

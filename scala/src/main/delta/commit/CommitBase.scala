@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.commit
 
 import org.apache.spark.sql.delta.{RowId, Snapshot}
 import org.apache.spark.sql.delta.actions.DomainMetadata
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.SnapshotCopy
 
 /**

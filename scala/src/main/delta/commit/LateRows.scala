@@ -20,7 +20,7 @@ import org.apache.spark.sql.delta.upkeep.splice.{
   SpliceJob,
   TableSplice
 }
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 

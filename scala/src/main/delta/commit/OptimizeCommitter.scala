@@ -12,7 +12,7 @@ import org.apache.spark.sql.delta.{DeltaOperations, OptimisticTransaction, RowTr
 import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.rewrite.{BinOutcome, RowComparison, WrittenBin}
 import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**

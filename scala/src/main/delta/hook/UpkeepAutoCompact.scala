@@ -10,7 +10,7 @@ import org.apache.spark.sql.delta.hooks.{AutoCompact, AutoCompactPartitionReserv
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
 import org.apache.spark.sql.delta.stats.AutoCompactPartitionStats
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeDefaults, OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.state.FilePredicate
+import org.apache.spark.sql.delta.upkeep.files.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent, Switch}
 import org.apache.spark.sql.delta.upkeep.versions.{Commit, CommitHook, DeltaApi}
 

@@ -18,7 +18,7 @@ import org.apache.spark.sql.delta.DeltaOperations.Operation
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
 import org.apache.spark.sql.delta.sources.DeltaSQLConf
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 import org.apache.spark.sql.delta.zorder.ZCubeInfo
@@ -78,7 +78,7 @@ private[optimize] final class ClusterLayout(table: DeltaHandle, layout: Layout.C
     DeltaApi.current.optimizeOperation(predicate, Nil, isAuto, Some(layout.columns), layout.full)
 
   /** FULL also counts Z-cubes of other columns as clustered. */
-  override def inputCubes(adds: Iterable[AddFile]): Option[InputCubes] = {
+  override def inputCubes(adds: => Iterable[AddFile]): Option[InputCubes] = {
     def cubeOf(add: AddFile) =
       ZCubeInfo.getForFile(add).filter(cube => layout.full || cube.zOrderBy == layout.columns)
     val (inCubes, others) = adds.partition(cubeOf(_).nonEmpty)

@@ -8,7 +8,7 @@ import io.deltaupkeep.stats.KeyBounds
 
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.skipping.clustering.ClusteredTableUtils
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
 /**

@@ -5,7 +5,7 @@ import io.deltaupkeep.plan.compact.OptimizeScope
 import org.apache.spark.sql.Encoders
 import org.apache.spark.sql.delta.DeltaConfigs
 import org.apache.spark.sql.delta.commands.optimize.OptimizeMetrics
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
 

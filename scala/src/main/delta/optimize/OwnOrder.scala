@@ -15,7 +15,7 @@ import io.deltaupkeep.plan.compact.{
 import org.apache.spark.sql.catalyst.analysis.UnresolvedAttribute
 import org.apache.spark.sql.catalyst.expressions.RowOrdering
 import org.apache.spark.sql.delta.commands.OptimizeTableCommand
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaRefusals}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 

@@ -4,7 +4,7 @@ import io.deltaupkeep.plan.compact.{CodecFindings, Layout, OptimizePlan, Optimiz
 
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.DeltaOperations
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.FilesToPurge
 
@@ -19,6 +19,8 @@ private[optimize] final class PurgeLayout(table: DeltaHandle, layout: Layout.Pur
     val chosen = FilesToPurge.of(table.session, table.snapshot, selected.adds.toSeq).map(selected.ids.idOf)
     OptimizePlanner.purge(selected.files, chosen.toSet, settings, layout, needsRows)
   }
+
+  override def needsActions: Boolean = true
 
   override def operation(predicate: Seq[Expression], isAuto: Boolean): DeltaOperations.Operation =
     DeltaOperations.Reorg(predicate)

@@ -22,7 +22,7 @@ import org.apache.spark.sql.delta.commands.OptimizeTableStrategy
 import org.apache.spark.sql.delta.skipping.MultiDimClustering
 import org.apache.spark.sql.delta.upkeep.rewrite.RewriteLayout
 import org.apache.spark.sql.delta.upkeep.splice.{CurveOf, SpliceEligibility}
-import org.apache.spark.sql.delta.upkeep.state.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
@@ -35,6 +35,12 @@ private[upkeep] trait TableLayout extends RewriteLayout {
   /** Whether files with another codec than was asked for are rewritten, even if the layout leaves them alone. */
   def recompresses: Boolean = false
 
+  /** The files that a plan may choose. */
+  def mayChoose(settings: OptimizeSettings): DataFile => Boolean = _ => true
+
+  /** Whether its plan needs Delta's actions of all files. */
+  def needsActions: Boolean
+
   /** What the history shows. */
   def operation(predicate: Seq[Expression], isAuto: Boolean): Operation
 
@@ -44,7 +50,7 @@ private[upkeep] trait TableLayout extends RewriteLayout {
   def forecast(selected: SelectedFiles, plan: OptimizePlan): Seq[KeyForecast] = Nil
 
   /** Which of the files are clustered already, if the layout clusters. */
-  def inputCubes(adds: Iterable[AddFile]): Option[InputCubes] = None
+  def inputCubes(adds: => Iterable[AddFile]): Option[InputCubes] = None
 }
 
 private[upkeep] object TableLayout {
@@ -88,6 +94,8 @@ private[optimize] abstract class Reordered(table: DeltaHandle, columns: Seq[Stri
   override def curve: Option[CurveOf] = Some(CurveOf(keys.map(_.path), order))
 
   override def recompresses: Boolean = true
+
+  override def needsActions: Boolean = true
 
   override def forecast(selected: SelectedFiles, plan: OptimizePlan): Seq[KeyForecast] = {
     val files = selected.files.toIndexedSeq

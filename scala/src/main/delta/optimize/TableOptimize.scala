@@ -18,7 +18,7 @@ import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
 import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.rewrite.BinWriter
 import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, CodecScan}
-import org.apache.spark.sql.delta.upkeep.state.{FilePredicate, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
@@ -29,8 +29,17 @@ import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
  */
 final case class OptimizeRequest(layout: Layout, predicate: FilePredicate, isAuto: Boolean = false)
 
-/** One OPTIMIZE or REORG: its plan, and its execution. */
-final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, settings: OptimizeSettings) {
+/**
+ * One OPTIMIZE or REORG: its plan, and its execution.
+ *
+ * @param whole whether the caller needs Delta's actions of all files
+ */
+final case class TableOptimize(
+    table: DeltaHandle,
+    request: OptimizeRequest,
+    settings: OptimizeSettings,
+    whole: Boolean = false
+) {
   import request.predicate
   import request.layout.statement
 
@@ -38,7 +47,8 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
   private val metrics = UpkeepMetrics.of(table).rewrite
 
   /** The files that the predicate selects. */
-  val selected: SelectedFiles = new SelectedFiles(table, predicate)
+  val selected: SelectedFiles =
+    new SelectedFiles(table, predicate, whole || layout.needsActions, layout.mayChoose(settings))
 
   /**
    * The plan by the log alone.
@@ -73,6 +83,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   /** The result of a dry run, with the tiers that the footers of the files require. Starts no transaction. */
   def planned(): OptimizeResult = {
+    selected.load(plan.files)
     val (tiered, rowGroups) = new BinSplicer(table, plan, selected.actionOf, layout.curve).preview()
     OptimizeResult.planned(scope, tiered, rowGroups, layout.forecast(selected, plan), table.now)
   }
@@ -132,6 +143,7 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 
   /** Writes and commits the bins of a plan for this version of the table. */
   private[upkeep] def runOnce(plan: OptimizePlan): CommitOutcome = {
+    selected.load(plan.files)
     val transaction = table.table.startTransaction(Some(CommitBase.of(table.snapshot, selected)))
     val written = new BinWriter(table, layout, plan, selected.actionOf).write()
     val operation = layout.operation(predicate.all, request.isAuto)
@@ -153,25 +165,30 @@ final case class TableOptimize(table: DeltaHandle, request: OptimizeRequest, set
 object TableOptimize {
 
   /** OPTIMIZE of all files, in the table's own layout. */
-  def ofAll(table: DeltaHandle, options: Options): TableOptimize = {
+  def ofAll(table: DeltaHandle, options: Options, whole: Boolean = false): TableOptimize = {
     val layout = new LayoutChoice(table.facts, table.session.sessionState.conf.resolver)
       .of(full = false)
     TableOptimize(
       table,
       OptimizeRequest(layout, FilePredicate.none),
-      OptimizeSettings(options, OptimizeDefaults.of(table))
+      OptimizeSettings(options, OptimizeDefaults.of(table)),
+      whole
     )
   }
 
-  /** The same, or a compaction where the table's property does not say how its rows are sorted. */
+  /**
+   * The same, or a compaction where the table's property does not say how its rows are sorted. It has Delta's actions
+   * of all files.
+   */
   def ofAllOrCompaction(table: DeltaHandle): TableOptimize =
     try {
-      val optimize = ofAll(table, new Options("OPTIMIZE", Nil, Nil))
+      val optimize = ofAll(table, new Options("OPTIMIZE", Nil, Nil), whole = true)
       optimize.plan
       optimize
     } catch {
       case e: UpkeepException if e.name == "INVALID_SORT_ORDER" =>
-        TableOptimize(table, OptimizeRequest(Layout.Compact, FilePredicate.none), OptimizeDefaults.of(table))
+        val request = OptimizeRequest(Layout.Compact, FilePredicate.none)
+        TableOptimize(table, request, OptimizeDefaults.of(table), whole = true)
     }
 
   private val MaxReplans = 3

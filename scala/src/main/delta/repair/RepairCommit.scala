@@ -13,7 +13,7 @@ import io.deltaupkeep.plan.repair.FsckMode
 import org.apache.spark.sql.delta.{DeltaConfigs, RowTracking}
 import org.apache.spark.sql.delta.actions.{Action, AddFile}
 import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, LandedCommit}
-import org.apache.spark.sql.delta.upkeep.state.{FilePredicate, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 
@@ -76,7 +76,7 @@ private[repair] final class RepairCommit(
         case Left(conflict) =>
           if (attempt == MaxAttempts) throw UpkeepErrors.fsckConflict(table.name, MaxAttempts, conflict)
           val newest = table.updated(Statement, Intent.Reorganize)
-          commit(changes, newest, new SelectedFiles(newest, FilePredicate.none), attempt + 1)
+          commit(changes, newest, new SelectedFiles(newest, FilePredicate.none, whole = true), attempt + 1)
       }
   }
 

@@ -9,7 +9,7 @@ import io.deltaupkeep.plan.repair._
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.logcheck.{LogCheck, LogProblem}
-import org.apache.spark.sql.delta.upkeep.state.{FilePredicate, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
 
 /** One FSCK: its plan, and its execution. The driver holds an action for each file of the table. */
@@ -36,7 +36,7 @@ final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
   /** A damaged page of a checkpoint shows when it is read. */
   private def read(pages: Boolean): (LogCheck, SelectedFiles) = {
     val log = new LogCheck(opened, settings, pages)
-    val selected = new SelectedFiles(log.readable, FilePredicate.none)
+    val selected = new SelectedFiles(log.readable, FilePredicate.none, whole = true)
     selected.adds
     (log, selected)
   }
@@ -134,7 +134,12 @@ final case class TableFsck(opened: DeltaHandle, settings: FsckSettings) {
         Change(change.added.map(logged.idOf).toSet, change.removed.toSeq.map(adds)) -> change
       }.toMap
       val commit =
-        new RepairCommit(newest, new SelectedFiles(newest, FilePredicate.none), settings.mode, _.toSet)
+        new RepairCommit(
+          newest,
+          new SelectedFiles(newest, FilePredicate.none, whole = true),
+          settings.mode,
+          _.toSet
+        )
       val done =
         try commit(back.keys.toSeq).done.map(back)
         catch { case e: UpkeepException if e.name == "FSCK_CONFLICT" => Set.empty[Change] }

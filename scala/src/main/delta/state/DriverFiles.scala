@@ -1,64 +1,67 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import io.deltaupkeep.UnreadableInput
-
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.encoders.encoderFor
-import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
-import org.apache.spark.sql.delta.actions.{Action, AddFile}
-import org.apache.spark.sql.delta.implicits.addFileEncoder
+import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, FilePaths}
-import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
-import org.apache.spark.sql.delta.upkeep.versions.NewFile
+import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.types.StructType
+import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * The files of a table, found on the driver: in the commits since the last checkpoint, and then in the
- * checkpoint.
+ * checkpoint, by several threads.
  */
 private[upkeep] final class DriverFiles(handle: DeltaHandle) {
   import DriverFiles._
 
   private val snapshot = handle.snapshot
-  private val session = handle.session
-  private val checkpoint = new CheckpointActions(handle, Columns)
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
+  private lazy val commits = new DriverReplay(handle, handle.session, snapshot)
 
   /**
-   * Calls `use` with each file: its path as the log spells it, all else as a checkpoint would hold it.
+   * The results of a function for the files that commits since the last checkpoint add. Call it once, and before
+   * [[inCheckpoint]].
    *
+   * @param make the function, for adds with some fields, for one thread; it takes an add, which is valid until the next one,
+   *             and its path in Delta's spelling
    * @throws io.deltaupkeep.UnreadableInput a file of the log is missing or damaged
    */
-  def foreach(use: AddFile => Unit): Unit = {
-    val commits = new DriverReplay(handle, session, snapshot)
-    commits.all { () =>
-      val add = reader
-      action => Option.when(InJson.has(action.row))(add(InJson.action(action.row)))
-    }.foreach(file => use(NewFile.changed(file)(dataChange = false)))
-    val add = reader
-    CheckpointFiles.all(snapshot.checkpointProvider).foreach { file =>
-      val column = if (CheckpointFiles.isJson(file)) InJson else InParquet
-      UnreadableInput.naming(file.getPath.toString) {
-        checkpoint.foreach(file) { row =>
-          if (column.has(row)) {
-            val key = column.key(row, FilePaths.respelled(column.path(row), canonical))
-            if (!commits.names(key)) use(add(column.action(row)))
-          }
-        }
-      }
-    }
+  def inCommits[A](make: Make[A]): Seq[A] = commits.all { () =>
+    val read = make(InJson.fields)
+    action => action.file.filter(_ => InJson.has(action.row)).flatMap(read(InJson.action(action.row), _))
   }
 
-  /** Not thread-safe. */
-  private def reader: InternalRow => AddFile = {
-    val read = AddEncoder.createDeserializer()
-    row => DamagedAction.in(read(row))
+  /**
+   * The same for the files that only the checkpoint names.
+   *
+   * @param fields that are read of its Parquet files
+   */
+  def inCheckpoint[A](fields: StructType)(make: Make[A]): Seq[A] = {
+    val columns = StructType(Seq(Action.logSchema("add").copy(dataType = fields)))
+    val inParquet = new FileColumn(columns, "add")
+    new CheckpointActions(handle, columns).parts(CheckpointFiles.all(snapshot.checkpointProvider)) {
+      (file, foreach) =>
+        val column = if (CheckpointFiles.isJson(file)) InJson else inParquet
+        val read = make(column.fields)
+        val found = Vector.newBuilder[A]
+        foreach { row =>
+          if (column.has(row)) {
+            val path = FilePaths.respelled(column.path(row), canonical)
+            if (!commits.names(column.key(row, path))) found ++= read(column.action(row), path)
+          }
+        }
+        found.result()
+    }.flatten
   }
 }
 
-private object DriverFiles {
-  private val Columns = StructType(Seq(Action.logSchema("add")))
-  private val InParquet = new FileColumn(Columns, "add")
-  private val AddEncoder = encoderFor(addFileEncoder).resolveAndBind(toAttributes(InParquet.fields))
+private[upkeep] object DriverFiles {
+  type Make[A] = StructType => (InternalRow, UTF8String) => Option[A]
+
+  /** Of an add in Delta's log. */
+  val Add: StructType = Action.logSchema("add").dataType.asInstanceOf[StructType]
+
+  def fields(names: String*): StructType = StructType(names.map(Add(_)))
+
   private val InJson = new FileColumn(CommitParser.Schema, "add")
 }

@@ -18,12 +18,13 @@ import org.apache.spark.unsafe.types.UTF8String
  *
  * @param file the fields of the action `add` or `remove`
  */
-private[state] final class FileKey(file: StructType) {
+private[upkeep] final class FileKey(file: StructType) {
   private val vector = file.fieldIndex("deletionVector")
   private val vectorFields = file(vector).dataType.asInstanceOf[StructType]
   private val storage = vectorFields.fieldIndex("storageType")
   private val place = vectorFields.fieldIndex("pathOrInlineDv")
   private val offset = vectorFields.fieldIndex("offset")
+  private val cardinality = vectorFields.getFieldIndex("cardinality").getOrElse(-1)
 
   /** The storage type of its deletion vector, and the vector or where it is. */
   def vectorOf(action: InternalRow): Option[(UTF8String, UTF8String)] =
@@ -34,6 +35,18 @@ private[state] final class FileKey(file: StructType) {
   private def descriptorOf(action: InternalRow): Option[InternalRow] =
     Option.when(!action.isNullAt(vector))(action.getStruct(vector, vectorFields.size))
       .filterNot(descriptor => descriptor.isNullAt(storage) || descriptor.isNullAt(place))
+
+  /** @param path in Delta's spelling */
+  def idOf(action: InternalRow, path: UTF8String): DataFile.Id = DataFile.Id(path.toString, vectorId(action))
+
+  private def vectorId(action: InternalRow): Option[String] = descriptorOf(action).map { descriptor =>
+    val at = if (descriptor.isNullAt(offset)) "" else s"@${descriptor.getInt(offset)}"
+    s"${descriptor.getUTF8String(storage)}${descriptor.getUTF8String(place)}$at"
+  }
+
+  /** How many rows it hides; 0 if there is none. */
+  def hiddenRows(action: InternalRow): Long =
+    descriptorOf(action).fold(0L)(_.getLong(cardinality))
 
   /** @param path in Delta's spelling */
   def of(action: InternalRow, path: UTF8String): UTF8String =
@@ -49,7 +62,7 @@ private[state] final class FileKey(file: StructType) {
     }
 }
 
-private[state] object FileKey {
+private[upkeep] object FileKey {
 
   /** Not part of any path, because it would be encoded there. */
   val Separator: UTF8String = UTF8String.fromString("\n")

@@ -1,6 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.table
 
-import scala.collection.mutable
+import java.util.concurrent.ConcurrentHashMap
+
+import scala.jdk.CollectionConverters._
 
 import io.deltaupkeep.plan.compact.Partition
 
@@ -18,11 +20,17 @@ private[upkeep] final class Partitions(metadata: Metadata) {
   import Partitions._
 
   private val columns = metadata.physicalPartitionSchema.fields.toSeq
-  private val known = mutable.HashMap.empty[Map[String, String], Partition]
+  private val known = new ConcurrentHashMap[Map[String, String], Partition]
 
-  def of(file: AddFile): Partition = known.getOrElseUpdate(
-    file.partitionValues, {
-      val values = spelled(file)
+  def of(file: AddFile): Partition = of(file.partitionValues)
+
+  /**
+   * The partition by values as the log spells them. For the same spelling it is the same object. Thread-safe.
+   */
+  def of(logged: Map[String, String]): Partition = known.computeIfAbsent(
+    logged,
+    _ => {
+      val values = spelled(logged)
       val typed = columns.map(column => Option(values(column.name)).map(normalized(_, column.dataType)))
       val texts = columns.map(column => Option(values(column.name)))
       Partition(typed)(Partition.textOf(metadata.partitionColumns.zip(texts)))
@@ -30,8 +38,13 @@ private[upkeep] final class Partitions(metadata: Metadata) {
   )
 
   /** The values as the log spells them. Delta's reader takes a missing column as null. */
-  def spelled(file: AddFile): Map[String, String] =
-    columns.map(column => column.name -> file.partitionValues.getOrElse(column.name, null)).toMap
+  def spelled(file: AddFile): Map[String, String] = spelled(file.partitionValues)
+
+  private def spelled(logged: Map[String, String]): Map[String, String] =
+    columns.map(column => column.name -> logged.getOrElse(column.name, null)).toMap
+
+  /** All spellings of values that were asked for, with their partitions. */
+  def all: Map[Map[String, String], Partition] = known.asScala.toMap
 
   /** The value of a column, as Delta's file index reads it in a time zone. */
   def valueOf(file: AddFile, column: StructField, timeZone: String): Any =

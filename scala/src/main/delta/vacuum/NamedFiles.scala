@@ -4,7 +4,7 @@ import java.util.concurrent.ConcurrentHashMap
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.{SideBySide, UnreadableInput, UpkeepErrors}
+import io.deltaupkeep.UpkeepErrors
 import io.deltaupkeep.plan.vacuum.{NameSet, TableNames}
 
 import org.apache.hadoop.fs.Path
@@ -88,16 +88,14 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
       None
     }
     val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
-    SideBySide.map(CheckpointFiles.all(snapshot.checkpointProvider), "delta-upkeep-names", Threads) { file =>
-      session.withActive(UnreadableInput.naming(file.getPath.toString) {
-        val actions = if (CheckpointFiles.isJson(file)) KeyedAction.Files else InParquet
-        checkpoint.foreach(file) { row =>
-          if (actions.has(row)) {
-            val path = FilePaths.respelled(actions.path(row), canonical)
-            if (!commits.names(actions.key(row, path))) add(actions, row)
-          }
+    checkpoint.parts(CheckpointFiles.all(snapshot.checkpointProvider)) { (file, foreach) =>
+      val actions = if (CheckpointFiles.isJson(file)) KeyedAction.Files else InParquet
+      foreach { row =>
+        if (actions.has(row)) {
+          val path = FilePaths.respelled(actions.path(row), canonical)
+          if (!commits.names(actions.key(row, path))) add(actions, row)
         }
-      })
+      }
     }
     ()
   }
@@ -139,8 +137,6 @@ private[vacuum] final class NamedFiles(handle: DeltaHandle, names: FileNames, cu
 }
 
 private[vacuum] object NamedFiles {
-  private val Threads = 4
-
   private val Columns: StructType = StructType(Seq(
     picked("add", "path", "deletionVector"),
     picked("remove", "path", "deletionTimestamp", "deletionVector")

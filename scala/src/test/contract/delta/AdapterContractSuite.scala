@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.{DeltaConfigs, DeltaLog, OptimisticTransaction
 import org.apache.spark.sql.delta.upkeep.checkpoint.TableCheckpoint
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.read.DeltaLogReader
-import org.apache.spark.sql.delta.upkeep.state.{FilePredicate, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent, TableFeatures}
 
 /** What the rest of the code relies on in Delta's private classes. Run this first on a Delta upgrade. */
@@ -57,7 +57,7 @@ class AdapterContractSuite extends AnyFunSuite {
     val outcome = optimize.runOnce(plan)
     assert(outcome.versions.contains(5L) && outcome.lost.isEmpty)
     assert(ids(path) == before)
-    val files = new SelectedFiles(open(path), FilePredicate.none).files
+    val files = new SelectedFiles(open(path), FilePredicate.none, whole = false).files
     assert(files.size == 2 && files.forall(_.optimizedFor.contains(settings.targetFileSize)))
     val history = spark.sql(s"DESCRIBE HISTORY delta.`$path` LIMIT 1").collect().head
     assert(history.getAs[String]("operation") == "OPTIMIZE")

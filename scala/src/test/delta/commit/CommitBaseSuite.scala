@@ -10,7 +10,7 @@ import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.upkeep.TestSession
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.state.FilePredicate
+import org.apache.spark.sql.delta.upkeep.files.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** Commits of compacted files to tables with row ids. */

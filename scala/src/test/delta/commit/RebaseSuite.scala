@@ -15,7 +15,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
 import org.apache.spark.sql.delta.upkeep.{ForeignTables, Meanwhile, TestSession}
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.state.FilePredicate
+import org.apache.spark.sql.delta.upkeep.files.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 import org.apache.spark.sql.types.{IntegerType, LongType, StructType}
 

@@ -13,7 +13,7 @@ import org.apache.spark.sql.delta.DeltaLog
 import org.apache.spark.sql.delta.actions.{AddFile, RemoveFile}
 import org.apache.spark.sql.delta.upkeep.TestSession
 import org.apache.spark.sql.delta.upkeep.optimize.{OptimizeRequest, TableOptimize}
-import org.apache.spark.sql.delta.upkeep.state.FilePredicate
+import org.apache.spark.sql.delta.upkeep.files.FilePredicate
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, DeltaTarget, Intent}
 
 /** Logs that name one file in two ways, as Delta's own writers and others do. */

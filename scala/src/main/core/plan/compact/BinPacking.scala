@@ -18,9 +18,9 @@ private[deltaupkeep] object BinPacking {
         groupsOf(parts, rules, MostRounds).filter(group => rules.isWorthRewriting(group.map(_.asFile)))
       if (groups.isEmpty || rounds == 0) parts
       else {
-        val used = groups.iterator.flatten.map(_.asFile.id).toSet
+        val used = IdentitySet.of(groups.iterator.flatten)
         merge(
-          parts.filterNot(part => used(part.asFile.id)) ++ groups.map(Part(_, rules.targetFileSize)),
+          parts.filterNot(used) ++ groups.map(Part(_, rules.targetFileSize)),
           rounds - 1
         )
       }
@@ -36,10 +36,11 @@ private[deltaupkeep] object BinPacking {
   @tailrec
   private def groupsOf(parts: Seq[Part], rules: BinRules, rounds: Int): Seq[Seq[Part]] = {
     val groups = FirstFit.pack(parts, rules.targetFileSize)(_.asFile.sizeInBytes)
-    val giants = groups.flatMap(group => rules.giantOf(group.map(_.asFile))).map(_.id).toSet
+    val giants = groups.flatMap(group => rules.giantOf(group.map(_.asFile)))
+    val isGiant = IdentitySet.of(giants)
     if (giants.isEmpty) groups
-    else if (rounds == 0) groups.filterNot(_.exists(part => giants(part.asFile.id)))
-    else groupsOf(parts.filterNot(part => giants(part.asFile.id)), rules, rounds - 1)
+    else if (rounds == 0) groups.filterNot(_.exists(part => isGiant(part.asFile)))
+    else groupsOf(parts.filterNot(part => isGiant(part.asFile)), rules, rounds - 1)
   }
 
   /**
@@ -54,7 +55,7 @@ private[deltaupkeep] object BinPacking {
     def apply(group: Seq[Part], target: Long): Part = {
       val output = group.head.asFile.copy(
         deletionVector = None,
-        sizeInBytes = group.iterator.map(_.asFile.sizeInBytes).sum,
+        sizeInBytes = DataFile.bytesOf(group.map(_.asFile)),
         deletedRows = 0,
         optimizedFor = Some(target)
       )

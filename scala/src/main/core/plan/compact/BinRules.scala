@@ -38,10 +38,10 @@ private[deltaupkeep] final case class BinRules(
    * logarithm of the table's size, not with the number of appends.
    */
   def giantOf(bin: Seq[DataFile]): Option[DataFile] = {
-    val total = bin.iterator.map(_.sizeInBytes).sum
+    val total = DataFile.bytesOf(bin)
     bin.iterator
       .filterNot(isHeavy)
-      .maxByOption(_.sizeInBytes)
+      .reduceOption((one, other) => if (other.sizeInBytes > one.sizeInBytes) other else one)
       .filter(largest => (total - largest.sizeInBytes) * LeastShare < largest.sizeInBytes)
   }
 
@@ -64,7 +64,7 @@ private[deltaupkeep] final case class BinRules(
   /** Enough files, or enough bytes for an output that no later run has to touch. */
   private def hasEnough(bin: Seq[DataFile]): Boolean =
     bin.size >= settings.minInputFiles ||
-      bin.iterator.map(_.sizeInBytes).sum * LeastShare >= targetFileSize * (LeastShare - 1)
+      DataFile.bytesOf(bin) * LeastShare >= targetFileSize * (LeastShare - 1)
 }
 
 private[deltaupkeep] object BinRules {

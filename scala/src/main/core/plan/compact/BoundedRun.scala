@@ -26,9 +26,22 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
       now.fold((bins, left))(part => (bins :+ part, left.without(part)))
     }
     val taken = if (fitting.isEmpty) inOrder(plan.bins).find(_.files.size == 1).toVector else fitting
-    val done = taken.iterator.flatMap(_.files).map(_.id).toSet
-    val rest = plan.bins.map(bin => bin.copy(files = bin.files.filterNot(file => done(file.id))))
-    plan.copy(bins = plan.largestFirst(taken), deferred = rest.filter(_.files.nonEmpty))
+    plan.copy(bins = plan.largestFirst(taken), deferred = deferred(plan.bins, taken))
+  }
+
+  /** The bins that are not taken, and what is left of those of which a part is. */
+  private def deferred(bins: Seq[Bin], taken: Seq[Bin]): Seq[Bin] = {
+    val isWhole = IdentitySet.of(taken)
+    bins.filterNot(isWhole) match {
+      case Seq() => Nil
+      case others =>
+        val isTaken = IdentitySet.of(taken.iterator.flatMap(_.files))
+        others.flatMap { bin =>
+          val files = bin.files.filterNot(isTaken)
+          if (files.isEmpty) None
+          else Some(if (files.size == bin.files.size) bin else bin.copy(files = files))
+        }
+    }
   }
 
   /** The smallest files of a bin that fit and are worth rewriting by themselves. */
@@ -36,7 +49,7 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
     windows(bin.files.sortBy(_.sizeInBytes).toVector, budget)
       .map(rules.withoutGiants)
       .find(rules.isWorthRewriting)
-      .map(part => bin.copy(files = bin.files.filter(part.toSet)))
+      .map(part => bin.copy(files = bin.files.filter(IdentitySet.of(part))))
   }
 
   /** As many consecutive files as fit; then again from the middle of those, in linear time. */
@@ -57,7 +70,7 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
   }
 
   private def inOrder(bins: Seq[Bin]): Seq[Bin] = settings.order match {
-    case BinOrder.Gain => bins.sortBy(bin => -gainOf(bin))
+    case BinOrder.Gain => bins.map(bin => bin -> gainOf(bin)).sortBy(-_._2).map(_._1)
     case BinOrder.Largest => bins.sortBy(-_.sizeInBytes)
     case BinOrder.Smallest => bins.sortBy(_.sizeInBytes)
     case BinOrder.Oldest => bins.sortBy(_.files.iterator.map(_.modificationTime).min)

@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.compact
 
+import java.util.{Arrays, Comparator}
+
 import org.apache.parquet.hadoop.metadata.CompressionCodecName
 
 /**
@@ -44,6 +46,25 @@ object DataFile {
 
   /** The tag with the id in `cube`. Without it, files in an order are not told apart. */
   val CubeTag = "deltaUpkeep.cube"
+
+  /** Bytes of some files. No number becomes an object: there may be millions. */
+  def bytesOf(files: Iterable[DataFile]): Long = {
+    var bytes = 0L
+    files.foreach(bytes += _.sizeInBytes)
+    bytes
+  }
+
+  /** In the order in which they were written. */
+  def inOrder(files: Seq[DataFile]): Seq[DataFile] = {
+    val sorted = files.toArray
+    Arrays.sort(sorted, Written)
+    sorted.toIndexedSeq
+  }
+
+  private val Written: Comparator[DataFile] = (a, b) => {
+    val byTime = java.lang.Long.compare(a.modificationTime, b.modificationTime)
+    if (byTime != 0) byTime else a.path.compareTo(b.path)
+  }
 
   /** What identifies a file of a table (protocol, 'Action Reconciliation'). */
   final case class Id(path: String, deletionVector: Option[String])

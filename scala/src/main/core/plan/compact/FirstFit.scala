@@ -1,5 +1,8 @@
 package io.deltaupkeep.plan.compact
 
+import java.util.{Arrays, Comparator}
+import java.util.function.ToLongFunction
+
 import scala.collection.mutable.ArrayBuffer
 
 /**
@@ -11,16 +14,30 @@ import scala.collection.mutable.ArrayBuffer
  */
 private[deltaupkeep] object FirstFit {
 
-  def pack[T](items: Seq[T], capacity: Long)(size: T => Long): Seq[Seq[T]] = {
-    val largestFirst = items.sortBy(item => -size(item))
-    val room = new RoomTree(largestFirst.size, capacity)
+  def pack[T <: AnyRef](items: Seq[T], capacity: Long)(size: ToLongFunction[T]): Seq[Seq[T]] = {
+    // Scala's own sorting makes an object of each number that it compares.
+    val largestFirst =
+      items.iterator.map(item => new Sized(item, math.min(size.applyAsLong(item), capacity))).toArray
+    Arrays.sort(largestFirst, largest[T])
+    val room = new RoomTree(mostBins(largestFirst, capacity), capacity)
     val bins = ArrayBuffer.empty[ArrayBuffer[T]]
-    largestFirst.foreach { item =>
-      val bin = room.take(math.min(size(item), capacity))
+    largestFirst.foreach { sized =>
+      val bin = room.take(sized.size)
       if (bin == bins.size) bins += ArrayBuffer.empty[T]
-      bins(bin) += item
+      bins(bin) += sized.item
     }
     bins.map(_.toSeq).toSeq
+  }
+
+  private final class Sized[T](val item: T, val size: Long)
+
+  private def largest[T]: Comparator[Sized[T]] = (a, b) => java.lang.Long.compare(b.size, a.size)
+
+  /** All bins but one are more than half full, or two of them would be one. */
+  private def mostBins(items: Array[_ <: Sized[_]], capacity: Long): Int = {
+    var halves = 0d
+    items.foreach(halves += 2 * _.size.toDouble / capacity)
+    math.min(items.length.toDouble, math.ceil(halves) + 1).toInt
   }
 
   /** The room left in each bin, as a binary tree whose inner nodes hold the larger of their children. */

@@ -104,7 +104,7 @@ final case class Bin(
   require(files.forall(_.partition == partition), s"A bin mixes partitions: ${partition.text}")
 
   def partition: Partition = files.head.partition
-  def sizeInBytes: Long = files.iterator.map(_.sizeInBytes).sum
+  val sizeInBytes: Long = DataFile.bytesOf(files)
 }
 
 /**

@@ -29,13 +29,22 @@ object OptimizePlanner {
     val twice = NamedTwice.of(files)
     val (inPlace, packed) = twice.others.filter(rules.isCandidate).partition(rules.keepsPlace)
     val bins = packed.groupBy(_.partition).values.flatMap { candidates =>
-      BinPacking(candidates, rules).map(bin => Bin(bin.sortBy(insertionOrder), tier))
+      BinPacking(candidates, rules).map(bin => Bin(DataFile.inOrder(bin), tier))
     } ++ inPlace.map(alone(_, tier))
     val recompressed = binsOf(twice.others, codecs, settings, needsRows) { file =>
       if (rules.isCandidate(file)) NewFileTags.OfInput else NewFileTags.OfLargeInput
     }
     planOf(Layout.Compact, files, bins ++ recompressed, settings, twice.left ++ leftOf(twice.others, codecs))
   }
+
+  /** Which files a compaction may choose, so that the others need not be known. */
+  def mayCompact(settings: OptimizeSettings): DataFile => Boolean =
+    if (settings.rewritesCodecs && settings.compression.nonEmpty) _ => true
+    else {
+      val rules = BinRules(settings)
+      // Which Z-cubes are large is known by all of their files.
+      file => file.cube.nonEmpty || rules.isCandidate(file)
+    }
 
   /** Files that are rewritten for their codec, each by itself. */
   private def binsOf(
@@ -78,7 +87,7 @@ object OptimizePlanner {
     }
     val bins = packed.groupBy(_.partition).values.flatMap { some =>
       FirstFit.pack(some, settings.targetFileSize)(_.sizeInBytes).map(bin =>
-        Bin(bin.sortBy(insertionOrder), tier)
+        Bin(DataFile.inOrder(bin), tier)
       )
     } ++ inPlace.map(alone(_, tier))
     planOf(layout, files, bins, settings, twice.left)
@@ -126,15 +135,13 @@ object OptimizePlanner {
 
   /** A bin whose rows get another order. */
   private def bin(group: ClusterGroup, settings: OptimizeSettings, needsRows: Option[Tier.Rows]): Bin = {
-    val division = Division.of(group.files.iterator.map(_.sizeInBytes).sum, settings.clusterBytes)
+    val division = Division.of(DataFile.bytesOf(group.files), settings.clusterBytes)
     val tier = needsRows.getOrElse(Tier.Gather(group.why, Division.told(division)))
     // Each task has a file at least.
     val fileBytes =
       division.filter(_ => needsRows.isEmpty).fold(group.fileBytes)(_.ofTask.min(group.fileBytes))
-    Bin(group.files.sortBy(insertionOrder), tier, fileBytes = Some(fileBytes))
+    Bin(DataFile.inOrder(group.files), tier, fileBytes = Some(fileBytes))
   }
-
-  private def insertionOrder(file: DataFile): (Long, String) = (file.modificationTime, file.path)
 
   private def planOf(
       layout: Layout,

@@ -1,14 +1,19 @@
-package org.apache.spark.sql.delta.upkeep.state
+package org.apache.spark.sql.delta.upkeep.files
 
 import io.deltaupkeep.log.ReplayPlace
+import io.deltaupkeep.plan.compact.DataFile
 import io.deltaupkeep.stats.MergedStats
 
 import org.apache.spark.sql.Dataset
+import org.apache.spark.sql.catalyst.encoders.encoderFor
 import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.delta.{DeltaLog, RowId}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointFooter, DriverBytes}
-import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
+import org.apache.spark.sql.delta.upkeep.state.{DriverFiles, FileIds, FileKey, JobReplay}
+import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
+import org.apache.spark.sql.delta.upkeep.versions.NewFile
 
 /**
  * Files of a table, with their statistics.
@@ -50,15 +55,36 @@ private[upkeep] object ActiveFiles {
       ActiveFiles(selected, highestRowId(handle, files), ReplayPlace.OnDriver)
     }
 
-  private def replayed(handle: DeltaHandle): Seq[AddFile] = {
-    val files = Vector.newBuilder[AddFile]
-    new DriverFiles(handle).foreach(files += _)
-    files.result()
+  private def replayed(handle: DeltaHandle): Seq[AddFile] = actions(new DriverFiles(handle), _ => true)
+
+  /**
+   * Those of some files, whose ids are given.
+   *
+   * @return by id; a file that is missing is not in the table
+   */
+  def some(handle: DeltaHandle, wanted: Set[DataFile.Id]): Map[DataFile.Id, AddFile] = {
+    val ids = new FileIds(handle.snapshot)
+    val found =
+      if (hasStatistics(handle)) actions(new DriverFiles(handle), wanted)
+      else asJob(handle, Nil, NoStatistics).selected.filter(add => wanted(ids.idOf(add)))
+    found.iterator.map(add => ids.idOf(add) -> add).toMap
+  }
+
+  private def actions(log: DriverFiles, wanted: DataFile.Id => Boolean): Seq[AddFile] =
+    log.inCommits(actionOf(wanted)) ++ log.inCheckpoint(DriverFiles.Add)(actionOf(wanted))
+
+  private def actionOf(wanted: DataFile.Id => Boolean): DriverFiles.Make[AddFile] = { fields =>
+    val keys = new FileKey(fields)
+    val read = AddEncoder.createDeserializer()
+    (add, path) =>
+      Option.when(wanted(keys.idOf(add, path))) {
+        NewFile.changed(DamagedAction.in(read(add)))(dataChange = false)
+      }
   }
 
   private def obstacle(handle: DeltaHandle): Option[String] =
     DriverBytes.excess(handle.session, "the log takes", DriverBytes.ofLog(handle.snapshot))
-      .orElse(Option.unless(hasStatistics(handle))("the checkpoint has no statistics as JSON"))
+      .orElse(Option.unless(hasStatistics(handle))(NoStatistics))
 
   /** By its footers: the table's properties may have changed since it was written. */
   private def hasStatistics(handle: DeltaHandle): Boolean = {
@@ -68,7 +94,7 @@ private[upkeep] object ActiveFiles {
       .forall(identity)
   }
 
-  private def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles =
+  private[files] def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles =
     handle.session.withActive {
       val tasks = JobReplay.tasksFor(DriverBytes.ofLog(handle.snapshot))
       val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
@@ -81,8 +107,10 @@ private[upkeep] object ActiveFiles {
       predicate: Seq[Expression],
       files: Dataset[AddFile]
   ): Seq[AddFile] =
-    DeltaLog.filterFileList(handle.snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
-      .collect().toSeq
+    FilePredicate.evaluated(handle, predicate) {
+      DeltaLog.filterFileList(handle.snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
+        .collect().toSeq
+    }
 
   private def highestRowId(handle: DeltaHandle, all: Seq[AddFile]): Option[Long] = {
     def last(add: AddFile) =
@@ -91,4 +119,7 @@ private[upkeep] object ActiveFiles {
       all.foldLeft(-1L)((highest, add) => math.max(highest, last(add).getOrElse(Long.MaxValue)))
     }
   }
+
+  private val NoStatistics = "the checkpoint has no statistics as JSON"
+  private val AddEncoder = encoderFor(addFileEncoder).resolveAndBind(toAttributes(DriverFiles.Add))
 }

@@ -1,0 +1,49 @@
+package org.apache.spark.sql.delta.upkeep.files
+
+import io.deltaupkeep.log.ReplayPlace
+import io.deltaupkeep.plan.compact.DataFile
+
+import org.apache.spark.sql.catalyst.expressions.Expression
+import org.apache.spark.sql.delta.upkeep.read.DriverBytes
+import org.apache.spark.sql.delta.upkeep.state.FileIds
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
+
+/**
+ * Files of a table, as the planner sees them.
+ *
+ * @param kept         those that the predicate selects and that may be chosen
+ * @param considered   how many the predicate selects
+ * @param highestRowId in any file of the table, -1 if there is none; None if the table has no row ids, or only some
+ *                     of the files were read
+ * @param replay       where they were found
+ */
+private[upkeep] final case class DataFiles(
+    kept: Seq[DataFile],
+    considered: Int,
+    highestRowId: Option[Long],
+    replay: ReplayPlace
+)
+
+private[upkeep] object DataFiles {
+
+  /**
+   * The files that the predicate on partition columns selects. The driver finds them, unless the commits are too large for
+   * it.
+   *
+   * @param keep the files that may be chosen
+   */
+  def of(handle: DeltaHandle, predicate: Seq[Expression], keep: DataFile => Boolean): DataFiles = {
+    val commits = handle.snapshot.logSegment.deltas.map(_.getLen).sum
+    DriverBytes.excess(handle.session, "the commits since the last checkpoint take", commits).toLeft(())
+      .flatMap(_ => new FileSearch(handle, predicate, keep).result)
+      .fold(why => ofActions(handle, ActiveFiles.asJob(handle, predicate, why)), identity)
+  }
+
+  /** The same, of actions. */
+  def ofActions(handle: DeltaHandle, files: ActiveFiles): DataFiles = {
+    val ids = new FileIds(handle.snapshot)
+    val partitions = new Partitions(handle.snapshot.metadata)
+    val selected = files.selected.map(add => DataFileReader.of(add, ids.idOf(add), partitions.of(add)))
+    DataFiles(selected, selected.size, files.highestRowId, files.replay)
+  }
+}

@@ -1,0 +1,81 @@
+package org.apache.spark.sql.delta.upkeep.files
+
+import io.deltaupkeep.log.ReplayPlace
+import io.deltaupkeep.plan.compact.DataFile
+
+import org.apache.spark.sql.catalyst.expressions.{Expression, Literal}
+import org.apache.spark.sql.delta.actions.AddFile
+import org.apache.spark.sql.delta.upkeep.state.FileIds
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
+
+/**
+ * The files of a table's version that a predicate selects.
+ *
+ * The driver holds a value for each of them: about 300 bytes. Delta's action, about 1 KB with statistics, is held for
+ * those that are to be rewritten, or for all.
+ *
+ * Files whose statistics rule out rows that meet the conditions on data columns are not among them: Delta's own data skipping
+ * decides.
+ *
+ * @param whole whether the actions of all files are needed
+ * @param keep  the files that may be chosen, if not all have to be known
+ */
+final class SelectedFiles(
+    handle: DeltaHandle,
+    filePredicate: FilePredicate,
+    whole: Boolean,
+    keep: DataFile => Boolean = _ => true
+) {
+
+  /** Conditions on partition columns. */
+  private[upkeep] def predicate: Seq[Expression] = filePredicate.partition
+
+  private[upkeep] val ids = new FileIds(handle.snapshot)
+  private val partitions = new Partitions(handle.snapshot.metadata)
+
+  private lazy val all = ActiveFiles.of(handle, predicate)
+  private lazy val found = if (whole) DataFiles.ofActions(handle, all)
+  else DataFiles.of(handle, predicate, if (skipped.isEmpty) keep else _ => true)
+
+  private lazy val byId: Map[DataFile.Id, AddFile] = {
+    val actions = all.selected.iterator.map(add => ids.idOf(add) -> add)
+    skipped.fold(actions)(kept => actions.filter { case (id, _) => kept(id) }).toMap
+  }
+
+  private var loaded = Map.empty[DataFile.Id, AddFile]
+
+  /** The files that may have a row which meets the conditions on data columns; None if there are no such conditions. */
+  private lazy val skipped: Option[Set[DataFile.Id]] = filePredicate.skipping match {
+    case Seq() => None
+    case filters if filters.contains(Literal.FalseLiteral) => Some(Set.empty)
+    case filters => Some(handle.session.withActive {
+        handle.snapshot.filesForScan(filters).files.iterator.map(ids.idOf).toSet
+      })
+  }
+
+  /** How they were found. */
+  def replay: ReplayPlace = found.replay
+
+  /** The highest row id in any file of the table; -1 if there is none. None if only some of the files were read. */
+  private[upkeep] def highestRowId: Option[Long] = found.highestRowId
+
+  /** Those that may be chosen. */
+  lazy val files: Seq[DataFile] =
+    skipped.fold(found.kept)(kept => found.kept.filter(file => kept(file.id)))
+
+  /** The number of all. */
+  def considered: Int = if (skipped.isEmpty) found.considered else files.size
+
+  /** The same files as Delta's actions. */
+  private[upkeep] def adds: Iterable[AddFile] = byId.values
+
+  private[upkeep] def dataFile(add: AddFile): DataFile =
+    DataFileReader.of(add, ids.idOf(add), partitions.of(add))
+
+  /** Reads the actions of some of the files. */
+  private[upkeep] def load(some: Iterable[DataFile]): Unit =
+    if (!whole) loaded = ActiveFiles.some(handle, some.iterator.map(_.id).toSet)
+
+  /** Delta's action of a file, which is one of those that were loaded if not all are needed. */
+  private[upkeep] def actionOf(file: DataFile): AddFile = if (whole) byId(file.id) else loaded(file.id)
+}
