@@ -199,9 +199,11 @@ def test_zorder_columns(spark: SparkSession, table: TableFactory):
 def test_constants_that_cannot_be_computed(spark: SparkSession, table: TableFactory):
     t = table(1, 2)
     with session_conf(spark, {"spark.sql.ansi.enabled": "true"}):
-        for where in ("id = 'abc'", "id > 1 / 0"):
+        for where in ("id = 'abc'", "id > 1 / 0", "p = 1 / 0", "p > int('abc')"):
             text = f"OPTIMIZE {t.sql_name} WHERE {where}"
             assert condition_of(spark, text) == "INVALID_PREDICATE"
+    text = f"OPTIMIZE {t.sql_name} WHERE raise_error(string(p)) IS NULL"
+    assert condition_of(spark, text) == "INVALID_PREDICATE"
 
 
 def test_clauses_that_a_clustered_table_cannot_have(spark: SparkSession, tmp_path: Path):

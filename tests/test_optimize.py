@@ -154,6 +154,24 @@ def test_where_on_data_columns_takes_whole_files_and_keeps_all_rows(
     assert "at" in predicates[-1] and "2026-01-18" in predicates[-1]
 
 
+def test_where_finds_what_queries_find_of_padded_values(spark: SparkSession, tmp_path: Path):
+    name = f"delta.`{tmp_path / 't'}`"
+    spark.sql(f"CREATE TABLE {name} (c CHAR(5), p CHAR(4)) USING delta PARTITIONED BY (p)")
+    for p in ("x", "x", "y", "y"):
+        spark.sql(f"INSERT INTO {name} VALUES ('ab', '{p}')")
+    for where, files in {
+        "c = 'ab'": 4,
+        "c >= 'ab   ' AND c IN ('ab')": 4,
+        "p = 'x'": 2,
+        "p IN ('x   ')": 2,
+        "p = 'x' AND c = 'ab '": 2,
+        "p = 'xx'": 0,
+    }.items():
+        assert spark.sql(f"SELECT 1 FROM {name} WHERE {where}").count() == files
+        row = spark.sql(f"OPTIMIZE {name} WHERE {where} DRY RUN").first()
+        assert row.metrics.totalConsideredFiles == files, where
+
+
 def test_where_divides_a_clustered_table(spark: SparkSession, tmp_path: Path):
     name = f"delta.`{tmp_path / 't'}`"
     spark.sql(f"CREATE TABLE {name} (id BIGINT) USING delta CLUSTER BY (id)")

@@ -19,13 +19,15 @@ import org.apache.spark.sql.catalyst.expressions.{
   LambdaFunction,
   Literal,
   NamedExpression,
+  StringRPad,
   SubqueryExpression,
   UnresolvedNamedLambdaVariable
 }
 import org.apache.spark.sql.catalyst.parser.ParseException
 import org.apache.spark.sql.catalyst.plans.logical.{Filter, LogicalPlan, SubqueryAlias}
-import org.apache.spark.sql.delta.upkeep.state.FilePredicate
-import org.apache.spark.sql.types.StructType
+import org.apache.spark.sql.catalyst.util.CharVarcharUtils
+import org.apache.spark.sql.delta.upkeep.files.FilePredicate
+import org.apache.spark.sql.types.{CharType, StructType}
 
 /** Reads predicates of statements: expressions over columns, whose names may be qualified with the table's. */
 private[statement] final class WherePredicate(session: SparkSession, table: TableFacts, schema: StructType) {
@@ -51,6 +53,7 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
     conditions.flatMap(dataColumns).foreach { column =>
       throw UpkeepErrors.nonPartitionColumn(column.name, table.name, table.partitionColumns)
     }
+    if (conditions.nonEmpty) optimized(conditions)
     FilePredicate(conditions)
   }
 
@@ -60,8 +63,11 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
    * @throws io.deltaupkeep.UpkeepException as [[ofPartitions]], without the last one
    */
   def ofRows(texts: Seq[String]): FilePredicate = {
-    val (partition, data) = texts.flatMap(parse).partition(dataColumns(_).isEmpty)
-    FilePredicate(partition, data, if (data.isEmpty) Nil else filtersOf(data))
+    val conditions = texts.flatMap(parse)
+    if (conditions.nonEmpty) optimized(conditions)
+    val (partition, data) = conditions.partition(dataColumns(_).isEmpty)
+    val certain = data.filterNot(hasUncertainBounds)
+    FilePredicate(partition, data, if (certain.isEmpty) Nil else filtersOf(certain))
   }
 
   private def parse(text: String): Seq[Expression] = {
@@ -89,7 +95,49 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
     // The body of a function may have one.
     if (plan.collectLeaves().size > 1 || plan.exists(_.expressions.exists(SubqueryExpression.hasSubquery)))
       throw UpkeepErrors.subqueryInPredicate(text)
-    conjuncts(predicate)
+    conjuncts(paddedAsRead(predicate, plan))
+  }
+
+  /**
+   * Readers pad values of CHAR columns, as Spark pads what they are compared with. The log has partition values as they
+   * were written.
+   */
+  private def paddedAsRead(predicate: Expression, plan: LogicalPlan): Expression = {
+    val lengths = for {
+      field <- schema if isPartitionColumn(Seq(field.name))
+      char <- CharVarcharUtils.getRawType(field.metadata).collect { case char: CharType => char }
+    } yield field.name -> char.length
+    def lengthOf(name: String) =
+      lengths.collectFirst { case (char, length) if resolver(char, name) => length }
+    val isPadded = predicate.exists {
+      case column: UnresolvedAttribute => lengthOf(column.name).nonEmpty
+      case _ => false
+    }
+    val analyzed = plan.collectFirst {
+      case filter: Filter if isPadded =>
+        filter.condition.transform {
+          case column: AttributeReference =>
+            val name = UnresolvedAttribute(Seq(column.name))
+            lengthOf(column.name).fold[Expression](name)(length => StringRPad(name, Literal(length)))
+        }
+    }
+    analyzed.getOrElse(predicate)
+  }
+
+  /**
+   * Whether files may have rows that meet a condition which their bounds rule out: of CHAR columns, bounds have no padding,
+   * and those of a FLOAT that became a DOUBLE are texts of another number.
+   */
+  private def hasUncertainBounds(condition: Expression): Boolean = {
+    val uncertain = schema.filter { field =>
+      CharVarcharUtils.getRawTypeString(field.metadata).exists(Char.findFirstIn(_).nonEmpty) ||
+      StructType(Seq(field)).json.contains(FromFloat)
+    }
+    condition.exists {
+      case column: UnresolvedAttribute =>
+        column.nameParts.exists(part => uncertain.exists(field => resolver(field.name, part)))
+      case _ => false
+    }
   }
 
   private def conjuncts(predicate: Expression): Seq[Expression] = predicate match {
@@ -106,15 +154,18 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
 
   /** The filters that a query has for these conditions: with types, and without what is constant. */
   private def filtersOf(conditions: Seq[Expression]): Seq[Expression] = {
-    val all = conditions.reduce(And(_, _))
-    val plan =
-      try state.executePlan(Filter(all, relation)).optimizedPlan
-      // A constant that cannot be computed, such as 1 / 0.
-      catch {
-        case e: RuntimeException with SparkThrowable => throw UpkeepErrors.invalidPredicate(all.sql, e)
-      }
+    val plan = optimized(conditions)
     if (plan.maxRows.contains(0L)) Seq(Literal.FalseLiteral)
     else plan.collect { case filter: Filter => conjuncts(filter.condition) }.flatten
+  }
+
+  private def optimized(conditions: Seq[Expression]): LogicalPlan = {
+    val all = conditions.reduce(And(_, _))
+    try state.executePlan(Filter(all, relation)).optimizedPlan
+    // A constant that cannot be computed, such as 1 / 0.
+    catch {
+      case e: RuntimeException with SparkThrowable => throw UpkeepErrors.invalidPredicate(all.sql, e)
+    }
   }
 
   /** Whether a lambda uses a name that no lambda around it has bound. Delta would take it for one of its log's. */
@@ -157,6 +208,11 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
 }
 
 private object WherePredicate {
+
+  private val Char = "\\bchar\\(".r
+
+  /** In the metadata of columns (protocol, 'Type Change Metadata'). */
+  private val FromFloat = "\"fromType\":\"float\""
 
   /** Functions that Spark's parser takes for a column. */
   private val WithoutParentheses =

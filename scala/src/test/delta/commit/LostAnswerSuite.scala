@@ -97,6 +97,7 @@ class LostAnswerSuite extends AnyFunSuite {
       write()
     }(spark.sql(s"OPTIMIZE ${remote(path)} OPTIONS (minInputFiles = 2)").collect().head)
     assert(statuses(result) == Set("committed", "lost"))
+    assert(result.toString.contains("another writer changed its files meanwhile"))
     assert(result.getAs[Long]("version") == 6 && version(path) == 6)
     assertWhole(path, Seq(2, 3, 4))
     assert(dataFiles(path).size == 5, "four of before, and the new one of p=0")

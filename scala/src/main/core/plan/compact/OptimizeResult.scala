@@ -212,6 +212,8 @@ object OptimizeResult {
     rewritten.bin.tier.reason + late.getOrElse("") + doubt.getOrElse("")
   }
 
+  private val LostReason = "; another writer changed its files meanwhile, so they stay"
+
   private def binResult(rewritten: RewrittenBin, status: BinStatus): BinResult = {
     val bin = rewritten.bin
     BinResult(
@@ -219,7 +221,7 @@ object OptimizeResult {
       bin.files.size,
       bin.sizeInBytes,
       bin.tier.name,
-      reasonOf(rewritten),
+      reasonOf(rewritten) + (if (status == BinStatus.Lost) LostReason else ""),
       status.name,
       rewritten.rowGroups.map(_.before),
       rewritten.rowGroups.map(_.after)
