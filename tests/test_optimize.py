@@ -154,18 +154,23 @@ def test_where_on_data_columns_takes_whole_files_and_keeps_all_rows(
     assert "at" in predicates[-1] and "2026-01-18" in predicates[-1]
 
 
-def test_where_finds_what_queries_find_of_padded_values(spark: SparkSession, tmp_path: Path):
+@pytest.mark.parametrize("column", ["p", "`p.q`"])
+def test_where_finds_what_queries_find_of_padded_values(
+    spark: SparkSession, tmp_path: Path, column: str
+):
     name = f"delta.`{tmp_path / 't'}`"
-    spark.sql(f"CREATE TABLE {name} (c CHAR(5), p CHAR(4)) USING delta PARTITIONED BY (p)")
+    spark.sql(
+        f"CREATE TABLE {name} (c CHAR(5), {column} CHAR(4)) USING delta PARTITIONED BY ({column})"
+    )
     for p in ("x", "x", "y", "y"):
         spark.sql(f"INSERT INTO {name} VALUES ('ab', '{p}')")
     for where, files in {
         "c = 'ab'": 4,
         "c >= 'ab   ' AND c IN ('ab')": 4,
-        "p = 'x'": 2,
-        "p IN ('x   ')": 2,
-        "p = 'x' AND c = 'ab '": 2,
-        "p = 'xx'": 0,
+        f"{column} = 'x'": 2,
+        f"{column} IN ('x   ')": 2,
+        f"{column} = 'x' AND c = 'ab '": 2,
+        f"{column} = 'xx'": 0,
     }.items():
         assert spark.sql(f"SELECT 1 FROM {name} WHERE {where}").count() == files
         row = spark.sql(f"OPTIMIZE {name} WHERE {where} DRY RUN").first()

@@ -109,18 +109,21 @@ private[statement] final class WherePredicate(session: SparkSession, table: Tabl
     } yield field.name -> char.length
     def lengthOf(name: String) =
       lengths.collectFirst { case (char, length) if resolver(char, name) => length }
-    val isPadded = predicate.exists {
-      case column: UnresolvedAttribute => lengthOf(column.name).nonEmpty
+    val isPadded = !state.conf.charVarcharAsString && predicate.exists {
+      case column: UnresolvedAttribute =>
+        column.nameParts.size == 1 && lengthOf(column.nameParts.head).nonEmpty
       case _ => false
     }
-    val analyzed = plan.collectFirst {
-      case filter: Filter if isPadded =>
-        filter.condition.transform {
-          case column: AttributeReference =>
-            val name = UnresolvedAttribute(Seq(column.name))
-            lengthOf(column.name).fold[Expression](name)(length => StringRPad(name, Literal(length)))
-        }
-    }
+    def isColumn(name: String) = schema.exists(field => resolver(field.name, name))
+    val analyzed =
+      for {
+        filter <- plan.collectFirst { case filter: Filter if isPadded => filter }
+        // A SQL function may have made others.
+        if filter.condition.references.forall(column => isColumn(column.name))
+      } yield filter.condition.transform { case column: AttributeReference =>
+        val name = UnresolvedAttribute(Seq(column.name))
+        lengthOf(column.name).fold[Expression](name)(length => StringRPad(name, Literal(length)))
+      }
     analyzed.getOrElse(predicate)
   }
 

@@ -64,11 +64,19 @@ private[upkeep] object ActiveFiles {
    */
   def some(handle: DeltaHandle, wanted: Set[DataFile.Id]): Map[DataFile.Id, AddFile] = {
     val ids = new FileIds(handle.snapshot)
-    val found =
-      if (hasStatistics(handle)) actions(new DriverFiles(handle), wanted)
-      else asJob(handle, Nil, NoStatistics).selected.filter(add => wanted(ids.idOf(add)))
-    found.iterator.map(add => ids.idOf(add) -> add).toMap
+    def found =
+      if (DataFiles.excess(handle).isEmpty && hasStatistics(handle)) actions(new DriverFiles(handle), wanted)
+      else someByJob(handle, wanted.map(_.path)).filter(add => wanted(ids.idOf(add)))
+    if (wanted.isEmpty) Map.empty else found.iterator.map(add => ids.idOf(add) -> add).toMap
   }
+
+  /** Paths are in Delta's spelling there. */
+  private def someByJob(handle: DeltaHandle, paths: Set[String]): Seq[AddFile] =
+    handle.session.withActive(addsByJob(handle).filter((add: AddFile) => paths(add.path)).collect().toSeq)
+
+  private def addsByJob(handle: DeltaHandle): Dataset[AddFile] =
+    new JobReplay(handle.session, handle.snapshot)
+      .adds(JobReplay.tasksFor(DriverBytes.ofLog(handle.snapshot)))
 
   private def actions(log: DriverFiles, wanted: DataFile.Id => Boolean): Seq[AddFile] =
     log.inCommits(actionOf(wanted)) ++ log.inCheckpoint(DriverFiles.Add)(actionOf(wanted))
@@ -96,9 +104,7 @@ private[upkeep] object ActiveFiles {
 
   private[files] def asJob(handle: DeltaHandle, predicate: Seq[Expression], why: String): ActiveFiles =
     handle.session.withActive {
-      val tasks = JobReplay.tasksFor(DriverBytes.ofLog(handle.snapshot))
-      val adds = new JobReplay(handle.session, handle.snapshot).adds(tasks)
-      val files = filtered(handle, predicate, adds)
+      val files = filtered(handle, predicate, addsByJob(handle))
       ActiveFiles(files, if (predicate.isEmpty) highestRowId(handle, files) else None, ReplayPlace.AsJob(why))
     }
 

@@ -40,7 +40,8 @@ private[files] final class DataFileReader(fields: StructType, partition: Map[Str
       add.getLong(size),
       add.getLong(time),
       partition(texts(add, values)),
-      rows(add),
+      // Without deleted rows, no plan asks for their number.
+      if (id.deletionVector.isEmpty) None else rows(add),
       keys.hiddenRows(add),
       texts(add, tags)
     )

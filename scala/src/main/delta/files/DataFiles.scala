@@ -1,5 +1,9 @@
 package org.apache.spark.sql.delta.upkeep.files
 
+import java.util.Arrays
+
+import scala.collection.mutable
+
 import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.compact.DataFile
 
@@ -33,17 +37,38 @@ private[upkeep] object DataFiles {
    * @param keep the files that may be chosen
    */
   def of(handle: DeltaHandle, predicate: Seq[Expression], keep: DataFile => Boolean): DataFiles = {
-    val commits = handle.snapshot.logSegment.deltas.map(_.getLen).sum
-    DriverBytes.excess(handle.session, "the commits since the last checkpoint take", commits).toLeft(())
+    excess(handle).toLeft(())
       .flatMap(_ => new FileSearch(handle, predicate, keep).result)
       .fold(why => ofActions(handle, ActiveFiles.asJob(handle, predicate, why)), identity)
+  }
+
+  /** Why the driver should not find them, or None. It holds what commits name; a checkpoint passes by. */
+  private[files] def excess(handle: DeltaHandle): Option[String] = {
+    val commits = handle.snapshot.logSegment.deltas.map(_.getLen).sum
+    DriverBytes.excess(handle.session, "the commits since the last checkpoint take", commits)
+  }
+
+  /**
+   * Without repetitions, which a damaged log may have. Hardly two of a million files have the same hash, so few are compared.
+   */
+  private[files] def distinct(files: Seq[DataFile]): Seq[DataFile] = {
+    val hashes = files.iterator.map(_.path.hashCode).toArray
+    Arrays.sort(hashes)
+    val repeated =
+      (1 until hashes.length).iterator.collect { case i if hashes(i) == hashes(i - 1) => hashes(i) }.toSet
+    if (repeated.isEmpty) files
+    else {
+      val seen = mutable.HashSet.empty[DataFile.Id]
+      files.filter(file => !repeated(file.path.hashCode) || seen.add(file.id))
+    }
   }
 
   /** The same, of actions. */
   def ofActions(handle: DeltaHandle, files: ActiveFiles): DataFiles = {
     val ids = new FileIds(handle.snapshot)
     val partitions = new Partitions(handle.snapshot.metadata)
-    val selected = files.selected.map(add => DataFileReader.of(add, ids.idOf(add), partitions.of(add)))
+    val selected =
+      distinct(files.selected.map(add => DataFileReader.of(add, ids.idOf(add), partitions.of(add))))
     DataFiles(selected, selected.size, files.highestRowId, files.replay)
   }
 }

@@ -49,13 +49,14 @@ private[files] final class FileSearch(
       s"the driver found $found files, but the version's checksum counts $counted"
     }.toLeft {
       val isLeftOut = found > newer.size + older.size
-      val files = withVectors(newer ++ older, isLeftOut)
+      val entries = withVectors(newer ++ older, isLeftOut)
+      val files = DataFiles.distinct(entries)
       val isChosen = chosen
       val considered =
         counts.asScala.collect { case (partition, count) if isChosen(partition) => count.sum }.sum
       DataFiles(
         if (predicate.isEmpty) files else files.filter(file => isChosen(file.partition)),
-        considered.toInt,
+        considered.toInt - (entries.size - files.size),
         Option.when(hasRowIds)(highestRowId.get),
         ReplayPlace.OnDriver
       )

@@ -29,22 +29,27 @@ private[upkeep] final class ParquetColumns private (
 
   /** Calls `use` with each row of a row group, counted from 0. */
   def foreach(rowGroup: Int)(use: InternalRow => Unit): Unit =
-    Option(reader.readRowGroup(rowGroup)).foreach { pages =>
-      try {
-        val converter = new ParquetColumns.Nothing(requested)
-        val store = new ColumnReadStoreImpl(pages, converter, requested, reader.getFileMetaData.getCreatedBy)
-        val values = row.open { path => store.getColumnReader(requested.getColumnDescription(path.toArray)) }
-        var left = pages.getRowCount
-        while (left > 0) {
-          use(values.fields())
-          left -= 1
-        }
-      } finally
-        pages match {
-          case closeable: AutoCloseable => closeable.close()
-          case _ => ()
-        }
-    }
+    // The library takes one without rows for damage.
+    if (reader.getRowGroups.get(rowGroup).getRowCount > 0)
+      Option(reader.readRowGroup(rowGroup)).foreach { pages =>
+        try {
+          val converter = new ParquetColumns.Nothing(requested)
+          val store =
+            new ColumnReadStoreImpl(pages, converter, requested, reader.getFileMetaData.getCreatedBy)
+          val values = row.open { path =>
+            store.getColumnReader(requested.getColumnDescription(path.toArray))
+          }
+          var left = pages.getRowCount
+          while (left > 0) {
+            use(values.fields())
+            left -= 1
+          }
+        } finally
+          pages match {
+            case closeable: AutoCloseable => closeable.close()
+            case _ => ()
+          }
+      }
 
   override def close(): Unit = reader.close()
 }

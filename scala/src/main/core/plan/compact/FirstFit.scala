@@ -26,7 +26,7 @@ private[deltaupkeep] object FirstFit {
       if (bin == bins.size) bins += ArrayBuffer.empty[T]
       bins(bin) += sized.item
     }
-    bins.map(_.toSeq).toSeq
+    bins.iterator.map(_.toIndexedSeq).toIndexedSeq
   }
 
   private final class Sized[T](val item: T, val size: Long)
@@ -36,7 +36,8 @@ private[deltaupkeep] object FirstFit {
   /** All bins but one are more than half full, or two of them would be one. */
   private def mostBins(items: Array[_ <: Sized[_]], capacity: Long): Int = {
     var halves = 0d
-    items.foreach(halves += 2 * _.size.toDouble / capacity)
+    // A damaged log may have negative ones.
+    items.foreach(item => halves += 2 * math.max(0L, item.size).toDouble / capacity)
     math.min(items.length.toDouble, math.ceil(halves) + 1).toInt
   }
 

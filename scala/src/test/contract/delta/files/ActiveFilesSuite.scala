@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.files
 
 import java.io.File
-import java.nio.file.Files
+import java.nio.file.{Files, StandardCopyOption}
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
@@ -109,8 +109,11 @@ class ActiveFilesSuite extends AnyFunSuite {
     assert(found.kept.exists(_.deletedRowsRatio > 0) && found.considered == expected.kept.size)
     val some = found.kept.map(_.id).sortBy(_.path).take(2).toSet
     val ids = new FileIds(handle.snapshot)
-    assert(ActiveFiles.some(handle, some).toSet == actions.selected.map(add => ids.idOf(add) -> add)
-      .filter { case (id, _) => some(id) }.toSet)
+    val wanted = actions.selected.filter(add => some(ids.idOf(add))).map(asText).toSet
+    def loaded = ActiveFiles.some(handle, some)
+    assert(loaded.keySet == some && loaded.values.map(asText).toSet == wanted)
+    withConf(UpkeepConf.DriverBytes.key -> "0")(assert(loaded.values.map(asText).toSet == wanted, "by a job"))
+    assert(ActiveFiles.some(handle, Set.empty).isEmpty)
     val isOdd = EqualTo(UnresolvedAttribute("p"), Literal(1))
     val odd = ActiveFiles.of(handle, Seq(isOdd)).selected.map(ids.idOf).toSet
     val inOdd = DataFiles.of(handle, Seq(isOdd), _ => true)
@@ -120,6 +123,23 @@ class ActiveFilesSuite extends AnyFunSuite {
     assert(few.considered == found.considered)
     val withVectors = found.kept.filter(_.deletionVector.nonEmpty).map(chosenBy).toSet
     assert(few.kept.filter(_.deletionVector.nonEmpty).map(chosenBy).toSet == withVectors)
+  }
+
+  test("a file that a damaged checkpoint names twice is one file") {
+    val path = newTable("doubled", 4)
+    spark.sql(s"CHECKPOINT delta.`$path`")
+    val log = new File(path, "_delta_log")
+    val checkpoint = new File(log, f"${4}%020d.checkpoint.parquet")
+    val rows = spark.read.parquet(checkpoint.toString)
+    val doubled = new File(root, "doubled-rows").toString
+    rows.union(rows.where("add.path IS NOT NULL").limit(1)).coalesce(1).write.parquet(doubled)
+    val written = new File(doubled).listFiles.find(_.getName.endsWith(".parquet")).get
+    Files.copy(written.toPath, checkpoint.toPath, StandardCopyOption.REPLACE_EXISTING)
+    log.listFiles.filter(_.getName.endsWith(".crc")).foreach(_.delete())
+    val found = DataFiles.of(open(path), Nil, _ => true)
+    assert(found.kept.map(_.id).distinct.size == 4 && found.kept.size == 4 && found.considered == 4)
+    val whole = DataFiles.ofActions(open(path), ActiveFiles.of(open(path), Nil))
+    assert(whole.kept.toSet.size == 4 && whole.considered == 4)
   }
 
   test("a file that is removed by another relative path is gone") {
