@@ -2,7 +2,9 @@ package io.deltaupkeep
 
 /** A number of files and their bytes. */
 final case class FileTotal(files: Long, bytes: Long) {
-  private[deltaupkeep] def +(size: Long): FileTotal = FileTotal(files + 1, bytes + size)
+  def +(size: Long): FileTotal = FileTotal(files + 1, bytes + size)
+  def ++(other: FileTotal): FileTotal =
+    FileTotal(files + other.files, bytes + other.bytes)
   private[deltaupkeep] def -(size: Long): FileTotal = FileTotal(files - 1, bytes - size)
 }
 

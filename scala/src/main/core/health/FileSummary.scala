@@ -18,7 +18,7 @@ final case class FileSummary private (
 
   def total: FileTotal = sizes.total
 
-  private def +(file: DataFile): FileSummary = FileSummary(
+  def +(file: DataFile): FileSummary = FileSummary(
     sizes + file.sizeInBytes,
     partitions.updated(
       file.partition,
@@ -27,11 +27,20 @@ final case class FileSummary private (
     physicalRows + file.physicalRows.getOrElse(0L),
     deletedRows + file.deletedRows
   )
+
+  def ++(other: FileSummary): FileSummary = FileSummary(
+    sizes ++ other.sizes,
+    other.partitions.foldLeft(partitions) { case (all, (partition, total)) =>
+      all.updated(partition, all.getOrElse(partition, FileTotal.none) ++ total)
+    },
+    physicalRows + other.physicalRows,
+    deletedRows + other.deletedRows
+  )
 }
 
 object FileSummary {
+  val none: FileSummary = FileSummary(SizeHistogram.empty, Map.empty, 0, 0)
 
   /** Looks at each file once, and keeps none. */
-  def of(files: IterableOnce[DataFile]): FileSummary =
-    files.iterator.foldLeft(FileSummary(SizeHistogram.empty, Map.empty, 0, 0))(_ + _)
+  def of(files: IterableOnce[DataFile]): FileSummary = files.iterator.foldLeft(none)(_ + _)
 }

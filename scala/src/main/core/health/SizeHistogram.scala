@@ -10,6 +10,9 @@ final class SizeHistogram private (private val classes: IndexedSeq[FileTotal]) {
 
   def +(size: Long): SizeHistogram = changed(size)(_ + size)
 
+  def ++(other: SizeHistogram): SizeHistogram =
+    new SizeHistogram(classes.zip(other.classes).map { case (one, another) => one ++ another })
+
   /** Without a size that it has. */
   def -(size: Long): SizeHistogram = changed(size)(_ - size)
 

@@ -1,12 +1,10 @@
 package io.deltaupkeep.statement
 
-import io.deltaupkeep.FileTotal
-import io.deltaupkeep.health.{FileSummary, HealthCheck, HealthFacts, HealthResult}
+import io.deltaupkeep.health.{HealthCheck, HealthFacts, HealthResult}
 import io.deltaupkeep.maintain.{CheckpointStep, StepInput, StepOptions}
 
 import org.apache.spark.sql.SparkSession
-import org.apache.spark.sql.delta.upkeep.analyze.TableAnalyze
-import org.apache.spark.sql.delta.upkeep.health.{FileSampler, LogFacts, OrphanSearch}
+import org.apache.spark.sql.delta.upkeep.health.{FileCensus, FileSampler, LogFacts, OrphanSearch}
 import org.apache.spark.sql.delta.upkeep.hook.CheckpointWorker
 import org.apache.spark.sql.delta.upkeep.optimize.{Clustering, TableOptimize}
 import org.apache.spark.sql.delta.upkeep.metrics.Outcome
@@ -32,18 +30,20 @@ private[deltaupkeep] object HealthStatement
   private def factsOf(table: DeltaHandle): HealthFacts = {
     val input = new StepInput(table, StepOptions(name), table.now)
     val log = new LogFacts(table)
-    val optimize = TableOptimize.ofAllOrCompaction(table)
-    val sampler = new FileSampler(table, optimize.selected.files)
+    // All that is asked of a small log is found in one pass.
+    val optimize =
+      TableOptimize.ofAllOrCompaction(table, whole = FileCensus.isSmall(table))
+    val census = FileCensus.of(table, optimize.selected)
+    val sampler = new FileSampler(table, census.some)
     HealthFacts(
       table.facts,
-      FileSummary.of(optimize.selected.files),
+      census.files,
       optimize.plan,
       sampler.footers,
       sampler.codecs,
-      new Clustering(table, optimize.selected, optimize.request.layout).quality(
-        new FileSampler(table, _).rowGroups
-      ),
-      FileTotal.of(TableAnalyze.lacking(table, optimize.selected)),
+      Clustering.of(table, optimize.selected, optimize.request.layout)
+        .flatMap(_.quality(new FileSampler(table, _).rowGroups)),
+      census.withoutStatistics,
       new OrphanSearch(table).run(optimize.selected),
       input.cleanup.plan,
       log.newestCheckpoint,

@@ -153,11 +153,8 @@ object TableAnalyze {
   private val BytesOfCommit = 10L << 30
   private val FilesOfCommit = 20000
 
-  /** The sizes of those files that an ANALYZE without options reads. */
-  def lacking(table: DeltaHandle, files: SelectedFiles): Iterator[Long] = {
-    val gaps = new StatsGaps(new CollectedColumns(table).all)
-    files.adds.iterator.filter(add => gaps.of(add.stats).nonEmpty).map(_.size)
-  }
+  /** Which files an ANALYZE without options reads. */
+  def gaps(table: DeltaHandle): StatsGaps = new StatsGaps(new CollectedColumns(table).all)
 
   /** What became of a batch. */
   private final case class Committed(

@@ -65,10 +65,14 @@ private[upkeep] object ActiveFiles {
   def some(handle: DeltaHandle, wanted: Set[DataFile.Id]): Map[DataFile.Id, AddFile] = {
     val ids = new FileIds(handle.snapshot)
     def found =
-      if (DataFiles.excess(handle).isEmpty && hasStatistics(handle)) actions(new DriverFiles(handle), wanted)
+      if (areOnDriver(handle)) actions(new DriverFiles(handle), wanted)
       else someByJob(handle, wanted.map(_.path)).filter(add => wanted(ids.idOf(add)))
     if (wanted.isEmpty) Map.empty else found.iterator.map(add => ids.idOf(add) -> add).toMap
   }
+
+  /** Whether the driver finds them with their statistics, if it does not hold all. */
+  private[files] def areOnDriver(handle: DeltaHandle): Boolean =
+    DataFiles.excess(handle).isEmpty && hasStatistics(handle)
 
   /** Paths are in Delta's spelling there. */
   private def someByJob(handle: DeltaHandle, paths: Set[String]): Seq[AddFile] =

@@ -47,16 +47,20 @@ private[files] final class DataFileReader(fields: StructType, partition: Map[Str
     )
   }
 
+  /** With the number of its rows. */
+  def counted(add: InternalRow, path: UTF8String): DataFile = apply(add, path).copy(physicalRows = rows(add))
+
   private def rows(add: InternalRow): Option[Long] = {
     val number =
       Option.when(parsed >= 0 && !add.isNullAt(parsed))(add.getStruct(parsed, 1)).filterNot(_.isNullAt(0))
     number.map(_.getLong(0)).orElse(rowsByStats(add))
   }
 
-  /** The number of rows by the statistics as JSON. */
-  def rowsByStats(add: InternalRow): Option[Long] =
-    if (stats < 0 || add.isNullAt(stats)) None
-    else MergedStats.numRecords(add.getUTF8String(stats).toString)
+  private def rowsByStats(add: InternalRow): Option[Long] = MergedStats.numRecords(statsOf(add))
+
+  /** Its statistics as JSON; null if it has none. */
+  def statsOf(add: InternalRow): String =
+    if (stats < 0 || add.isNullAt(stats)) null else add.getUTF8String(stats).toString
 
   /** The id of the last row; the highest of all if a row may have it. */
   def lastRowId(add: InternalRow): Long =

@@ -115,7 +115,7 @@ private object FileSearch {
   private val Chosen =
     fields("path", "partitionValues", "size", "modificationTime", "tags", "deletionVector").add(Parsed)
 
-  private val WithRows = StructType(Chosen ++ fields("stats"))
+  val WithRows: StructType = StructType(Chosen ++ fields("stats"))
   private val WithRowIds = StructType(WithRows ++ fields("baseRowId"))
 
   private val Spellings = new StructType()

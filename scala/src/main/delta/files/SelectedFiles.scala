@@ -23,7 +23,7 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
 final class SelectedFiles(
     handle: DeltaHandle,
     filePredicate: FilePredicate,
-    whole: Boolean,
+    private[upkeep] val whole: Boolean,
     keep: DataFile => Boolean = _ => true
 ) {
 
@@ -52,6 +52,10 @@ final class SelectedFiles(
         handle.snapshot.filesForScan(filters).files.iterator.map(ids.idOf).toSet
       })
   }
+
+  /** The same files, with the actions of all. */
+  private[upkeep] def withActions: SelectedFiles =
+    if (whole) this else new SelectedFiles(handle, filePredicate, whole = true)
 
   /** How they were found. */
   def replay: ReplayPlace = found.replay

@@ -31,7 +31,7 @@ final class OrphanSearch(handle: DeltaHandle) {
 
   /** @param files of the newest version */
   def run(files: SelectedFiles): Orphans =
-    if (most == 0 || files.adds.size > most) tooMany("table")
+    if (most == 0 || files.considered > most) tooMany("table")
     else listed(Seq(root), Vector.empty).fold(tooMany("table's directory")) { found =>
       val named = files.adds.flatMap(add => namesOf(root, add.path, add.deletionVector)).toSet
       val old = found.filter(_.getModificationTime < snapshot.minFileRetentionTimestamp)

@@ -17,7 +17,7 @@ import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
  *
  * @param layout that OPTIMIZE without clauses gives the table
  */
-final class Clustering(table: DeltaHandle, files: SelectedFiles, layout: Layout) {
+final class Clustering private (table: DeltaHandle, files: SelectedFiles, layout: Layout) {
   private val isLiquid = layout.isInstanceOf[Layout.Cluster]
   private val dataFiles = files.files.toIndexedSeq
   private val adds = dataFiles.map(files.actionOf)
@@ -100,4 +100,13 @@ final class Clustering(table: DeltaHandle, files: SelectedFiles, layout: Layout)
       case Some(its) => if (its.isSame(order)) ClusteredBy.TheseKeys else ClusteredBy.OtherKeys
     }
   }
+}
+
+object Clustering {
+
+  /** @return None if no file is in an order, and the table has none either */
+  def of(table: DeltaHandle, files: SelectedFiles, layout: Layout): Option[Clustering] =
+    Option.when(layout.reorders || files.files.exists(_.cube.nonEmpty)) {
+      new Clustering(table, files.withActions, layout)
+    }
 }

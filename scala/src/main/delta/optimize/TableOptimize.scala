@@ -176,19 +176,16 @@ object TableOptimize {
     )
   }
 
-  /**
-   * The same, or a compaction where the table's property does not say how its rows are sorted. It has Delta's actions
-   * of all files.
-   */
-  def ofAllOrCompaction(table: DeltaHandle): TableOptimize =
+  /** The same, or a compaction where the table's property does not say how its rows are sorted. */
+  def ofAllOrCompaction(table: DeltaHandle, whole: Boolean): TableOptimize =
     try {
-      val optimize = ofAll(table, new Options("OPTIMIZE", Nil, Nil), whole = true)
+      val optimize = ofAll(table, new Options("OPTIMIZE", Nil, Nil), whole)
       optimize.plan
       optimize
     } catch {
       case e: UpkeepException if e.name == "INVALID_SORT_ORDER" =>
         val request = OptimizeRequest(Layout.Compact, FilePredicate.none)
-        TableOptimize(table, request, OptimizeDefaults.of(table), whole = true)
+        TableOptimize(table, request, OptimizeDefaults.of(table), whole)
     }
 
   private val MaxReplans = 3
