@@ -55,7 +55,7 @@ private[upkeep] object ActiveFiles {
       ActiveFiles(selected, highestRowId(handle, files), ReplayPlace.OnDriver)
     }
 
-  private def replayed(handle: DeltaHandle): Seq[AddFile] = actions(new DriverFiles(handle), _ => true)
+  private def replayed(handle: DeltaHandle): Seq[AddFile] = actions(new DriverFiles(handle), None)
 
   /**
    * Those of some files, whose ids are given.
@@ -65,7 +65,7 @@ private[upkeep] object ActiveFiles {
   def some(handle: DeltaHandle, wanted: Set[DataFile.Id]): Map[DataFile.Id, AddFile] = {
     val ids = new FileIds(handle.snapshot)
     def found =
-      if (areOnDriver(handle)) actions(new DriverFiles(handle), wanted)
+      if (areOnDriver(handle)) actions(new DriverFiles(handle), Some(wanted))
       else someByJob(handle, wanted.map(_.path)).filter(add => wanted(ids.idOf(add)))
     if (wanted.isEmpty) Map.empty else found.iterator.map(add => ids.idOf(add) -> add).toMap
   }
@@ -82,8 +82,10 @@ private[upkeep] object ActiveFiles {
     new JobReplay(handle.session, handle.snapshot)
       .adds(JobReplay.tasksFor(DriverBytes.ofLog(handle.snapshot)))
 
-  private def actions(log: DriverFiles, wanted: DataFile.Id => Boolean): Seq[AddFile] =
-    log.inCommits(actionOf(wanted)) ++ log.inCheckpoint(DriverFiles.Add)(actionOf(wanted))
+  private def actions(log: DriverFiles, wanted: Option[Set[DataFile.Id]]): Seq[AddFile] = {
+    val make = actionOf(wanted.getOrElse(_ => true))
+    log.inCommits(make) ++ log.inCheckpoint(DriverFiles.Add, wanted.map(_.map(_.path)))(make)
+  }
 
   private def actionOf(wanted: DataFile.Id => Boolean): DriverFiles.Make[AddFile] = { fields =>
     val keys = new FileKey(fields)

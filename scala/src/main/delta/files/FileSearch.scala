@@ -82,7 +82,7 @@ private[files] final class FileSearch(
     if (vectors.isEmpty || !isLeftOut && vectors.forall(_.physicalRows.nonEmpty)) files
     else {
       val paths = vectors.iterator.map(_.path).toSet
-      val again = log.inCheckpoint(WithRows) { fields =>
+      val again = log.inCheckpoint(WithRows, Some(paths)) { fields =>
         val file = new DataFileReader(fields, partitions.of(_: Map[String, String]))
         (add, path) => Option.when(paths(path.toString))(file(add, path))
       }

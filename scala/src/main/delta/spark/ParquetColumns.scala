@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.spark
 
+import scala.collection.{mutable, BitSet}
 import scala.jdk.CollectionConverters._
 
 import org.apache.hadoop.conf.Configuration
@@ -18,68 +19,81 @@ import org.apache.spark.sql.types.StructType
  * Reads a Parquet file column by column, without assembling records: several times as fast as Spark's reader of rows. Not
  * thread-safe.
  */
-private[upkeep] final class ParquetColumns private (
-    reader: ParquetFileReader,
-    row: StoredColumn.Struct,
-    requested: MessageType
-) extends AutoCloseable {
+private[upkeep] final class ParquetColumns(file: FileStatus, conf: Configuration) extends AutoCloseable {
+  import ParquetColumns._
 
-  /** Their number; 0 if the file has none of the columns. */
-  val rowGroups: Int = if (row.types.isEmpty) 0 else reader.getRowGroups.size
-
-  /** Calls `use` with each row of a row group, counted from 0. */
-  def foreach(rowGroup: Int)(use: InternalRow => Unit): Unit =
-    // The library takes one without rows for damage.
-    if (reader.getRowGroups.get(rowGroup).getRowCount > 0)
-      Option(reader.readRowGroup(rowGroup)).foreach { pages =>
-        try {
-          val converter = new ParquetColumns.Nothing(requested)
-          val store =
-            new ColumnReadStoreImpl(pages, converter, requested, reader.getFileMetaData.getCreatedBy)
-          val values = row.open { path =>
-            store.getColumnReader(requested.getColumnDescription(path.toArray))
-          }
-          var left = pages.getRowCount
-          while (left > 0) {
-            use(values.fields())
-            left -= 1
-          }
-        } finally
-          pages match {
-            case closeable: AutoCloseable => closeable.close()
-            case _ => ()
-          }
-      }
-
-  override def close(): Unit = reader.close()
-}
-
-private[upkeep] object ParquetColumns {
+  private val reader =
+    ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), HadoopReadOptions.builder(conf).build())
+  private val schema = reader.getFileMetaData.getSchema
 
   /**
-   * Opens a file.
+   * Some of its columns.
    *
    * @param columns texts, whole numbers, booleans, maps of texts, and structs of these, found by their names
    * @return None if the file stores one of them in a way that is left to Spark's reader
    */
-  def open(file: FileStatus, columns: StructType, conf: Configuration): Option[ParquetColumns] = {
-    val options = HadoopReadOptions.builder(conf).build()
-    val reader = ParquetFileReader.open(HadoopInputFile.fromStatus(file, conf), options)
-    try {
-      val schema = reader.getFileMetaData.getSchema
-      val found = StoredColumn.row(columns, schema)
-      if (found.isEmpty) reader.close()
-      found.map { row =>
-        val requested = new MessageType(schema.getName, row.types.asJava)
-        reader.setRequestedSchema(requested)
-        new ParquetColumns(reader, row, requested)
+  def find(columns: StructType): Option[Found] = StoredColumn.row(columns, schema).map(new Found(_))
+
+  final class Found private[ParquetColumns] (row: StoredColumn.Struct) {
+    private val requested = new MessageType(schema.getName, row.types.asJava)
+
+    /** Their number; 0 if the file has none of the columns. */
+    val rowGroups: Int = if (row.types.isEmpty) 0 else reader.getRowGroups.size
+
+    /** Calls `use` with each row of a row group, counted from 0. */
+    def foreach(rowGroup: Int)(use: InternalRow => Unit): Unit = read(rowGroup) { (values, rows) =>
+      var left = rows
+      while (left > 0) {
+        use(values.fields())
+        left -= 1
       }
-    } catch {
-      case failure: Throwable =>
-        reader.close()
-        throw failure
+    }
+
+    /** Calls `use` with some rows of a row group. Of the others, no value is made. */
+    def foreach(rowGroup: Int, some: BitSet)(use: InternalRow => Unit): Unit =
+      if (some.nonEmpty) read(rowGroup) { (values, rows) =>
+        var row = 0
+        while (row < rows) {
+          if (some(row)) use(values.fields()) else values.skip()
+          row += 1
+        }
+      }
+
+    /** The rows of a row group that pass a test. */
+    def where(rowGroup: Int)(test: InternalRow => Boolean): BitSet = {
+      val passed = mutable.BitSet.empty
+      var row = 0
+      foreach(rowGroup) { values =>
+        if (test(values)) passed += row
+        row += 1
+      }
+      passed
+    }
+
+    private def read(rowGroup: Int)(use: (StoredColumn.StructValues, Long) => Unit): Unit = {
+      reader.setRequestedSchema(requested)
+      // The library takes one without rows for damage.
+      if (reader.getRowGroups.get(rowGroup).getRowCount > 0)
+        Option(reader.readRowGroup(rowGroup)).foreach { pages =>
+          try {
+            val createdBy = reader.getFileMetaData.getCreatedBy
+            val store = new ColumnReadStoreImpl(pages, new Nothing(requested), requested, createdBy)
+            val values =
+              row.open(path => store.getColumnReader(requested.getColumnDescription(path.toArray)))
+            use(values, pages.getRowCount)
+          } finally
+            pages match {
+              case closeable: AutoCloseable => closeable.close()
+              case _ => ()
+            }
+        }
     }
   }
+
+  override def close(): Unit = reader.close()
+}
+
+private object ParquetColumns {
 
   /** Takes nothing: values are asked for one by one. */
   private final class Nothing(group: GroupType) extends GroupConverter {

@@ -36,6 +36,9 @@ private[spark] object StoredColumn {
 
     /** The next value, or null. */
     def next(): Any
+
+    /** Leaves the next value out. */
+    def skip(): Unit
   }
 
   /** The columns of a file; None if one of them is stored in another way. */
@@ -137,6 +140,11 @@ private[spark] object StoredColumn {
       reader.consume()
       value
     }
+
+    override def skip(): Unit = {
+      if (level == defined) reader.skip()
+      reader.consume()
+    }
   }
 
   /** @param values null for fields that the file lacks */
@@ -149,6 +157,14 @@ private[spark] object StoredColumn {
       val isNull = level < defined
       val row = fields()
       if (isNull) null else row
+    }
+
+    override def skip(): Unit = {
+      var i = 0
+      while (i < values.length) {
+        if (values(i) != null) values(i).skip()
+        i += 1
+      }
     }
 
     def fields(): InternalRow = {
@@ -173,6 +189,12 @@ private[spark] object StoredColumn {
         values.next()
         if (isNull) null else TextsValues.None
       }
+
+    override def skip(): Unit =
+      do {
+        keys.skip()
+        values.skip()
+      } while (keys.repetition > 0)
 
     private def entries(): ArrayBasedMapData = {
       val (ofKeys, ofValues) = (mutable.ArrayBuffer.empty[Any], mutable.ArrayBuffer.empty[Any])

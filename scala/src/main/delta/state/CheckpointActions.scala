@@ -16,8 +16,13 @@ import org.apache.spark.sql.types.StructType
  * Reads the files of a table's checkpoint on the driver, in either format.
  *
  * @param columns of Parquet files; rows of JSON files are in those of [[CommitParser.Schema]]
+ * @param wanted  if few rows are wanted: some of the columns, and what tells by them whether a row may be. Others may come too.
  */
-private[upkeep] final class CheckpointActions(handle: DeltaHandle, columns: StructType) {
+private[upkeep] final class CheckpointActions(
+    handle: DeltaHandle,
+    columns: StructType,
+    wanted: Option[(StructType, InternalRow => Boolean)] = None
+) {
   import CheckpointActions._
 
   private lazy val byRows = new CheckpointRows(columns, handle.session, handle.hadoopConf)
@@ -42,10 +47,16 @@ private[upkeep] final class CheckpointActions(handle: DeltaHandle, columns: Stru
       val parser = new CommitParser(handle.hadoopConf, handle.session.sessionState.conf)
       CommitSplit.of(part.file).foreach(parser.foreach(_)(use))
     } else
-      ParquetColumns.open(part.file, columns, handle.hadoopConf) match {
-        case Some(opened) => Using.resource(opened)(part.rowGroups(_).foreach(opened.foreach(_)(use)))
-        // Which does not tell the row groups apart.
-        case None => if (part.number == 0) byRows.in(part.file).foreach(use)
+      Using.resource(new ParquetColumns(part.file, handle.hadoopConf)) { opened =>
+        opened.find(columns) match {
+          case Some(found) =>
+            val test = for ((some, test) <- wanted; keys <- opened.find(some)) yield keys.where(_: Int)(test)
+            (part.number until found.rowGroups by part.parts).foreach { i =>
+              test.fold(found.foreach(i)(use))(rows => found.foreach(i, rows(i))(use))
+            }
+          // Which does not tell the row groups apart.
+          case None => if (part.number == 0) byRows.in(part.file).foreach(use)
+        }
       }
 }
 
@@ -58,9 +69,7 @@ private object CheckpointActions {
   private val PartBytes = 16L << 20
 
   /** Some of the row groups of a file. */
-  private final case class Part(file: FileStatus, number: Int, parts: Int) {
-    def rowGroups(opened: ParquetColumns): Seq[Int] = number until opened.rowGroups by parts
-  }
+  private final case class Part(file: FileStatus, number: Int, parts: Int)
 
   private def partsOf(file: FileStatus): Seq[Part] = {
     val parts = if (CheckpointFiles.isJson(file)) 1 else math.min(Threads, 1 + file.getLen / PartBytes).toInt

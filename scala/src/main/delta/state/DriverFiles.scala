@@ -35,11 +35,14 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
    * The same for the files that only the checkpoint names.
    *
    * @param fields that are read of its Parquet files
+   * @param paths  if few files are wanted: their paths in Delta's spelling. Others may come too.
    */
-  def inCheckpoint[A](fields: StructType)(make: Make[A]): Seq[A] = {
-    val columns = StructType(Seq(Action.logSchema("add").copy(dataType = fields)))
+  def inCheckpoint[A](fields: StructType, paths: Option[Set[String]] = None)(make: Make[A]): Seq[A] = {
+    val columns = ofAdd(fields)
     val inParquet = new FileColumn(columns, "add")
-    new CheckpointActions(handle, columns).parts(CheckpointFiles.all(snapshot.checkpointProvider)) {
+    new CheckpointActions(handle, columns, paths.map(wanted)).parts(
+      CheckpointFiles.all(snapshot.checkpointProvider)
+    ) {
       (file, foreach) =>
         val column = if (CheckpointFiles.isJson(file)) InJson else inParquet
         val read = make(column.fields)
@@ -53,6 +56,12 @@ private[upkeep] final class DriverFiles(handle: DeltaHandle) {
         found.result()
     }.flatten
   }
+
+  private def wanted(paths: Set[String]): (StructType, InternalRow => Boolean) = {
+    val columns = ofAdd(fields("path", "deletionVector"))
+    val add = new FileColumn(columns, "add")
+    columns -> (row => add.has(row) && paths(FilePaths.respelled(add.path(row), canonical).toString))
+  }
 }
 
 private[upkeep] object DriverFiles {
@@ -62,6 +71,9 @@ private[upkeep] object DriverFiles {
   val Add: StructType = Action.logSchema("add").dataType.asInstanceOf[StructType]
 
   def fields(names: String*): StructType = StructType(names.map(Add(_)))
+
+  private def ofAdd(fields: StructType): StructType =
+    StructType(Seq(Action.logSchema("add").copy(dataType = fields)))
 
   private val InJson = new FileColumn(CommitParser.Schema, "add")
 }

@@ -34,11 +34,32 @@ class ParquetColumnsSuite extends AnyFunSuite {
     new CheckpointRows(columns, spark.asInstanceOf[ClassicSession], conf).in(file).map(textOf(_, columns)).toVector
 
   private def byColumns(file: FileStatus, columns: StructType): Option[Seq[String]] =
-    ParquetColumns.open(file, columns, conf).map(Using.resource(_) { opened =>
-      val found = mutable.ArrayBuffer.empty[String]
-      (0 until opened.rowGroups).foreach(opened.foreach(_)(row => found += textOf(row, columns)))
-      found.toSeq
-    })
+    Using.resource(new ParquetColumns(file, conf)) { opened =>
+      opened.find(columns).map { found =>
+        collect(0 until found.rowGroups)(found.foreach(_)(_), columns)
+      }
+    }
+
+  private def collect(rowGroups: Seq[Int])(
+      each: (Int, InternalRow => Unit) => Unit,
+      columns: StructType
+  ): Seq[String] = {
+    val found = mutable.ArrayBuffer.empty[String]
+    rowGroups.foreach(each(_, row => found += textOf(row, columns)))
+    found.toSeq
+  }
+
+  /** Those rows alone whose first columns pass a test. */
+  private def someByColumns(file: FileStatus, keys: StructType, columns: StructType): Seq[String] =
+    Using.resource(new ParquetColumns(file, conf)) { opened =>
+      val (first, all) = (opened.find(keys).get, opened.find(columns).get)
+      collect(0 until all.rowGroups)(
+        (i, use) => all.foreach(i, first.where(i)(row => isWanted(textOf(row, keys))))(use),
+        columns
+      )
+    }
+
+  private def isWanted(text: String): Boolean = text.hashCode % 5 == 0
 
   /**
    * What went into a file. Spark's reader of records is no oracle: of texts with DELTA_BYTE_ARRAY in pages without a
@@ -109,6 +130,10 @@ class ParquetColumnsSuite extends AnyFunSuite {
         val picked = rows.select(col("txn"), structOf("add", some.fieldNames.toSeq))
         assert(byColumns(file, columns).contains(written(picked)))
         assert(byColumns(file, log).contains(written(rows)))
+        val keys = StructType(columns.take(1))
+        val wanted =
+          written(picked.select("txn")).zip(written(rows)).collect { case (key, row) if isWanted(key) => row }
+        assert(someByColumns(file, keys, log) == wanted)
       }
     }
   }
