@@ -51,7 +51,10 @@ private[upkeep] object ActiveFiles {
     } yield {
       val selected =
         if (predicate.isEmpty) files
-        else filtered(handle, predicate, handle.session.createDataset(files))
+        else
+          FilePredicate.evaluated(handle, predicate) {
+            filtered(handle, predicate, handle.session.createDataset(files))
+          }
       ActiveFiles(selected, highestRowId(handle, files), ReplayPlace.OnDriver)
     }
 
@@ -119,10 +122,8 @@ private[upkeep] object ActiveFiles {
       predicate: Seq[Expression],
       files: Dataset[AddFile]
   ): Seq[AddFile] =
-    FilePredicate.evaluated(handle, predicate) {
-      DeltaLog.filterFileList(handle.snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
-        .collect().toSeq
-    }
+    DeltaLog.filterFileList(handle.snapshot.metadata.partitionSchema, files.toDF(), predicate).as[AddFile]
+      .collect().toSeq
 
   private def highestRowId(handle: DeltaHandle, all: Seq[AddFile]): Option[Long] = {
     def last(add: AddFile) =

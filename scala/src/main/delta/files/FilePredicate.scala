@@ -2,7 +2,6 @@ package org.apache.spark.sql.delta.upkeep.files
 
 import io.deltaupkeep.UpkeepErrors
 
-import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.expressions.Expression
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 
@@ -26,14 +25,15 @@ object FilePredicate {
   val none: FilePredicate = FilePredicate(Nil)
 
   /**
-   * What a predicate selects.
+   * What a predicate selects of files that are known.
    *
    * @throws io.deltaupkeep.UpkeepException `INVALID_PREDICATE` if it fails for some file, such as `raise_error('')`
    */
   private[files] def evaluated[T](handle: DeltaHandle, predicate: Seq[Expression])(select: => T): T =
     try handle.session.withActive(select)
     catch {
-      case e: RuntimeException with SparkThrowable if predicate.nonEmpty =>
+      // In Spark 3.5 not every error is a SparkThrowable.
+      case e: RuntimeException =>
         throw UpkeepErrors.invalidPredicate(predicate.map(_.sql).mkString(" AND "), e)
     }
 }
