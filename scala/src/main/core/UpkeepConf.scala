@@ -132,8 +132,8 @@ object UpkeepConf {
     .doc(
       "Bytes of a table's log that the driver replays by itself; if there are more, a Spark job replays " +
         "them. CHECKPOINT, CLEANUP LOG and the compaction of OPTIMIZE count the commits; OPTIMIZE that puts " +
-        "rows in order and REORG also count the checkpoint before them. The driver needs about twice as much " +
-        "memory."
+        "rows in order, REORG and some checks of DESCRIBE HEALTH also count the checkpoint before them. The driver " +
+        "needs about twice as much memory."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

@@ -250,7 +250,8 @@ object UpkeepErrors {
     "INVALID_PREDICATE",
     SqlState.SyntaxOrAccess,
     s"OPTIMIZE cannot use the predicate '$predicate'.",
-    thrown.getMessage.linesIterator.find(_.nonEmpty).fold("It is not a SQL expression.")(sentence),
+    Option(thrown.getMessage).flatMap(_.linesIterator.find(_.nonEmpty))
+      .fold("It is not a SQL expression.")(sentence),
     "Write a condition on columns, such as WHERE day >= '2026-01-01'.",
     Retry.No,
     Map("predicate" -> predicate),

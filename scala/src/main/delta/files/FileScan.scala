@@ -13,7 +13,7 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
 private[upkeep] object FileScan {
 
   /**
-   * Shows each file to one of several counters.
+   * Shows each file to one of several counters, and as often as a damaged log names it.
    *
    * @param counter a new one, for one thread
    * @param show    a file with its statistics as JSON, or null, to a counter
@@ -23,10 +23,14 @@ private[upkeep] object FileScan {
   def run[A](handle: DeltaHandle)(counter: () => A)(show: (A, DataFile, String) => Unit): Seq[A] =
     if (ActiveFiles.areOnDriver(handle)) {
       val counters = new ConcurrentLinkedQueue[A]
+      val ofThread = ThreadLocal.withInitial[A] { () =>
+        val own = counter()
+        counters.add(own)
+        own
+      }
       val partitions = new Partitions(handle.snapshot.metadata)
       val make: DriverFiles.Make[Nothing] = { fields =>
-        val (own, read) = (counter(), new DataFileReader(fields, partitions.of(_: Map[String, String])))
-        counters.add(own)
+        val (own, read) = (ofThread.get, new DataFileReader(fields, partitions.of(_: Map[String, String])))
         (add, path) => {
           show(own, read.counted(add, path), read.statsOf(add))
           None

@@ -49,14 +49,14 @@ private[files] final class FileSearch(
       s"the driver found $found files, but the version's checksum counts $counted"
     }.toLeft {
       val isLeftOut = found > newer.size + older.size
-      val entries = withVectors(newer ++ older, isLeftOut)
-      val files = DataFiles.distinct(entries)
       val isChosen = chosen
-      val considered =
+      val entries = withVectors(newer ++ older, isLeftOut).filter(file => isChosen(file.partition))
+      val files = DataFiles.distinct(entries)
+      val counted =
         counts.asScala.collect { case (partition, count) if isChosen(partition) => count.sum }.sum
       DataFiles(
-        if (predicate.isEmpty) files else files.filter(file => isChosen(file.partition)),
-        considered.toInt - (entries.size - files.size),
+        files,
+        considered = counted.toInt - (entries.size - files.size),
         Option.when(hasRowIds)(highestRowId.get),
         ReplayPlace.OnDriver
       )

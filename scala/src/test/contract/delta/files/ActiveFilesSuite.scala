@@ -138,6 +138,10 @@ class ActiveFilesSuite extends AnyFunSuite {
     log.listFiles.filter(_.getName.endsWith(".crc")).foreach(_.delete())
     val found = DataFiles.of(open(path), Nil, _ => true)
     assert(found.kept.map(_.id).distinct.size == 4 && found.kept.size == 4 && found.considered == 4)
+    for (p <- Seq(0, 1)) {
+      val inPartition = Seq(EqualTo(UnresolvedAttribute("p"), Literal(p)))
+      assert(DataFiles.of(open(path), inPartition, _ => true).considered == 2)
+    }
     val whole = DataFiles.ofActions(open(path), ActiveFiles.of(open(path), Nil))
     assert(whole.kept.toSet.size == 4 && whole.considered == 4)
   }
