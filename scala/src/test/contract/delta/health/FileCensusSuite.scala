@@ -23,8 +23,9 @@ class FileCensusSuite extends AnyFunSuite {
     spark.sql(s"INSERT INTO delta.`$path` SELECT id, 1 FROM range(50, 60)")
     spark.sql(s"DELETE FROM delta.`$path` WHERE id IN (51, 52)")
     val commit = new File(path, f"_delta_log/${2}%020d.json").toPath
-    Files.writeString(commit, Files.readString(commit).replace("numRecords", "rows"))
+    Files.writeString(commit, Files.readString(commit).replace("numRecords", "numRecordz"))
     new File(path, f"_delta_log/.${2}%020d.json.crc").delete()
+    DeltaLog.clearCache()
     spark.sql(s"CHECKPOINT delta.`$path`")
     append(path, 70)
     DeltaLog.clearCache()
