@@ -47,16 +47,17 @@ private[files] final class DataFileReader(fields: StructType, partition: Map[Str
     )
   }
 
-  /** With the number of its rows. */
-  def counted(add: InternalRow, path: UTF8String): DataFile = apply(add, path).copy(physicalRows = rows(add))
+  /** With the number of its rows, for its statistics as JSON. */
+  def counted(add: InternalRow, path: UTF8String, stats: String): DataFile =
+    apply(add, path).copy(physicalRows = rows(add, stats))
 
-  private def rows(add: InternalRow): Option[Long] = {
+  private def rows(add: InternalRow): Option[Long] = rows(add, statsOf(add))
+
+  private def rows(add: InternalRow, stats: => String): Option[Long] = {
     val number =
       Option.when(parsed >= 0 && !add.isNullAt(parsed))(add.getStruct(parsed, 1)).filterNot(_.isNullAt(0))
-    number.map(_.getLong(0)).orElse(rowsByStats(add))
+    number.map(_.getLong(0)).orElse(MergedStats.numRecords(stats))
   }
-
-  private def rowsByStats(add: InternalRow): Option[Long] = MergedStats.numRecords(statsOf(add))
 
   /** Its statistics as JSON; null if it has none. */
   def statsOf(add: InternalRow): String =

@@ -32,7 +32,8 @@ private[upkeep] object FileScan {
       val make: DriverFiles.Make[Nothing] = { fields =>
         val (own, read) = (ofThread.get, new DataFileReader(fields, partitions.of(_: Map[String, String])))
         (add, path) => {
-          show(own, read.counted(add, path), read.statsOf(add))
+          val stats = read.statsOf(add)
+          show(own, read.counted(add, path, stats), stats)
           None
         }
       }
