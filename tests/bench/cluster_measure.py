@@ -96,7 +96,7 @@ def zorder_executors(bench: Bench) -> SpaceResult:
             for job in ZORDER[:2]
         )
         jobs = (ZORDER[0], *spread)
-        runs = run(bench, jobs, bench.table(CASE_OF["small"]), linked_copy, warm=2)
+        runs = run(bench, jobs, bench.table(CASE_OF["small"]), linked_copy, warm=1)
     what = f"lineitem in files of 1 MB, ZORDER BY ({COLUMNS}) by {EXECUTORS} executors of 1 GB"
     return SpaceResult(what, bench.setting, runs)
 

@@ -5,17 +5,19 @@ import java.util
 import com.fasterxml.jackson.core.{JsonFactory, JsonParser, JsonToken}
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow
+import org.apache.spark.sql.catalyst.expressions.{GenericInternalRow, SpecificInternalRow}
 import org.apache.spark.sql.catalyst.json.{JacksonParser, JSONOptions}
 import org.apache.spark.sql.internal.SQLConf
-import org.apache.spark.sql.types.{DataType, LongType, StringType, StructType, TimestampType}
+import org.apache.spark.sql.types._
 import org.apache.spark.unsafe.types.UTF8String
 
 /**
  * Reads JSON objects as rows. Spark's own parser reads all values except the simplest. It does not read the
  * objects, because it would go through the whole schema for each of them. Not thread-safe.
+ *
+ * @param reuse whether a row is valid until the next one only
  */
-private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
+private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, reuse: Boolean = false) {
   import JsonRows._
 
   private val options = optionsOf(sqlConf)
@@ -37,24 +39,34 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
 
   private final class ObjectReader(of: StructType) {
     private val ordinals = new util.HashMap[String, Int]
-    private val readers: Array[JsonParser => Any] = of.map(field => readerOf(field.dataType)).toArray
+    private val fields: Array[Reader] = of.map(field => readerOf(field.dataType)).toArray
     of.fieldNames.zipWithIndex.foreach { case (name, i) => ordinals.put(name, i) }
+    private lazy val own = new SpecificInternalRow(of)
 
     // The names of the last object. The next one mostly has them in the same order, and the parser interns
     // them.
-    private val lastNames = new Array[String](2 * readers.length)
+    private val lastNames = new Array[String](2 * fields.length)
     private val lastOrdinals = new Array[Int](lastNames.length)
 
     def read(json: JsonParser): InternalRow = {
-      val values = new Array[Any](readers.length)
+      val row = if (reuse) cleared else new GenericInternalRow(fields.length)
       var position = 0
       while (json.nextToken() != JsonToken.END_OBJECT) {
         val ordinal = ordinalOf(json.currentName(), position)
         position += 1
         json.nextToken()
-        if (ordinal == Unknown) json.skipChildren() else values(ordinal) = readers(ordinal)(json)
+        if (ordinal == Unknown) json.skipChildren() else fields(ordinal).read(json, row, ordinal)
       }
-      new GenericInternalRow(values)
+      row
+    }
+
+    private def cleared: InternalRow = {
+      var i = 0
+      while (i < fields.length) {
+        own.setNullAt(i)
+        i += 1
+      }
+      own
     }
 
     private def ordinalOf(name: String, position: Int): Int =
@@ -68,27 +80,57 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf) {
       }
   }
 
-  private def readerOf(dataType: DataType): JsonParser => Any = {
+  /** Puts the value at the parser's position into a row. */
+  private trait Reader {
+    def read(json: JsonParser, row: InternalRow, ordinal: Int): Unit
+  }
+
+  private def readerOf(dataType: DataType): Reader = {
     val ofSpark = parser.makeConverter(dataType)
+    def bySpark(json: JsonParser, row: InternalRow, ordinal: Int): Unit = row.update(ordinal, ofSpark(json))
     dataType match {
       case struct: StructType =>
-        val reader = new ObjectReader(struct)
-        json => if (json.currentToken() == JsonToken.START_OBJECT) reader.read(json) else ofSpark(json)
+        val objects = new ObjectReader(struct)
+        (json, row, i) =>
+          if (json.currentToken() == JsonToken.START_OBJECT) row.update(i, objects.read(json))
+          else bySpark(json, row, i)
       case StringType =>
-        json =>
-          if (json.currentToken() == JsonToken.VALUE_STRING) UTF8String.fromString(json.getText)
-          else ofSpark(json)
+        (json, row, i) =>
+          if (json.currentToken() == JsonToken.VALUE_STRING)
+            row.update(i, UTF8String.fromString(json.getText))
+          else bySpark(json, row, i)
       case LongType =>
-        json =>
-          if (json.currentToken() == JsonToken.VALUE_NUMBER_INT) json.getLongValue else ofSpark(json)
+        (json, row, i) =>
+          if (json.currentToken() == JsonToken.VALUE_NUMBER_INT) row.setLong(i, json.getLongValue)
+          else bySpark(json, row, i)
+      case IntegerType =>
+        (json, row, i) =>
+          if (json.currentToken() == JsonToken.VALUE_NUMBER_INT) row.setInt(i, json.getIntValue)
+          else bySpark(json, row, i)
+      case DoubleType =>
+        (json, row, i) =>
+          if (json.currentToken().isNumeric) row.setDouble(i, json.getDoubleValue) else bySpark(json, row, i)
+      case DateType =>
+        (json, row, i) =>
+          val days =
+            if (json.currentToken() != JsonToken.VALUE_STRING) LoggedText.UnknownDay
+            else LoggedText.day(json.getTextCharacters, json.getTextOffset, json.getTextLength)
+          if (days == LoggedText.UnknownDay) bySpark(json, row, i) else row.setInt(i, days)
       case TimestampType =>
-        json =>
-          if (json.currentToken() == JsonToken.VALUE_STRING) {
-            val micros =
-              UtcTimestamp.parse(json.getTextCharacters, json.getTextOffset, json.getTextLength)
-            if (micros == UtcTimestamp.Unknown) ofSpark(json) else micros
-          } else ofSpark(json)
-      case _ => ofSpark
+        (json, row, i) =>
+          val micros =
+            if (json.currentToken() != JsonToken.VALUE_STRING) LoggedText.UnknownTime
+            else LoggedText.time(json.getTextCharacters, json.getTextOffset, json.getTextLength)
+          if (micros == LoggedText.UnknownTime) bySpark(json, row, i) else row.setLong(i, micros)
+      case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS =>
+        (json, row, i) =>
+          val unscaled =
+            if (!json.currentToken().isNumeric) LoggedText.UnknownNumber
+            else
+              LoggedText.unscaled(json.getTextCharacters, json.getTextOffset, json.getTextLength, decimal)
+          if (unscaled == LoggedText.UnknownNumber) bySpark(json, row, i)
+          else row.update(i, Decimal(unscaled, decimal.precision, decimal.scale))
+      case _ => bySpark(_, _, _)
     }
   }
 }

@@ -11,10 +11,10 @@ import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
-/** Reads statistics as `from_json` does. Not thread-safe. */
+/** Reads statistics as `from_json` does. A row is valid until the next one. Not thread-safe. */
 private[upkeep] final class StatsParser(stats: StructType, sqlConf: SQLConf) {
 
-  private val rows = new JsonRows(stats, sqlConf)
+  private val rows = new JsonRows(stats, sqlConf, reuse = true)
   private val permissive = new FailureSafeParser[UTF8String](
     text => rows.parser.parse[UTF8String](text, (factory, it) => factory.createParser(it.getBytes), identity),
     PermissiveMode,

@@ -1,6 +1,5 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import java.util
 import java.util.concurrent.{CompletableFuture, CompletionException}
 
 import scala.collection.mutable
@@ -17,8 +16,8 @@ import org.apache.spark.unsafe.types.UTF8String
  * an application or a domain is kept (protocol, 'Action Reconciliation'). Threads parse pieces of commits in parallel,
  * and wait for each other only to see what newer commits named.
  *
- * Memory: a key of about 150 bytes for each file that the commits name, 150 MB for a million. Each
- * thread also holds the actions of one piece.
+ * Memory: a hash of each file that the commits name, about 40 MB for a million. Each thread also holds the actions of
+ * one piece.
  */
 private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSession, snapshot: Snapshot) {
   import DriverReplay._
@@ -26,7 +25,7 @@ private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSe
   private val commits = snapshot.logSegment.deltas
   // Of several actions for one file in one commit, Delta takes the last.
   private val splits = commits.reverseIterator.flatMap(CommitSplit.of(_).reverse).toIndexedSeq
-  private val seen = new util.HashSet[UTF8String]((commits.map(_.getLen).sum / BytesOfAction).toInt)
+  private val seen = new KeySet
   private val sequencer = Sequencer(splits.size)
   private val unexpired = snapshot.minFileRetentionTimestamp
   private val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
@@ -78,9 +77,6 @@ private[upkeep] final class DriverReplay(handle: DeltaHandle, session: ClassicSe
 }
 
 private object DriverReplay {
-
-  /** Few actions are smaller, statistics included. */
-  private val BytesOfAction = 300L
   private val Threads = 8
 }
 

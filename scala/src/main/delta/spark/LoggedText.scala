@@ -1,0 +1,109 @@
+package org.apache.spark.sql.delta.upkeep.spark
+
+import java.time.{DateTimeException, LocalDate}
+
+import org.apache.spark.sql.types.DecimalType
+
+/**
+ * Dates, times and decimal numbers in the one form that Delta's writers give them in statistics. Any other form is unknown
+ * here, and Spark's own parser reads it.
+ */
+private[upkeep] object LoggedText {
+
+  /** No day of this calendar has this number. */
+  val UnknownDay: Int = Int.MinValue
+
+  /** It is not a whole millisecond. */
+  val UnknownTime: Long = Long.MinValue
+
+  /** It has more digits than a decimal of 64 bits. */
+  val UnknownNumber: Long = Long.MinValue
+
+  private val Day = "0000-00-00"
+  private val Time = "0000-00-00T00:00:00.000Z"
+
+  /** Before this year, dates of Spark's old parser are of another calendar. */
+  private val FirstYear = 1583
+
+  /** Enough for every decimal of 64 bits. */
+  private val MostDigits = 18
+
+  /** Days since the epoch of `2026-01-31`. */
+  def day(text: Array[Char], from: Int, length: Int): Int =
+    if (!hasForm(Day, text, from, length) || number(text, from, 4) < FirstYear) UnknownDay
+    else
+      try dayOf(text, from).toInt
+      catch { case _: DateTimeException => UnknownDay }
+
+  /** Microseconds since the epoch of `2026-01-31T23:59:59.999Z`. */
+  def time(text: Array[Char], from: Int, length: Int): Long =
+    if (!hasForm(Time, text, from, length)) UnknownTime
+    else {
+      val (hour, minute, second) =
+        (number(text, from + 11, 2), number(text, from + 14, 2), number(text, from + 17, 2))
+      if (hour > 23 || minute > 59 || second > 59) UnknownTime
+      else
+        try {
+          val seconds = ((dayOf(text, from) * 24 + hour) * 60 + minute) * 60 + second
+          (seconds * 1000 + number(text, from + 20, 3)) * 1000
+        } catch { case _: DateTimeException => UnknownTime }
+    }
+
+  /** The unscaled value of `-12.5` or `12`, if a decimal of this type, of 64 bits at most, holds it without rounding. */
+  def unscaled(text: Array[Char], from: Int, length: Int, dataType: DecimalType): Long = {
+    val isNegative = length > 0 && text(from) == '-'
+    val end = from + length
+    var at = if (isNegative) from + 1 else from
+    var value = 0L
+    var digits = 0
+    var point = -1
+    while (at < end && digits <= MostDigits && (isDigit(text(at)) || text(at) == '.' && point < 0)) {
+      if (text(at) == '.') point = digits
+      else {
+        value = value * 10 + text(at) - '0'
+        digits += 1
+      }
+      at += 1
+    }
+    val zeros = dataType.scale - (if (point < 0) 0 else digits - point)
+    if (at < end || digits == 0 || zeros < 0 || digits + zeros > MostDigits) UnknownNumber
+    else {
+      val scaled = value * powerOf10(zeros)
+      if (scaled >= powerOf10(dataType.precision)) UnknownNumber else if (isNegative) -scaled else scaled
+    }
+  }
+
+  private def powerOf10(exponent: Int): Long = {
+    var power = 1L
+    var i = 0
+    while (i < exponent) {
+      power *= 10
+      i += 1
+    }
+    power
+  }
+
+  private def dayOf(text: Array[Char], from: Int): Long =
+    LocalDate.of(number(text, from, 4), number(text, from + 5, 2), number(text, from + 8, 2)).toEpochDay
+
+  private def number(text: Array[Char], from: Int, digits: Int): Int = {
+    var value = 0
+    var i = from
+    while (i < from + digits) {
+      value = value * 10 + text(i) - '0'
+      i += 1
+    }
+    value
+  }
+
+  private def hasForm(form: String, text: Array[Char], from: Int, length: Int): Boolean =
+    length == form.length && {
+      var i = 0
+      while (i < length && fits(form.charAt(i), text(from + i))) i += 1
+      i == length
+    }
+
+  private def fits(form: Char, found: Char): Boolean = if (form == '0') isDigit(found) else found == form
+
+  private def isDigit(char: Char): Boolean = char >= '0' && char <= '9'
+}

@@ -1,0 +1,89 @@
+package org.apache.spark.sql.delta.upkeep.spark
+
+import java.time.ZoneOffset
+
+import org.scalacheck.Gen
+import org.scalatest.funsuite.AnyFunSuite
+import org.scalatestplus.scalacheck.ScalaCheckPropertyChecks
+
+import org.apache.spark.sql.catalyst.util.DateTimeUtils
+import org.apache.spark.sql.types.{Decimal, DecimalType}
+import org.apache.spark.unsafe.types.UTF8String
+
+class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
+
+  /** The text is a part of a buffer. */
+  private def in[T](text: String)(read: (Array[Char], Int, Int) => T): T =
+    read(s"12$text.3".toCharArray, 2, text.length)
+
+  private def time(text: String): Long = in(text)(LoggedText.time)
+  private def day(text: String): Int = in(text)(LoggedText.day)
+  private def unscaled(text: String, to: DecimalType): Long = in(text)(LoggedText.unscaled(_, _, _, to))
+
+  private val days = Gen.zip(
+    Gen.oneOf(Gen.choose(0, 9999), Gen.choose(1890, 2100)),
+    Gen.choose(0, 13),
+    Gen.choose(0, 32)
+  )
+  private val times = Gen.zip(Gen.choose(0, 24), Gen.choose(0, 60), Gen.choose(0, 60), Gen.choose(0, 999))
+
+  test("a timestamp is Spark's, and unknown where Spark finds none") {
+    forAll(days, times, minSuccessful(2000)) { case ((year, month, day), (hour, minute, second, milli)) =>
+      val text = f"$year%04d-$month%02d-$day%02dT$hour%02d:$minute%02d:$second%02d.$milli%03dZ"
+      val ofSpark = DateTimeUtils.stringToTimestamp(UTF8String.fromString(text), ZoneOffset.ofHours(5))
+      assert(time(text) == ofSpark.getOrElse(LoggedText.UnknownTime))
+    }
+  }
+
+  test("a date is Spark's, and unknown where Spark finds none or calendars differ") {
+    forAll(days, minSuccessful(2000)) { case (year, month, dayOfMonth) =>
+      val text = f"$year%04d-$month%02d-$dayOfMonth%02d"
+      val ofSpark = DateTimeUtils.stringToDate(UTF8String.fromString(text)).filter(_ => year > 1582)
+      assert(day(text) == ofSpark.getOrElse(LoggedText.UnknownDay))
+    }
+  }
+
+  test("any other form of a time or a date is unknown") {
+    val text = "2026-01-31T23:59:59.999Z"
+    assert(time(text) != LoggedText.UnknownTime && day(text.take(10)) != LoggedText.UnknownDay)
+    forAll(Gen.choose(0, text.length - 1), Gen.oneOf("a z٣/")) { (at, other) =>
+      assert(time(text.updated(at, other)) == LoggedText.UnknownTime)
+      if (at < 10) assert(day(text.take(10).updated(at, other)) == LoggedText.UnknownDay)
+    }
+    Seq(text.dropRight(1), text + "Z", "").foreach(other => assert(time(other) == LoggedText.UnknownTime))
+    Seq("2026-01-1", "2026-01-011", text, "").foreach(other => assert(day(other) == LoggedText.UnknownDay))
+  }
+
+  private val decimals = for {
+    precision <- Gen.choose(1, 18)
+    scale <- Gen.choose(0, precision)
+  } yield DecimalType(precision, scale)
+
+  private val numbers = for {
+    sign <- Gen.oneOf("", "-")
+    whole <- Gen.choose(0, 19).flatMap(Gen.listOfN(_, Gen.numChar))
+    fraction <-
+      Gen.oneOf(Gen.const(""), Gen.choose(0, 19).flatMap(Gen.listOfN(_, Gen.numChar)).map("." + _.mkString))
+  } yield sign + whole.mkString + fraction
+
+  test("a decimal is Java's, and unknown if it would be rounded or does not fit") {
+    forAll(decimals, numbers, minSuccessful(5000)) { (dataType, text) =>
+      val found = unscaled(text, dataType)
+      if (found != LoggedText.UnknownNumber) {
+        val exact = BigDecimal(text)
+        val read = Decimal(found, dataType.precision, dataType.scale)
+        assert(read == Decimal(exact, dataType.precision, dataType.scale) && read.toBigDecimal == exact)
+      }
+    }
+  }
+
+  test("decimals as writers of statistics give them are known") {
+    val dataType = DecimalType(12, 2)
+    val known = Seq("0" -> 0L, "12.5" -> 1250L, "-12.50" -> -1250L, "9999999999.99" -> 999999999999L)
+    known.foreach { case (text, value) => assert(unscaled(text, dataType) == value, text) }
+    assert(unscaled("123456789012345678", DecimalType(18, 0)) == 123456789012345678L)
+    Seq("", "-", ".", "1e2", "12.345", "10000000000", "1.2.3", "NaN", "1234567890123456789").foreach { text =>
+      assert(unscaled(text, dataType) == LoggedText.UnknownNumber, text)
+    }
+  }
+}
