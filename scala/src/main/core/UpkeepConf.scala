@@ -133,7 +133,7 @@ object UpkeepConf {
       "Bytes of a table's log that the driver replays by itself; if there are more, a Spark job replays " +
         "them. CHECKPOINT, CLEANUP LOG and the compaction of OPTIMIZE count the commits; OPTIMIZE that puts " +
         "rows in order, REORG and some checks of DESCRIBE HEALTH also count the checkpoint before them. The driver " +
-        "needs about twice as much memory."
+        "needs about twice as much memory. A first CHECKPOINT holds no actions, so it may replay four times as much."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)

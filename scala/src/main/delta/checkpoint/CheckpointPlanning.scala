@@ -77,8 +77,7 @@ private[checkpoint] final class CheckpointPlanning(inputs: CheckpointInputs) {
     else if (inputs.schema.hasVariantStatistics)
       ReplayPlace.AsJob("variant statistics are read by a query")
     else
-      DriverBytes.excess(handle.session, "the commits take", bytes).fold[ReplayPlace](ReplayPlace.OnDriver)(
-        ReplayPlace.AsJob(_)
-      )
+      DriverBytes.excess(handle.session, "the commits take", bytes, passes = true)
+        .fold[ReplayPlace](ReplayPlace.OnDriver)(ReplayPlace.AsJob(_))
   }
 }

@@ -1,5 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.read
 
+import java.util.concurrent.ConcurrentHashMap
+
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 
@@ -33,15 +35,26 @@ private[upkeep] object NonFileActions {
     NonFileActions(wrapped.txn, wrapped.metaData, wrapped.protocol, wrapped.domainMetadata)
   }
 
-  /** Reads rows in Spark's internal form. Not thread-safe. */
+  /** To generate the code of one takes longer than to read all such actions of most tables. */
+  private val readers = new ConcurrentHashMap[StructType, InternalRow => NonFileActions]
+  private lazy val serialize = encoder.createSerializer()
+
+  /** Reads rows in Spark's internal form. Thread-safe. It is kept, so not for schemas that belong to one table. */
   def reader(schema: StructType): InternalRow => Action = {
-    val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
-    row => DamagedAction.in(read(row).action)
+    val read = readers.computeIfAbsent(schema, newReader(_))
+    row => DamagedAction.in(read.synchronized(read(row)).action)
   }
+
+  private def newReader(schema: StructType): InternalRow => NonFileActions =
+    encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
 
   /** The actions of such rows. */
   def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
-    if (rows.isEmpty) Nil else rows.map(reader(schema))
+    if (rows.isEmpty) Nil
+    else {
+      val read = newReader(schema)
+      rows.map(row => DamagedAction.in(read(row).action))
+    }
 
   /**
    * The newest action for each application and domain, the metadata and the protocol, without what a checkpoint leaves
@@ -63,12 +76,11 @@ private[upkeep] object NonFileActions {
     }
   }
 
-  /** Rows with these actions. Each is valid until the next one. */
+  /** Rows with these actions. */
   def rows(actions: Seq[Action], schema: StructType): Iterator[InternalRow] = {
-    val serialize = encoder.createSerializer()
     val columns = schema.map(column => encoder.schema.getFieldIndex(column.name)).toArray
     actions.iterator.map { action =>
-      val row = serialize(of(action))
+      val row = synchronized(serialize(of(action)).copy())
       val values: Array[Any] = columns.map {
         case Some(i) if !row.isNullAt(i) => row.get(i, encoder.schema(i).dataType)
         case _ => null
@@ -79,14 +91,14 @@ private[upkeep] object NonFileActions {
 
   /** The actions in files of a checkpoint, read on the driver. Reads the footers first. */
   def in(files: Seq[FileStatus], session: ClassicSession, conf: Configuration): Seq[Action] = {
-    val reader = new CheckpointRows(Columns, session, conf)
+    val stored = new CheckpointRows(Columns, session, conf)
     val rows = Seq.newBuilder[InternalRow]
     files.zip(CheckpointFooter.readAll(files, conf)(_.rowGroupsOfOthers)).foreach { case (file, rowGroups) =>
-      reader.foreach(file, rowGroups) { row =>
+      stored.foreach(file, rowGroups) { row =>
         if ((0 until Columns.size).exists(!row.isNullAt(_))) rows += row.copy()
       }
     }
-    of(rows.result(), Columns)
+    rows.result().map(reader(Columns))
   }
 
   private lazy val Columns =

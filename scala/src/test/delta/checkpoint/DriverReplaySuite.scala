@@ -39,7 +39,7 @@ class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
     }
 
     test(s"a job replays commits that are more than the driver may, $policy") {
-      withDriverBytes(1000) {
+      withDriverBytes(250) {
         val (mode, reason) = checkpointsAt(history.path, history.stages.takeRight(1), options).head
         assert(
           mode == "full" && reason.matches(".*by a Spark job: the commits take .*, more than 1000 B"),
