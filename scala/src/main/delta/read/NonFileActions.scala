@@ -36,25 +36,23 @@ private[upkeep] object NonFileActions {
   }
 
   /** To generate the code of one takes longer than to read all such actions of most tables. */
-  private val readers = new ConcurrentHashMap[StructType, InternalRow => NonFileActions]
+  private val readers = new ConcurrentHashMap[StructType, InternalRow => Action]
   private lazy val serialize = encoder.createSerializer()
 
   /** Reads rows in Spark's internal form. Thread-safe. It is kept, so not for schemas that belong to one table. */
   def reader(schema: StructType): InternalRow => Action = {
     val read = readers.computeIfAbsent(schema, newReader(_))
-    row => DamagedAction.in(read.synchronized(read(row)).action)
+    row => read.synchronized(read(row))
   }
 
-  private def newReader(schema: StructType): InternalRow => NonFileActions =
-    encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
+  private def newReader(schema: StructType): InternalRow => Action = {
+    val read = encoder.resolveAndBind(DataTypeUtils.toAttributes(schema)).createDeserializer()
+    row => DamagedAction.in(read(row).action)
+  }
 
   /** The actions of such rows. */
   def of(rows: Seq[InternalRow], schema: StructType): Seq[Action] =
-    if (rows.isEmpty) Nil
-    else {
-      val read = newReader(schema)
-      rows.map(row => DamagedAction.in(read(row).action))
-    }
+    if (rows.isEmpty) Nil else rows.map(newReader(schema))
 
   /**
    * The newest action for each application and domain, the metadata and the protocol, without what a checkpoint leaves

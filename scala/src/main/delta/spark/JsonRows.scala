@@ -85,6 +85,9 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, reuse
     def read(json: JsonParser, row: InternalRow, ordinal: Int): Unit
   }
 
+  private def logged(json: JsonParser, fits: Boolean, read: LoggedText.Read): Long =
+    if (fits) read(json.getTextCharacters, json.getTextOffset, json.getTextLength) else LoggedText.Unknown
+
   private def readerOf(dataType: DataType): Reader = {
     val ofSpark = parser.makeConverter(dataType)
     def bySpark(json: JsonParser, row: InternalRow, ordinal: Int): Unit = row.update(ordinal, ofSpark(json))
@@ -112,23 +115,17 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, reuse
           if (json.currentToken().isNumeric) row.setDouble(i, json.getDoubleValue) else bySpark(json, row, i)
       case DateType =>
         (json, row, i) =>
-          val days =
-            if (json.currentToken() != JsonToken.VALUE_STRING) LoggedText.UnknownDay
-            else LoggedText.day(json.getTextCharacters, json.getTextOffset, json.getTextLength)
-          if (days == LoggedText.UnknownDay) bySpark(json, row, i) else row.setInt(i, days)
+          val days = logged(json, json.currentToken() == JsonToken.VALUE_STRING, LoggedText.day(_, _, _))
+          if (days == LoggedText.Unknown) bySpark(json, row, i) else row.setInt(i, days.toInt)
       case TimestampType =>
         (json, row, i) =>
-          val micros =
-            if (json.currentToken() != JsonToken.VALUE_STRING) LoggedText.UnknownTime
-            else LoggedText.time(json.getTextCharacters, json.getTextOffset, json.getTextLength)
-          if (micros == LoggedText.UnknownTime) bySpark(json, row, i) else row.setLong(i, micros)
+          val micros = logged(json, json.currentToken() == JsonToken.VALUE_STRING, LoggedText.time(_, _, _))
+          if (micros == LoggedText.Unknown) bySpark(json, row, i) else row.setLong(i, micros)
       case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS =>
+        val read: LoggedText.Read = LoggedText.unscaled(_, _, _, decimal)
         (json, row, i) =>
-          val unscaled =
-            if (!json.currentToken().isNumeric) LoggedText.UnknownNumber
-            else
-              LoggedText.unscaled(json.getTextCharacters, json.getTextOffset, json.getTextLength, decimal)
-          if (unscaled == LoggedText.UnknownNumber) bySpark(json, row, i)
+          val unscaled = logged(json, json.currentToken().isNumeric, read)
+          if (unscaled == LoggedText.Unknown) bySpark(json, row, i)
           else row.update(i, Decimal(unscaled, decimal.precision, decimal.scale))
       case _ => bySpark(_, _, _)
     }

@@ -2,7 +2,7 @@ package org.apache.spark.sql.delta.upkeep.spark
 
 import java.time.{DateTimeException, LocalDate}
 
-import org.apache.spark.sql.types.DecimalType
+import org.apache.spark.sql.types.{Decimal, DecimalType}
 
 /**
  * Dates, times and decimal numbers in the one form that Delta's writers give them in statistics. Any other form is unknown
@@ -10,14 +10,13 @@ import org.apache.spark.sql.types.DecimalType
  */
 private[upkeep] object LoggedText {
 
-  /** No day of this calendar has this number. */
-  val UnknownDay: Int = Int.MinValue
+  /** Reads a part of a text. */
+  trait Read {
+    def apply(text: Array[Char], from: Int, length: Int): Long
+  }
 
-  /** It is not a whole millisecond. */
-  val UnknownTime: Long = Long.MinValue
-
-  /** It has more digits than a decimal of 64 bits. */
-  val UnknownNumber: Long = Long.MinValue
+  /** No day, no whole millisecond, and more digits than a decimal of 64 bits has. */
+  val Unknown: Long = Long.MinValue
 
   private val Day = "0000-00-00"
   private val Time = "0000-00-00T00:00:00.000Z"
@@ -25,28 +24,25 @@ private[upkeep] object LoggedText {
   /** Before this year, dates of Spark's old parser are of another calendar. */
   private val FirstYear = 1583
 
-  /** Enough for every decimal of 64 bits. */
-  private val MostDigits = 18
-
   /** Days since the epoch of `2026-01-31`. */
-  def day(text: Array[Char], from: Int, length: Int): Int =
-    if (!hasForm(Day, text, from, length) || number(text, from, 4) < FirstYear) UnknownDay
+  def day(text: Array[Char], from: Int, length: Int): Long =
+    if (!hasForm(Day, text, from, length) || number(text, from, 4) < FirstYear) Unknown
     else
-      try dayOf(text, from).toInt
-      catch { case _: DateTimeException => UnknownDay }
+      try dayOf(text, from)
+      catch { case _: DateTimeException => Unknown }
 
   /** Microseconds since the epoch of `2026-01-31T23:59:59.999Z`. */
   def time(text: Array[Char], from: Int, length: Int): Long =
-    if (!hasForm(Time, text, from, length)) UnknownTime
+    if (!hasForm(Time, text, from, length)) Unknown
     else {
       val (hour, minute, second) =
         (number(text, from + 11, 2), number(text, from + 14, 2), number(text, from + 17, 2))
-      if (hour > 23 || minute > 59 || second > 59) UnknownTime
+      if (hour > 23 || minute > 59 || second > 59) Unknown
       else
         try {
           val seconds = ((dayOf(text, from) * 24 + hour) * 60 + minute) * 60 + second
           (seconds * 1000 + number(text, from + 20, 3)) * 1000
-        } catch { case _: DateTimeException => UnknownTime }
+        } catch { case _: DateTimeException => Unknown }
     }
 
   /** The unscaled value of `-12.5` or `12`, if a decimal of this type, of 64 bits at most, holds it without rounding. */
@@ -57,7 +53,9 @@ private[upkeep] object LoggedText {
     var value = 0L
     var digits = 0
     var point = -1
-    while (at < end && digits <= MostDigits && (isDigit(text(at)) || text(at) == '.' && point < 0)) {
+    while (
+      at < end && digits <= Decimal.MAX_LONG_DIGITS && (isDigit(text(at)) || text(at) == '.' && point < 0)
+    ) {
       if (text(at) == '.') point = digits
       else {
         value = value * 10 + text(at) - '0'
@@ -66,21 +64,11 @@ private[upkeep] object LoggedText {
       at += 1
     }
     val zeros = dataType.scale - (if (point < 0) 0 else digits - point)
-    if (at < end || digits == 0 || zeros < 0 || digits + zeros > MostDigits) UnknownNumber
+    if (at < end || digits == 0 || zeros < 0 || digits + zeros > Decimal.MAX_LONG_DIGITS) Unknown
     else {
-      val scaled = value * powerOf10(zeros)
-      if (scaled >= powerOf10(dataType.precision)) UnknownNumber else if (isNegative) -scaled else scaled
+      val scaled = value * Decimal.POW_10(zeros)
+      if (scaled >= Decimal.POW_10(dataType.precision)) Unknown else if (isNegative) -scaled else scaled
     }
-  }
-
-  private def powerOf10(exponent: Int): Long = {
-    var power = 1L
-    var i = 0
-    while (i < exponent) {
-      power *= 10
-      i += 1
-    }
-    power
   }
 
   private def dayOf(text: Array[Char], from: Int): Long =

@@ -13,11 +13,11 @@ import org.apache.spark.unsafe.types.UTF8String
 class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
 
   /** The text is a part of a buffer. */
-  private def in[T](text: String)(read: (Array[Char], Int, Int) => T): T =
+  private def in(text: String)(read: LoggedText.Read): Long =
     read(s"12$text.3".toCharArray, 2, text.length)
 
-  private def time(text: String): Long = in(text)(LoggedText.time)
-  private def day(text: String): Int = in(text)(LoggedText.day)
+  private def time(text: String): Long = in(text)(LoggedText.time(_, _, _))
+  private def day(text: String): Long = in(text)(LoggedText.day(_, _, _))
   private def unscaled(text: String, to: DecimalType): Long = in(text)(LoggedText.unscaled(_, _, _, to))
 
   private val days = Gen.zip(
@@ -31,7 +31,7 @@ class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(days, times, minSuccessful(2000)) { case ((year, month, day), (hour, minute, second, milli)) =>
       val text = f"$year%04d-$month%02d-$day%02dT$hour%02d:$minute%02d:$second%02d.$milli%03dZ"
       val ofSpark = DateTimeUtils.stringToTimestamp(UTF8String.fromString(text), ZoneOffset.ofHours(5))
-      assert(time(text) == ofSpark.getOrElse(LoggedText.UnknownTime))
+      assert(time(text) == ofSpark.getOrElse(LoggedText.Unknown))
     }
   }
 
@@ -39,19 +39,19 @@ class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(days, minSuccessful(2000)) { case (year, month, dayOfMonth) =>
       val text = f"$year%04d-$month%02d-$dayOfMonth%02d"
       val ofSpark = DateTimeUtils.stringToDate(UTF8String.fromString(text)).filter(_ => year > 1582)
-      assert(day(text) == ofSpark.getOrElse(LoggedText.UnknownDay))
+      assert(day(text) == ofSpark.fold(LoggedText.Unknown)(_.toLong))
     }
   }
 
   test("any other form of a time or a date is unknown") {
     val text = "2026-01-31T23:59:59.999Z"
-    assert(time(text) != LoggedText.UnknownTime && day(text.take(10)) != LoggedText.UnknownDay)
+    assert(time(text) != LoggedText.Unknown && day(text.take(10)) != LoggedText.Unknown)
     forAll(Gen.choose(0, text.length - 1), Gen.oneOf("a z٣/")) { (at, other) =>
-      assert(time(text.updated(at, other)) == LoggedText.UnknownTime)
-      if (at < 10) assert(day(text.take(10).updated(at, other)) == LoggedText.UnknownDay)
+      assert(time(text.updated(at, other)) == LoggedText.Unknown)
+      if (at < 10) assert(day(text.take(10).updated(at, other)) == LoggedText.Unknown)
     }
-    Seq(text.dropRight(1), text + "Z", "").foreach(other => assert(time(other) == LoggedText.UnknownTime))
-    Seq("2026-01-1", "2026-01-011", text, "").foreach(other => assert(day(other) == LoggedText.UnknownDay))
+    Seq(text.dropRight(1), text + "Z", "").foreach(other => assert(time(other) == LoggedText.Unknown))
+    Seq("2026-01-1", "2026-01-011", text, "").foreach(other => assert(day(other) == LoggedText.Unknown))
   }
 
   private val decimals = for {
@@ -69,7 +69,7 @@ class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
   test("a decimal is Java's, and unknown if it would be rounded or does not fit") {
     forAll(decimals, numbers, minSuccessful(5000)) { (dataType, text) =>
       val found = unscaled(text, dataType)
-      if (found != LoggedText.UnknownNumber) {
+      if (found != LoggedText.Unknown) {
         val exact = BigDecimal(text)
         val read = Decimal(found, dataType.precision, dataType.scale)
         assert(read == Decimal(exact, dataType.precision, dataType.scale) && read.toBigDecimal == exact)
@@ -83,7 +83,7 @@ class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
     known.foreach { case (text, value) => assert(unscaled(text, dataType) == value, text) }
     assert(unscaled("123456789012345678", DecimalType(18, 0)) == 123456789012345678L)
     Seq("", "-", ".", "1e2", "12.345", "10000000000", "1.2.3", "NaN", "1234567890123456789").foreach { text =>
-      assert(unscaled(text, dataType) == LoggedText.UnknownNumber, text)
+      assert(unscaled(text, dataType) == LoggedText.Unknown, text)
     }
   }
 }
