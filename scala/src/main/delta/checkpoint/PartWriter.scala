@@ -128,7 +128,7 @@ private[upkeep] final class PartWriter(
   }
 
   private def confWithFilters(actionsOfPart: Long): Configuration = {
-    val conf = handle.hadoopConf
+    val conf = new Configuration(handle.hadoopConf)
     CheckpointFooter.bloomFilters(actionsOfPart).foreach { case (key, value) => conf.set(key, value) }
     conf
   }

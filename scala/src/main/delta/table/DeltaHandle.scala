@@ -41,8 +41,8 @@ final class DeltaHandle private (
   /** Milliseconds since the epoch by the clock that Delta has for this table. */
   def now: Long = snapshot.deltaLog.clock.getTimeMillis()
 
-  /** Hadoop settings, including those that the table was opened with. */
-  def hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
+  /** Hadoop settings, including those that the table was opened with. Shared: whoever changes one copies them. */
+  lazy val hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
 
   lazy val facts: TableFacts = {
     val metadata = snapshot.metadata

@@ -36,8 +36,11 @@ object DeltaTarget {
     val unresolved = UnresolvedTableOrView(nameParts, statement, allowTempView = true)
     val relations = session.sessionState.analyzer.ResolveRelations
     withKnownFeatures(statement, quoted(nameParts))(relations(unresolved)) match {
-      case _: UnresolvedTableOrView | PathTable() if isPath(session, nameParts) =>
+      case _: UnresolvedTableOrView if isPath(session, nameParts) =>
         byPath(session, statement, nameParts.last, Map.empty)
+      // The table that Delta's catalog has opened is kept: another one would list the log again.
+      case PathTable(table) if isPath(session, nameParts) =>
+        atPath(session, statement, nameParts.last, table)
       case view @ (_: ResolvedPersistentView | _: ResolvedTempView) =>
         throw UpkeepErrors.viewNotSupported(statement, quoted(nameParts))
       case resolved: ResolvedTable =>
@@ -61,9 +64,17 @@ object DeltaTarget {
       fileSystemOptions: Map[String, String]
   ): LogicalPlan = {
     requireText(statement, path)
+    atPath(session, statement, path, DeltaTableV2(session, new Path(path), options = fileSystemOptions))
+  }
+
+  private def atPath(
+      session: SparkSession,
+      statement: String,
+      path: String,
+      table: DeltaTableV2
+  ): LogicalPlan = {
     val display = quoted(Seq("delta", path))
     withKnownFeatures(statement, display) {
-      val table = DeltaTableV2(session, new Path(path), options = fileSystemOptions)
       if (!table.tableExists || table.hasPartitionFilters)
         throw DeltaRefusals.notADeltaTable(statement, display, path, resolved(new Path(path), table))
       // Delta reads a version from the end of a path, as in /table@v3.
@@ -80,7 +91,7 @@ object DeltaTarget {
 
   /** Delta's catalog returns a table for any path, even if there is none. */
   private object PathTable {
-    def unapply(plan: ResolvedTable): Boolean = Plans.pathTableIn(plan).nonEmpty
+    def unapply(plan: ResolvedTable): Option[DeltaTableV2] = Plans.pathTableIn(plan)
   }
 
   /** Delta takes only absolute paths for one. A relative one is taken too, as in quotes, if it can be nothing else. */
