@@ -20,7 +20,8 @@ class Bin:
         inputBytes: Their size.
         tier: How they are rewritten.
         reason: Why in this way.
-        status: ``planned`` in a dry run; ``committed``; ``deferred`` to a later run by an option;
+        status: ``planned`` in a dry run; ``committed``; ``deferred`` to a later run by an option,
+            or in a dry run to later bins, if there are too many small files to plan at once;
             ``lost`` to another writer; ``left`` as it is.
         rowGroupsBefore: Row groups of the input files; None if their footers were not read.
         rowGroupsAfter: Row groups of the new files; None if the footers were not read.

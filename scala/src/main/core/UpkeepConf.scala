@@ -133,12 +133,25 @@ object UpkeepConf {
       "Bytes of a table's log that the driver replays by itself; if there are more, a Spark job replays " +
         "them. CHECKPOINT, CLEANUP LOG and the compaction of OPTIMIZE count the commits; OPTIMIZE that puts " +
         "rows in order, REORG and some checks of DESCRIBE HEALTH also count the checkpoint before them. The driver " +
-        "needs about twice as much memory. A first CHECKPOINT holds no actions, so it may replay four times as much."
+        "needs about twice as much memory, and each of up to four threads that write a checkpoint another 100 MB. " +
+        "A first CHECKPOINT holds no file actions, so it may replay four times as much."
     )
     .version("0.1.0")
     .bytesConf(ByteUnit.BYTE)
     .checkValue(_ >= 0, "must not be negative")
     .createWithDefaultString("256m")
+
+  val PlannedFiles = SQLConf
+    .buildConf("spark.deltaUpkeep.optimize.plannedFiles")
+    .doc(
+      "How many files OPTIMIZE plans at once if it keeps the order of rows. If more may be rewritten, it plans those of " +
+        "some partitions, or a part of a large one, commits, and goes on with the others. A file takes up to 1.3 KB of the " +
+        "driver's memory. 0 stands for one file for each 4 KB of the driver's heap."
+    )
+    .version("0.1.0")
+    .longConf
+    .checkValue(_ >= 0, "must not be negative")
+    .createWithDefault(0)
 
   val CleanupThreads = SQLConf
     .buildConf("spark.deltaUpkeep.cleanup.threads")

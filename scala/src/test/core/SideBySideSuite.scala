@@ -28,4 +28,22 @@ class SideBySideSuite extends AnyFunSuite {
         assert(attempts(2).failed.get eq error)
     }
   }
+
+  test("an error interrupts what still runs, whatever its place") {
+    val (begun, interrupted) = (new CountDownLatch(1), new CountDownLatch(1))
+    intercept[IllegalStateException] {
+      SideBySide.map(1 to 2, "test", threads = 2) { i =>
+        if (i == 1)
+          try {
+            begun.countDown()
+            new CountDownLatch(1).await()
+          } catch { case _: InterruptedException => interrupted.countDown() }
+        else {
+          begun.await()
+          throw new IllegalStateException("no")
+        }
+      }
+    }
+    interrupted.await()
+  }
 }

@@ -75,7 +75,9 @@ private[health] object FileChecks {
     val message =
       if (plan.isEmpty) "No files are worth rewriting."
       else if (plan.layout.reorders) s"${CountText.of(plan.files.size, "file")} could be clustered."
-      else s"${CountText.of(plan.files.size, "file")} could become ${plan.files.size - saved}."
+      else
+        s"${CountText.of(plan.files.size, "file")} could become ${plan.files.size - saved}." +
+          plan.waits.fold("")(waits => s" $waits.")
     new Checks(facts.table).result(
       "smallFiles",
       severity,

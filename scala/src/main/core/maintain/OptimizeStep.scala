@@ -17,7 +17,8 @@ object OptimizeStep extends Step {
       if (optimize.plan.isEmpty) StepPlan.NotDue("no files to rewrite")
       else
         StepPlan.Due(
-          s"${CountText.of(optimize.plan.files.size, "file")} to rewrite",
+          (s"${CountText.of(optimize.plan.files.size, "file")} to rewrite" +: optimize.plan.waits.toSeq)
+            .mkString("; "),
           () => StepResult(optimize = Some(optimize.planned())),
           () => done(optimize.execute())
         )

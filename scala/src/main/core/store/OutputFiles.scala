@@ -20,7 +20,11 @@ import org.apache.parquet.io.{DelegatingPositionOutputStream, OutputFile, Positi
 object OutputFiles {
 
   def of(path: Path, conf: Configuration): OutputFile =
-    if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf)
+    if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf, ifAbsent = false)
+
+  /** The same. On a store that has such requests, closing it fails if there is a file of its name by then. */
+  def ifAbsent(path: Path, conf: Configuration): OutputFile =
+    if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf, ifAbsent = true)
 
   /** Whether Hadoop's own local file system writes the file. Hive's, which Spark finds, differs in renames only. */
   private def isLocal(path: Path, conf: Configuration): Boolean =
@@ -32,7 +36,9 @@ object OutputFiles {
 }
 
 /** Writes as parquet-java does, and its streams can be aborted if those of the file system can. */
-private final class StoreOutput(path: Path, conf: Configuration) extends OutputFile {
+private final class StoreOutput(path: Path, conf: Configuration, ifAbsent: Boolean) extends OutputFile {
+  import StoreOutput._
+
   private val files = path.getFileSystem(conf)
   private val inner = HadoopOutputFile.fromPath(path, conf)
 
@@ -50,11 +56,30 @@ private final class StoreOutput(path: Path, conf: Configuration) extends OutputF
   private def create(overwrite: Boolean, blockSizeHint: Long): PositionOutputStream = {
     val blockSize = math.max(files.getDefaultBlockSize(path), blockSizeHint)
     new AbortableStream(
-      files.create(path, overwrite, BufferBytes, files.getDefaultReplication(path), blockSize)
+      if (files.hasPathCapability(path, NoProbes)) put()
+      else files.create(path, overwrite, BufferBytes, files.getDefaultReplication(path), blockSize)
     )
   }
 
+  /** In one request. By default the store is first asked twice whether there is a file, or a directory, of the name. */
+  private def put(): FSDataOutputStream =
+    files.createFile(path)
+      .create()
+      .recursive()
+      .overwrite(!ifAbsent)
+      .opt(NoProbes, true)
+      .opt(PutIfAbsent, ifAbsent && files.hasPathCapability(path, PutIfAbsent))
+      .build()
+}
+
+private object StoreOutput {
   private val BufferBytes = 4096
+
+  /** Of S3A, since Hadoop 3.3.5. */
+  private val NoProbes = "fs.s3a.create.performance"
+
+  /** Since Hadoop 3.4.2. */
+  private val PutIfAbsent = "fs.option.create.conditional.overwrite"
 }
 
 private final class AbortableStream(stream: FSDataOutputStream)

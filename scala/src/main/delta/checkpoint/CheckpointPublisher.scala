@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import java.io.FileNotFoundException
+import java.io.{FileNotFoundException, IOException}
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
@@ -12,6 +12,7 @@ import io.deltaupkeep.store.OutputFiles
 
 import org.apache.hadoop.fs.{FileStatus, Path}
 import org.apache.parquet.hadoop.util.HadoopInputFile
+import org.apache.parquet.io.OutputFile
 
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
@@ -151,37 +152,55 @@ private[upkeep] final class CheckpointPublisher(
       adds: Long,
       temporary: TemporaryFiles
   ): FileStatus = {
-    def join(to: Path): Unit = RowGroupJoiner.join(rowGroups, OutputFiles.of(to, conf))
-    // A damaged file stays until the new one is complete.
-    if (useRename || path.getFileSystem(conf).exists(path)) {
+    def join(output: OutputFile): Unit = RowGroupJoiner.join(rowGroups, output)
+    if (useRename) {
       val written = temporary.newPath()
-      join(written)
+      join(OutputFiles.of(written, conf))
       rename(written, path, adds)
-    } else onlyOnce(path, adds)(join(path))
+    } else
+      onlyOnce(path, adds) { found =>
+        // The store shows the old file until the new one is complete.
+        join(if (found.isEmpty) OutputFiles.ifAbsent(path, conf) else OutputFiles.of(path, conf))
+      }
   }
 
   private def rename(temporary: Path, path: Path, adds: Long): FileStatus =
-    onlyOnce(path, adds)(Checkpoints.renameAndCleanupTempPartFile(temporary, path, path.getFileSystem(conf)))
+    onlyOnce(path, adds) { found =>
+      val fs = path.getFileSystem(conf)
+      // A rename does not replace a file.
+      found.foreach(file => fs.delete(file.getPath, false))
+      Checkpoints.renameAndCleanupTempPartFile(temporary, path, fs)
+    }
 
   /**
    * If the file exists, another driver was faster, and its file is kept: readers that have listed it use its
    * length to find the footer. A file that is damaged, truncated or holds different files is replaced.
+   *
+   * @param publish takes the file that it replaces
    */
-  private def onlyOnce(path: Path, adds: Long)(publish: => Unit): FileStatus = {
-    val fs = path.getFileSystem(conf)
-    val found =
-      try Some(fs.getFileStatus(path))
-      catch { case _: FileNotFoundException => None }
-    def isKept(file: FileStatus): Boolean =
-      !damaged(path.getName) && CheckpointFooter.isWhole(file, conf)(_.whole.adds == adds)
-    found.filter(isKept).getOrElse {
-      // A rename does not replace a file.
-      found.foreach(file => fs.delete(file.getPath, false))
-      publish
-      published.add(path)
-      fs.getFileStatus(path)
+  private def onlyOnce(path: Path, adds: Long)(publish: Option[FileStatus] => Unit): FileStatus = {
+    val found = statusOf(path)
+    def kept(file: Option[FileStatus]) = file.filter { it =>
+      !damaged(path.getName) && CheckpointFooter.isWhole(it, conf)(_.whole.adds == adds)
+    }
+    kept(found).getOrElse {
+      try {
+        publish(found)
+        published.add(path)
+        statusOf(path).getOrElse(throw new FileNotFoundException(path.toString))
+      } catch {
+        // Another driver was faster, or the file is ours, and only the answer was lost.
+        case e: IOException if found.isEmpty =>
+          val file = kept(statusOf(path)).getOrElse(throw e)
+          published.add(path)
+          file
+      }
     }
   }
+
+  private def statusOf(path: Path): Option[FileStatus] =
+    try Some(path.getFileSystem(conf).getFileStatus(path))
+    catch { case _: FileNotFoundException => None }
 
   /** Fragments of the same file are read together. */
   private def rowGroups(contents: CheckpointContents): Seq[RowGroupsOf] = {

@@ -22,7 +22,7 @@ private[checkpoint] final class CheckpointWriter(inputs: CheckpointInputs) {
    *                                        published.
    */
   def write(plan: CheckpointPlan): WrittenCheckpoint = session.withActive {
-    val temporary = new TemporaryFiles(handle)
+    val temporary = TemporaryFiles.of(handle, plan.build)
     val below = new CommitBelow(handle)
     // A write would recreate the directories of a dropped table.
     below.require()
@@ -33,9 +33,11 @@ private[checkpoint] final class CheckpointWriter(inputs: CheckpointInputs) {
         DeltaApi.current.publishCommits(snapshot, handle.table.catalogTable)
         (contents, Uninterrupted(publish(plan, contents, temporary)))
       } catch {
-        case NonFatal(e) =>
-          temporary.deleteAll()
-          below.deleteEmptyLog()
+        case e @ (NonFatal(_) | _: InterruptedException) =>
+          Uninterrupted {
+            temporary.deleteAll()
+            below.deleteEmptyLog()
+          }
           throw e
       }
     Uninterrupted {

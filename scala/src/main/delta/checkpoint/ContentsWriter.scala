@@ -4,7 +4,6 @@ import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
 
-import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.checkpoint.{Build, CheckpointPlan, Policy}
 
 import org.apache.spark.sql.delta.actions.Action
@@ -22,8 +21,8 @@ private[checkpoint] final class ContentsWriter(inputs: CheckpointInputs, tempora
     val kind = partKindOf(plan)
     plan.build match {
       case build: Build.Incremental => onLastCheckpoint(plan, build, kind)
-      case build: Build.Full if build.replay == ReplayPlace.OnDriver => fromCommitsOnDriver(plan, kind)
-      case build: Build.Full => fromStateAsJob(build, kind)
+      case build: Build.Full if build.isJob => fromStateAsJob(build, kind)
+      case _: Build.Full => fromCommitsOnDriver(plan, kind)
       case _: Build.NotNeeded => throw new IllegalStateException("There is nothing to write")
     }
   }

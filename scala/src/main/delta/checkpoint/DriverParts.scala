@@ -59,8 +59,14 @@ private[upkeep] final class DriverParts(
    */
   def fill(tasks: Int)(on: Writer => Int => Unit)(others: => Seq[Action]): Seq[FileStatus] = {
     val next = new AtomicInteger
-    def work(writer: Writer): Unit =
-      Iterator.continually(next.getAndIncrement()).takeWhile(_ < tasks).foreach(on(writer))
+    def work(writer: Writer): Unit = {
+      val run = on(writer)
+      Iterator.continually(next.getAndIncrement()).takeWhile(_ < tasks).foreach { task =>
+        // Another thread has failed.
+        if (Thread.interrupted()) throw new InterruptedException
+        run(task)
+      }
+    }
     val threads = Seq(tasks, Runtime.getRuntime.availableProcessors(), MaxThreads).min.max(1)
     def sideBySide[A](of: Seq[A])(run: A => Unit): Unit = {
       SideBySide.map(of, "delta-upkeep-parts", threads)(one => session.withActive(run(one))); ()

@@ -20,12 +20,14 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
  * @param highestRowId in any file of the table, -1 if there is none; None if the table has no row ids, or only some
  *                     of the files were read
  * @param replay       where they were found
+ * @param windows      of all files, if they are too many to be held at once: those kept are of the first one
  */
 private[upkeep] final case class DataFiles(
     kept: Seq[DataFile],
     considered: Int,
     highestRowId: Option[Long],
-    replay: ReplayPlace
+    replay: ReplayPlace,
+    windows: Seq[FileWindow] = Nil
 )
 
 private[upkeep] object DataFiles {
@@ -34,12 +36,31 @@ private[upkeep] object DataFiles {
    * The files that the predicate on partition columns selects. The driver finds them, unless the commits are too large for
    * it.
    *
-   * @param keep the files that may be chosen
+   * @param keep   the files that may be chosen
+   * @param window those of them that are wanted, or None for as many as are held at once
+   * @param most   how many these are
    */
-  def of(handle: DeltaHandle, predicate: Seq[Expression], keep: DataFile => Boolean): DataFiles = {
-    excess(handle).toLeft(())
-      .flatMap(_ => new FileSearch(handle, predicate, keep).result)
-      .fold(why => ofActions(handle, ActiveFiles.asJob(handle, predicate, why)), identity)
+  def of(
+      handle: DeltaHandle,
+      predicate: Seq[Expression],
+      keep: DataFile => Boolean,
+      window: Option[FileWindow] = None,
+      most: Long = Long.MaxValue
+  ): DataFiles = {
+    def search(of: Option[FileWindow]) = new FileSearch(handle, predicate, keep, of, most).result
+    def found = search(window).flatMap { all =>
+      all.windows.headOption match {
+        case None => Right(all)
+        case first => search(first).map(_.copy(windows = all.windows))
+      }
+    }
+    excess(handle).toLeft(()).flatMap(_ => found).fold(
+      why => {
+        val all = ofActions(handle, ActiveFiles.asJob(handle, predicate, why))
+        window.fold(all)(of => all.copy(kept = all.kept.filter(of.has)))
+      },
+      identity
+    )
   }
 
   /** Why the driver should not find them, or None. It holds what commits name; a checkpoint passes by. */

@@ -1,10 +1,11 @@
 package org.apache.spark.sql.delta.upkeep.files
 
 import java.util.concurrent.ConcurrentHashMap
-import java.util.concurrent.atomic.{LongAccumulator, LongAdder}
+import java.util.concurrent.atomic.{AtomicLong, LongAccumulator, LongAdder}
 
 import scala.jdk.CollectionConverters._
 
+import io.deltaupkeep.FileTotal
 import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.compact.{DataFile, Partition}
 
@@ -19,12 +20,16 @@ import org.apache.spark.sql.types.{IntegerType, LongType, MapType, StringType, S
  * Finds files on the driver, by the columns that choose files. Of a checkpoint's bytes, most are statistics, and these are
  * read only if row ids, or the share of deleted rows, depend on them. Call [[result]] once.
  *
- * @param keep the files that may be chosen; of the others only the number is kept
+ * @param keep   the files that may be chosen; of the others only the number is kept
+ * @param window those of them that are wanted, or None for all
+ * @param most   how many are found at once, if all are wanted
  */
 private[files] final class FileSearch(
     handle: DeltaHandle,
     predicate: Seq[Expression],
-    keep: DataFile => Boolean
+    keep: DataFile => Boolean,
+    window: Option[FileWindow],
+    most: Long
 ) {
   import FileSearch._
 
@@ -33,9 +38,12 @@ private[files] final class FileSearch(
   private val hasRowIds = RowId.isSupported(handle.snapshot.protocol)
   private val highestRowId = new LongAccumulator(math.max(_, _), -1L)
   private val counts = new ConcurrentHashMap[Partition, LongAdder]
+  private val candidates = new ConcurrentHashMap[Partition, FileTotal]
+  private val held = new AtomicLong
 
   /**
-   * What was found, or why it is not all.
+   * What was found, or why it is not all. If there are too many files, they are only counted, and the result has windows of
+   * them in place of files.
    *
    * @throws io.deltaupkeep.UnreadableInput a file of the log is missing or damaged
    */
@@ -45,12 +53,15 @@ private[files] final class FileSearch(
     val newer = log.inCommits(read(_ => true))
     val older = log.inCheckpoint(if (hasRowIds) WithRowIds else Chosen)(read(mayMatter))
     val found = counts.values.asScala.map(_.sum).sum
+    val isTooMany = held.get > most
     handle.snapshot.checksumOpt.map(_.numFiles).filter(_ != found).map { counted =>
       s"the driver found $found files, but the version's checksum counts $counted"
     }.toLeft {
       val isLeftOut = found > newer.size + older.size
       val isChosen = chosen
-      val entries = withVectors(newer ++ older, isLeftOut).filter(file => isChosen(file.partition))
+      val entries =
+        if (isTooMany) Nil
+        else withVectors(newer ++ older, isLeftOut).filter(file => isChosen(file.partition))
       val files = DataFiles.distinct(entries)
       val counted =
         counts.asScala.collect { case (partition, count) if isChosen(partition) => count.sum }.sum
@@ -58,7 +69,8 @@ private[files] final class FileSearch(
         files,
         considered = counted.toInt - (entries.size - files.size),
         Option.when(hasRowIds)(highestRowId.get),
-        ReplayPlace.OnDriver
+        ReplayPlace.OnDriver,
+        if (isTooMany) FileWindow.of(candidates.asScala.toSeq.filter(it => isChosen(it._1)), most) else Nil
       )
     }
   }
@@ -69,8 +81,15 @@ private[files] final class FileSearch(
       if (hasRowIds) highestRowId.accumulate(file.lastRowId(add))
       val found = file(add, path)
       counts.computeIfAbsent(found.partition, _ => new LongAdder).increment()
-      Some(found).filter(keep)
+      Some(found).filter(file => keep(file) && isWanted(file))
     }
+  }
+
+  private def isWanted(file: DataFile): Boolean = window match {
+    case Some(of) => of.has(file)
+    case None =>
+      candidates.merge(file.partition, FileTotal.of(Seq(file.sizeInBytes)), _ ++ _)
+      held.incrementAndGet() <= most
   }
 
   /**

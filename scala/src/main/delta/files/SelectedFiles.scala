@@ -1,5 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.files
 
+import io.deltaupkeep.UpkeepConf
 import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.plan.compact.DataFile
 
@@ -19,12 +20,14 @@ import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Partitions}
  *
  * @param whole whether the actions of all files are needed
  * @param keep  the files that may be chosen, if not all have to be known
+ * @param only  those of a window, or None for all, or for those of the first window if they are too many
  */
 final class SelectedFiles(
     handle: DeltaHandle,
     filePredicate: FilePredicate,
     private[upkeep] val whole: Boolean,
-    keep: DataFile => Boolean = _ => true
+    keep: DataFile => Boolean = _ => true,
+    only: Option[FileWindow] = None
 ) {
 
   /** Conditions on partition columns. */
@@ -34,8 +37,11 @@ final class SelectedFiles(
   private val partitions = new Partitions(handle.snapshot.metadata)
 
   private lazy val all = ActiveFiles.of(handle, predicate)
-  private lazy val found = if (whole) DataFiles.ofActions(handle, all)
-  else DataFiles.of(handle, predicate, if (skipped.isEmpty) keep else _ => true)
+  private lazy val found =
+    if (whole) DataFiles.ofActions(handle, all)
+    // Data skipping names files one by one, whatever their number.
+    else if (skipped.nonEmpty) DataFiles.of(handle, predicate, _ => true, only)
+    else DataFiles.of(handle, predicate, keep, only, SelectedFiles.most(handle))
 
   private lazy val byId: Map[DataFile.Id, AddFile] = {
     val actions = all.selected.iterator.map(add => ids.idOf(add) -> add)
@@ -63,6 +69,12 @@ final class SelectedFiles(
   /** The highest row id in any file of the table; -1 if there is none. None if only some of the files were read. */
   private[upkeep] def highestRowId: Option[Long] = found.highestRowId
 
+  /** The window that the files are of, if they are not all. */
+  private[upkeep] def window: Option[FileWindow] = only.orElse(found.windows.headOption)
+
+  /** The windows after it, if it is the first. */
+  private[upkeep] def laterWindows: Seq[FileWindow] = found.windows.drop(1)
+
   /** Those that may be chosen. */
   lazy val files: Seq[DataFile] =
     skipped.fold(found.kept)(kept => found.kept.filter(file => kept(file.id)))
@@ -82,4 +94,17 @@ final class SelectedFiles(
 
   /** Delta's action of a file, which is one of those that were loaded if not all are needed. */
   private[upkeep] def actionOf(file: DataFile): AddFile = if (whole) byId(file.id) else loaded(file.id)
+}
+
+private object SelectedFiles {
+
+  /** A file takes 300 bytes, and its action another 1,000 once it is to be rewritten. */
+  private val HeapBytesOfFile = 4096
+
+  /** How many files are planned at once. */
+  private def most(handle: DeltaHandle): Long =
+    handle.session.sessionState.conf.getConf(UpkeepConf.PlannedFiles) match {
+      case 0 => Runtime.getRuntime.maxMemory / HeapBytesOfFile
+      case asked => asked
+    }
 }

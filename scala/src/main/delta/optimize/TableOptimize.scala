@@ -1,6 +1,8 @@
 package org.apache.spark.sql.delta.upkeep.optimize
 
-import io.deltaupkeep.{CountText, Options, UpkeepErrors, UpkeepException}
+import scala.annotation.tailrec
+
+import io.deltaupkeep.{CountText, FileTotal, Options, UpkeepErrors, UpkeepException}
 import io.deltaupkeep.log.ReplayPlace
 import io.deltaupkeep.parquet.encoding.Compression
 import io.deltaupkeep.plan.cluster.LayoutChoice
@@ -18,7 +20,7 @@ import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
 import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.rewrite.BinWriter
 import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, CodecScan}
-import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, FileWindow, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
@@ -33,12 +35,14 @@ final case class OptimizeRequest(layout: Layout, predicate: FilePredicate, isAut
  * One OPTIMIZE or REORG: its plan, and its execution.
  *
  * @param whole whether the caller needs Delta's actions of all files
+ * @param only  the files of a window, or None for all: if they are too many, it goes window by window
  */
 final case class TableOptimize(
     table: DeltaHandle,
     request: OptimizeRequest,
     settings: OptimizeSettings,
-    whole: Boolean = false
+    whole: Boolean = false,
+    only: Option[FileWindow] = None
 ) {
   import request.predicate
   import request.layout.statement
@@ -48,14 +52,14 @@ final case class TableOptimize(
 
   /** The files that the predicate selects. */
   val selected: SelectedFiles =
-    new SelectedFiles(table, predicate, whole || layout.needsActions, layout.mayChoose(settings))
+    new SelectedFiles(table, predicate, whole || layout.needsActions, layout.mayChoose(settings), only)
 
   /**
    * The plan by the log alone.
    *
    * @throws io.deltaupkeep.UpkeepException if Delta has no statistics or no order for a column of ZORDER BY
    */
-  private lazy val planByLog: OptimizePlan = layout.plan(selected, settings, CodecFindings.none)
+  private lazy val planByLog: OptimizePlan = planWith(CodecFindings.none)
 
   /** The codec for which the footers of the other files are read. */
   private val otherCodecThan: Option[Compression] =
@@ -67,7 +71,10 @@ final case class TableOptimize(
   }
 
   lazy val plan: OptimizePlan =
-    if (otherCodecThan.isEmpty) planByLog else layout.plan(selected, settings, codecs)
+    if (otherCodecThan.isEmpty) planByLog else planWith(codecs)
+
+  private def planWith(codecs: CodecFindings): OptimizePlan =
+    layout.plan(selected, settings, codecs).copy(waiting = TableOptimize.total(selected.laterWindows))
 
   /** What it would do, in words. */
   def describe: Seq[String] = planByLog.describe ++ otherCodecThan.map { asked =>
@@ -90,10 +97,25 @@ final case class TableOptimize(
 
   private def scope: OptimizeScope = DeltaMetrics.scopeOf(table, selected, layout)
 
-  def execute(): OptimizeResult = {
+  def execute(): OptimizeResult = goingOn(executeFirst(), selected.laterWindows)
+
+  /** Goes on with other windows, on the newest version, as far as the limits of a run allow. */
+  @tailrec
+  private def goingOn(done: OptimizeResult, windows: Seq[FileWindow]): OptimizeResult =
+    if (windows.isEmpty) done
+    else
+      settings.after(done.metrics.filesRemoved).filter(_ => !done.isLimited) match {
+        case None => done.leaving(TableOptimize.total(windows))
+        case Some(left) =>
+          val newest = table.updated(statement, Intent.Reorganize)
+          val next = copy(table = newest, settings = left, only = windows.headOption)
+          goingOn(done ++ next.executeFirst(), windows.tail)
+      }
+
+  private def executeFirst(): OptimizeResult = {
     val startedAt = table.now
     val (last, outcome) =
-      if (plan.isEmpty) (plan, CommitOutcome.nothingToDo)
+      if (plan.bins.isEmpty) (plan, CommitOutcome.nothingToDo)
       else {
         table.requireWritableLog(statement)
         runOn(plan, codecs)
@@ -121,7 +143,7 @@ final case class TableOptimize(
     val rest = codecs.without(outcome.left.flatMap(_.files).map(_.id))
     if (plan.deferred.isEmpty || outcome.committed.nonEmpty || rest == codecs) (plan, outcome)
     else {
-      val (last, later) = runOn(layout.plan(selected, settings, rest), rest)
+      val (last, later) = runOn(planWith(rest), rest)
       (last, outcome ++ later)
     }
   }
@@ -135,9 +157,9 @@ final case class TableOptimize(
     if (outcome.lost.isEmpty || replans == 0 || request.layout.reorders) outcome
     else {
       val partitions = outcome.lost.map(_.partition).toSet
-      val later = copy(table = table.updated(statement, Intent.Reorganize))
+      val later = copy(table = table.updated(statement, Intent.Reorganize), only = selected.window)
       val again = later.plan.copy(bins = later.plan.bins.filter(bin => partitions(bin.partition)))
-      if (again.isEmpty) outcome else outcome ++ later.run(again, replans - 1)
+      if (again.bins.isEmpty) outcome else outcome ++ later.run(again, replans - 1)
     }
   }
 
@@ -189,4 +211,7 @@ object TableOptimize {
     }
 
   private val MaxReplans = 3
+
+  private def total(windows: Seq[FileWindow]): FileTotal =
+    windows.map(_.files).foldLeft(FileTotal.none)(_ ++ _)
 }

@@ -15,9 +15,10 @@ import org.apache.spark.unsafe.types.UTF8String
  * Reads JSON objects as rows. Spark's own parser reads all values except the simplest. It does not read the
  * objects, because it would go through the whole schema for each of them. Not thread-safe.
  *
- * @param reuse whether a row is valid until the next one only
+ * @param isStatistics whether the objects are texts of statistics. Then a row is valid until the next one, and a number
+ *                     or the like in a column of strings is an error: its spelling depends on how the text is read
  */
-private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, reuse: Boolean = false) {
+private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, isStatistics: Boolean = false) {
   import JsonRows._
 
   private val options = optionsOf(sqlConf)
@@ -49,7 +50,7 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, reuse
     private val lastOrdinals = new Array[Int](lastNames.length)
 
     def read(json: JsonParser): InternalRow = {
-      val row = if (reuse) cleared else new GenericInternalRow(fields.length)
+      val row = if (isStatistics) cleared else new GenericInternalRow(fields.length)
       var position = 0
       while (json.nextToken() != JsonToken.END_OBJECT) {
         val ordinal = ordinalOf(json.currentName(), position)
@@ -101,6 +102,8 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, reuse
         (json, row, i) =>
           if (json.currentToken() == JsonToken.VALUE_STRING)
             row.update(i, UTF8String.fromString(json.getText))
+          else if (isStatistics && json.currentToken() != JsonToken.VALUE_NULL)
+            throw new IllegalArgumentException(s"${json.currentToken()} where a text was expected")
           else bySpark(json, row, i)
       case LongType =>
         (json, row, i) =>
@@ -120,6 +123,11 @@ private[upkeep] final class JsonRows(schema: StructType, sqlConf: SQLConf, reuse
       case TimestampType =>
         (json, row, i) =>
           val micros = logged(json, json.currentToken() == JsonToken.VALUE_STRING, LoggedText.time(_, _, _))
+          if (micros == LoggedText.Unknown) bySpark(json, row, i) else row.setLong(i, micros)
+      case TimestampNTZType =>
+        (json, row, i) =>
+          val micros =
+            logged(json, json.currentToken() == JsonToken.VALUE_STRING, LoggedText.timeWithoutZone(_, _, _))
           if (micros == LoggedText.Unknown) bySpark(json, row, i) else row.setLong(i, micros)
       case decimal: DecimalType if decimal.precision <= Decimal.MAX_LONG_DIGITS =>
         val read: LoggedText.Read = LoggedText.unscaled(_, _, _, decimal)

@@ -5,8 +5,8 @@ import java.time.{DateTimeException, LocalDate}
 import org.apache.spark.sql.types.{Decimal, DecimalType}
 
 /**
- * Dates, times and decimal numbers in the one form that Delta's writers give them in statistics. Any other form is unknown
- * here, and Spark's own parser reads it.
+ * Dates, times and decimal numbers in the forms that Delta's writers give them in statistics. Any other form is unknown here,
+ * and Spark's own parser reads it.
  */
 private[upkeep] object LoggedText {
 
@@ -19,7 +19,11 @@ private[upkeep] object LoggedText {
   val Unknown: Long = Long.MinValue
 
   private val Day = "0000-00-00"
-  private val Time = "0000-00-00T00:00:00.000Z"
+  private val Time = "0000-00-00T00:00:00.000"
+  private val Offsets = Seq("+00:00", "-00:00")
+
+  /** As for Java's. */
+  private val MaxOffsetMinutes = 18 * 60L
 
   /** Before this year, dates of Spark's old parser are of another calendar. */
   private val FirstYear = 1583
@@ -31,8 +35,15 @@ private[upkeep] object LoggedText {
       try dayOf(text, from)
       catch { case _: DateTimeException => Unknown }
 
-  /** Microseconds since the epoch of `2026-01-31T23:59:59.999Z`. */
-  def time(text: Array[Char], from: Int, length: Int): Long =
+  /** Microseconds since the epoch of `2026-01-31T23:59:59.999Z`, or with an offset, which is `-08:00` or the like. */
+  def time(text: Array[Char], from: Int, length: Int): Long = {
+    val local = timeWithoutZone(text, from, math.min(length, Time.length))
+    val minutes = offset(text, from + Time.length, length - Time.length)
+    if (local == Unknown || minutes == Unknown) Unknown else local - minutes * 60 * 1000000
+  }
+
+  /** Microseconds since the epoch of `2026-01-31T23:59:59.999` in UTC. */
+  def timeWithoutZone(text: Array[Char], from: Int, length: Int): Long =
     if (!hasForm(Time, text, from, length)) Unknown
     else {
       val (hour, minute, second) =
@@ -43,6 +54,16 @@ private[upkeep] object LoggedText {
           val seconds = ((dayOf(text, from) * 24 + hour) * 60 + minute) * 60 + second
           (seconds * 1000 + number(text, from + 20, 3)) * 1000
         } catch { case _: DateTimeException => Unknown }
+    }
+
+  /** Minutes east of UTC. */
+  private def offset(text: Array[Char], from: Int, length: Int): Long =
+    if (length == 1 && text(from) == 'Z') 0
+    else if (!Offsets.exists(hasForm(_, text, from, length))) Unknown
+    else {
+      val (hours, minutes) = (number(text, from + 1, 2), number(text, from + 4, 2))
+      val all = hours * 60L + minutes
+      if (minutes > 59 || all > MaxOffsetMinutes) Unknown else if (text(from) == '-') -all else all
     }
 
   /** The unscaled value of `-12.5` or `12`, if a decimal of this type, of 64 bits at most, holds it without rounding. */

@@ -6,6 +6,7 @@ import scala.util.control.NonFatal
 import com.fasterxml.jackson.core.JsonToken
 
 import org.apache.spark.sql.catalyst.InternalRow
+import org.apache.spark.sql.catalyst.json.CreateJacksonParser
 import org.apache.spark.sql.catalyst.util.{FailureSafeParser, PermissiveMode}
 import org.apache.spark.sql.internal.SQLConf
 import org.apache.spark.sql.types.StructType
@@ -14,9 +15,9 @@ import org.apache.spark.unsafe.types.UTF8String
 /** Reads statistics as `from_json` does. A row is valid until the next one. Not thread-safe. */
 private[upkeep] final class StatsParser(stats: StructType, sqlConf: SQLConf) {
 
-  private val rows = new JsonRows(stats, sqlConf, reuse = true)
+  private val rows = new JsonRows(stats, sqlConf, isStatistics = true)
   private val permissive = new FailureSafeParser[UTF8String](
-    text => rows.parser.parse[UTF8String](text, (factory, it) => factory.createParser(it.getBytes), identity),
+    text => rows.parser.parse[UTF8String](text, CreateJacksonParser.utf8String, identity),
     PermissiveMode,
     stats,
     sqlConf.columnNameOfCorruptRecord

@@ -6,6 +6,7 @@ import scala.util.Using
 
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.{FileStatus, FSDataInputStream}
+import org.apache.hadoop.util.functional.FutureIO
 
 /** A part of a commit: the lines that begin in its bytes from `from` until `to`. */
 private[upkeep] final case class CommitSplit(commit: FileStatus, from: Long, to: Long) {
@@ -13,12 +14,15 @@ private[upkeep] final case class CommitSplit(commit: FileStatus, from: Long, to:
 
   /** Its lines, as they are in the commit. */
   def lines(conf: Configuration): Array[Byte] = {
+    val files = commit.getPath.getFileSystem(conf)
+    // A store is not asked for what the listing has told.
+    def asListed = FutureIO.awaitFuture(files.openFile(commit.getPath).withFileStatus(commit).build())
     val bytes =
-      try read(conf)
+      try read(asListed)
       catch {
         case missing: FileNotFoundException => throw missing
         // A LogStore for several writers may put a copy in place of a commit, and readers of the old one fail.
-        case _: IOException => read(conf)
+        case _: IOException => read(files.open(commit.getPath))
       }
     // A line that begins before the split belongs to the split before it.
     val before = bytes.indexOf(NewLine)
@@ -26,9 +30,9 @@ private[upkeep] final case class CommitSplit(commit: FileStatus, from: Long, to:
   }
 
   /** From the byte before the split until the end of its last line. */
-  private def read(conf: Configuration): Array[Byte] = {
+  private def read(opened: FSDataInputStream): Array[Byte] = {
     val start = math.max(0, from - 1)
-    Using.resource(commit.getPath.getFileSystem(conf).open(commit.getPath)) { in =>
+    Using.resource(opened) { in =>
       var bytes = fetch(in, start, to)
       while (bytes.nonEmpty && bytes.last != NewLine && start + bytes.length < commit.getLen) {
         val next = start + bytes.length

@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import java.util.concurrent.{CompletableFuture, CompletionException}
+import java.util.concurrent.{CompletableFuture, ExecutionException}
 
 import scala.collection.mutable
 
@@ -87,13 +87,13 @@ private final class Sequencer private (ended: IndexedSeq[CompletableFuture[Unit]
   def apply[A, B](turn: Int)(prepare: => A)(body: A => B): B =
     try {
       val prepared = prepare
-      ended(turn).join()
+      ended(turn).get()
       val result = body(prepared)
       ended(turn + 1).complete(())
       result
     } catch {
       case e: Throwable =>
-        val cause = if (e.isInstanceOf[CompletionException]) e.getCause else e
+        val cause = if (e.isInstanceOf[ExecutionException]) e.getCause else e
         ended(turn + 1).completeExceptionally(cause)
         throw cause
     }

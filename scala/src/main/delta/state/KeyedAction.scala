@@ -2,6 +2,7 @@ package org.apache.spark.sql.delta.upkeep.state
 
 import org.apache.spark.sql.catalyst.InternalRow
 import org.apache.spark.sql.delta.upkeep.read.FilePaths
+import org.apache.spark.sql.delta.upkeep.table.DamagedAction
 import org.apache.spark.sql.types.StructType
 import org.apache.spark.unsafe.types.UTF8String
 
@@ -18,7 +19,11 @@ private[upkeep] object KeyedAction {
 
   val Files: FileActions = new FileActions(CommitParser.Schema)
 
-  /** None for actions that a checkpoint does not hold, such as `commitInfo`. */
+  /**
+   * None for actions that a checkpoint does not hold, such as `commitInfo`.
+   *
+   * @throws DamagedAction it lacks the path or the name by which it is identified
+   */
   def of(row: InternalRow, canonical: String => String): Option[KeyedAction] =
     if (Files.has(row)) {
       val path = FilePaths.respelled(Files.path(row), canonical)
@@ -41,11 +46,16 @@ private[upkeep] object KeyedAction {
       val separator = FileKey.Separator
       Some(UTF8String.concat(separator, UTF8String.fromString(kind), separator, name))
     }
+    def nameIn(column: Int, kind: String, field: Int) = {
+      val action = row.getStruct(column, fieldsOf(kind).size)
+      if (action.isNullAt(field))
+        throw new DamagedAction(new IllegalArgumentException(s"$kind has no ${fieldsOf(kind)(field).name}"))
+      action.getUTF8String(field)
+    }
     if (!row.isNullAt(metaData)) key("metaData", UTF8String.EMPTY_UTF8)
     else if (!row.isNullAt(protocol)) key("protocol", UTF8String.EMPTY_UTF8)
-    else if (!row.isNullAt(txn)) key("txn", row.getStruct(txn, fieldsOf("txn").size).getUTF8String(appId))
-    else if (!row.isNullAt(domain))
-      key("domain", row.getStruct(domain, fieldsOf("domainMetadata").size).getUTF8String(domainName))
+    else if (!row.isNullAt(txn)) key("txn", nameIn(txn, "txn", appId))
+    else if (!row.isNullAt(domain)) key("domain", nameIn(domain, "domainMetadata", domainName))
     else None
   }
 }

@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.table
 
 import java.nio.file.AccessDeniedException
+import java.util.concurrent.ConcurrentHashMap
 
 import scala.util.control.NonFatal
 
@@ -41,8 +42,14 @@ final class DeltaHandle private (
   /** Milliseconds since the epoch by the clock that Delta has for this table. */
   def now: Long = snapshot.deltaLog.clock.getTimeMillis()
 
-  /** Hadoop settings, including those that the table was opened with. Shared: whoever changes one copies them. */
-  lazy val hadoopConf: Configuration = snapshot.deltaLog.newDeltaHadoopConf()
+  private val hadoopConfs = new ConcurrentHashMap[SparkSession, Configuration]
+
+  /**
+   * Hadoop settings of the active session, with those that the table was opened with. They are shared: whoever changes
+   * one copies them first.
+   */
+  def hadoopConf: Configuration =
+    hadoopConfs.computeIfAbsent(SparkSession.active, _ => snapshot.deltaLog.newDeltaHadoopConf())
 
   lazy val facts: TableFacts = {
     val metadata = snapshot.metadata
@@ -82,15 +89,17 @@ final class DeltaHandle private (
 
   /**
    * Asks the file system for permission before the work, so that a denial costs nothing and leaves nothing
-   * behind. Not every file system can answer: then the writes will tell.
+   * behind. Not every file system can answer: then the writes will tell. Object stores are not asked: for them Hadoop
+   * answers with permissions that it makes up.
    */
-  def requireWritableLog(statement: String): Unit =
+  def requireWritableLog(statement: String): Unit = if (showsPartialWrites) {
     try logPath.getFileSystem(hadoopConf).access(logPath, FsAction.WRITE)
     catch {
       case e @ (_: AccessControlException | _: AccessDeniedException) =>
         throw UpkeepErrors.logNotWritable(statement, name, logPath.toString, e)
       case NonFatal(e) => logInfo(s"Cannot tell whether $logPath is writable: $e")
     }
+  }
 
   /** How many files of the log are deleted in parallel. */
   def cleanupThreads: Int = session.sessionState.conf.getConf(UpkeepConf.CleanupThreads)

@@ -77,7 +77,9 @@ class DriverReplaySuite extends AnyFunSuite with CheckpointedLogs {
       "not json",
       "{\"add\":{\"size\":{}}}",
       "{\"add\":{\"size\":1}}",
-      "{\"txn\":{\"appId\":\"a\"}}"
+      "{\"txn\":{\"appId\":\"a\"}}",
+      "{\"txn\":{\"version\":1}}",
+      "{\"domainMetadata\":{\"configuration\":\"{}\",\"removed\":false}}"
     )
     for (line <- damaged) {
       val path = newTable(s"damagedLine-${line.hashCode}", 2, bothPolicies: _*)

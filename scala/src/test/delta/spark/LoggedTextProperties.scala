@@ -27,11 +27,23 @@ class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
   )
   private val times = Gen.zip(Gen.choose(0, 24), Gen.choose(0, 60), Gen.choose(0, 60), Gen.choose(0, 999))
 
+  private val offsets = Gen.oneOf(
+    Gen.const("Z"),
+    Gen.zip(Gen.oneOf("+", "-"), Gen.choose(0, 19), Gen.choose(0, 60)).map { case (sign, hours, minutes) =>
+      f"$sign$hours%02d:$minutes%02d"
+    }
+  )
+
   test("a timestamp is Spark's, and unknown where Spark finds none") {
-    forAll(days, times, minSuccessful(2000)) { case ((year, month, day), (hour, minute, second, milli)) =>
-      val text = f"$year%04d-$month%02d-$day%02dT$hour%02d:$minute%02d:$second%02d.$milli%03dZ"
-      val ofSpark = DateTimeUtils.stringToTimestamp(UTF8String.fromString(text), ZoneOffset.ofHours(5))
-      assert(time(text) == ofSpark.getOrElse(LoggedText.Unknown))
+    forAll(days, times, offsets, minSuccessful(2000)) {
+      case ((year, month, day), (hour, minute, second, milli), offset) =>
+        val local = f"$year%04d-$month%02d-$day%02dT$hour%02d:$minute%02d:$second%02d.$milli%03d"
+        val ofSpark =
+          DateTimeUtils.stringToTimestamp(UTF8String.fromString(local + offset), ZoneOffset.ofHours(5))
+        assert(time(local + offset) == ofSpark.getOrElse(LoggedText.Unknown))
+        val withoutZone =
+          DateTimeUtils.stringToTimestampWithoutTimeZone(UTF8String.fromString(local), allowTimeZone = false)
+        assert(in(local)(LoggedText.timeWithoutZone(_, _, _)) == withoutZone.getOrElse(LoggedText.Unknown))
     }
   }
 
@@ -50,7 +62,9 @@ class LoggedTextProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
       assert(time(text.updated(at, other)) == LoggedText.Unknown)
       if (at < 10) assert(day(text.take(10).updated(at, other)) == LoggedText.Unknown)
     }
-    Seq(text.dropRight(1), text + "Z", "").foreach(other => assert(time(other) == LoggedText.Unknown))
+    Seq(text.dropRight(1), text + "Z", text.dropRight(1) + "+0:00", "").foreach(other =>
+      assert(time(other) == LoggedText.Unknown)
+    )
     Seq("2026-01-1", "2026-01-011", text, "").foreach(other => assert(day(other) == LoggedText.Unknown))
   }
 

@@ -36,6 +36,9 @@ sealed abstract class Build(val mode: String) extends Serializable {
   /** Files with file actions: parts of a classic checkpoint, sidecars of a v2 one. */
   def parts: Int
 
+  /** Whether a Spark job writes them. */
+  def isJob: Boolean = false
+
   def reason: String
 }
 
@@ -63,6 +66,7 @@ object Build {
   final case class Full(actions: Long, parts: Int, newFragments: Int, replay: ReplayPlace, why: String)
       extends Build("full") {
     override def fileActions: Option[Long] = Some(actions)
+    override def isJob: Boolean = replay != ReplayPlace.OnDriver
     override def reason: String = s"built in full from the table's state: $why; replayed ${replay.reason}"
   }
 

@@ -7,7 +7,18 @@ final case class FileSizes(
     avg: Double,
     totalFiles: Long,
     totalSize: Long
-)
+) {
+  private[compact] def ++(other: FileSizes): FileSizes = {
+    val (files, bytes) = (totalFiles + other.totalFiles, totalSize + other.totalSize)
+    FileSizes(
+      (min ++ other.min).minOption,
+      (max ++ other.max).maxOption,
+      if (files == 0) 0d else bytes.toDouble / files,
+      files,
+      bytes
+    )
+  }
+}
 
 object FileSizes {
   def of(sizes: Seq[Long]): FileSizes = {
@@ -23,7 +34,12 @@ object FileSizes {
 }
 
 /** Deletion vectors that the rewrite made obsolete, and the rows they hid. */
-final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeletionVectorRowsRemoved: Long)
+final case class DeletionVectorTotals(numDeletionVectorsRemoved: Long, numDeletionVectorRowsRemoved: Long) {
+  private[compact] def ++(other: DeletionVectorTotals): DeletionVectorTotals = DeletionVectorTotals(
+    numDeletionVectorsRemoved + other.numDeletionVectorsRemoved,
+    numDeletionVectorRowsRemoved + other.numDeletionVectorRowsRemoved
+  )
+}
 
 final case class ZOrderFileStats(num: Long, size: Long)
 
@@ -91,7 +107,34 @@ final case class OptimizeMetrics(
     numRowGroupsAfter: Option[Long],
     numRowsDeletedMeanwhile: Long,
     tiers: Seq[TierMetrics]
-)
+) {
+
+  /** Those of a compaction that goes on with other files of the table. */
+  private[compact] def ++(later: OptimizeMetrics): OptimizeMetrics = {
+    def sum(one: Option[Long], other: Option[Long]) = (one ++ other).reduceOption(_ + _)
+    val removed = numFilesRemoved + later.numFilesRemoved
+    copy(
+      numFilesAdded = numFilesAdded + later.numFilesAdded,
+      numFilesRemoved = removed,
+      filesAdded = filesAdded ++ later.filesAdded,
+      filesRemoved = filesRemoved ++ later.filesRemoved,
+      partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
+      numBins = numBins + later.numBins,
+      numBatches = numBatches + later.numBatches,
+      totalFilesSkipped = totalConsideredFiles - removed,
+      preserveInsertionOrder = Seq(this, later).filter(_.numBins > 0).map(_.preserveInsertionOrder) match {
+        case Seq() => false
+        case some => some.forall(identity)
+      },
+      endTimeMs = later.endTimeMs,
+      deletionVectorStats = (deletionVectorStats ++ later.deletionVectorStats).reduceOption(_ ++ _),
+      numRowGroupsBefore = sum(numRowGroupsBefore, later.numRowGroupsBefore),
+      numRowGroupsAfter = sum(numRowGroupsAfter, later.numRowGroupsAfter),
+      numRowsDeletedMeanwhile = numRowsDeletedMeanwhile + later.numRowsDeletedMeanwhile,
+      tiers = Tier.names.flatMap(name => (tiers ++ later.tiers).filter(_.tier == name).reduceOption(_ ++ _))
+    )
+  }
+}
 
 /**
  * What one tier did.
@@ -100,7 +143,10 @@ final case class OptimizeMetrics(
  * @param bytes        input bytes that went through this tier, even in bins of another tier
  * @param milliseconds of work by all threads
  */
-final case class TierMetrics(tier: String, files: Long, bytes: Long, milliseconds: Long)
+final case class TierMetrics(tier: String, files: Long, bytes: Long, milliseconds: Long) {
+  private[compact] def ++(other: TierMetrics): TierMetrics =
+    TierMetrics(tier, files + other.files, bytes + other.bytes, milliseconds + other.milliseconds)
+}
 
 /**
  * The table and the session of an OPTIMIZE, as its metrics show them.

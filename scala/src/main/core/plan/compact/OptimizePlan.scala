@@ -1,6 +1,6 @@
 package io.deltaupkeep.plan.compact
 
-import io.deltaupkeep.{ByteText, CountText}
+import io.deltaupkeep.{ByteText, CountText, FileTotal}
 import io.deltaupkeep.parquet.encoding.Compression
 
 /** How the new file of a bin is made, with the reason. Chosen in the plan and shown in the result. */
@@ -115,6 +115,8 @@ final case class Bin(
  * @param deferred   bins, or parts of them, that exceed the limits of this run
  * @param left       files that cannot be spliced and need not be rewritten, by bin; known once footers were read
  * @param compression of new files, if it was asked for
+ * @param waiting    files that may be rewritten too, but are planned after these bins are committed: they are too many to be
+ *                   planned at once
  */
 final case class OptimizePlan(
     layout: Layout,
@@ -123,10 +125,12 @@ final case class OptimizePlan(
     bins: Seq[Bin],
     deferred: Seq[Bin] = Nil,
     left: Seq[Bin] = Nil,
-    compression: Option[Compression] = None
+    compression: Option[Compression] = None,
+    waiting: FileTotal = FileTotal.none
 ) {
 
-  def isEmpty: Boolean = bins.isEmpty
+  /** Whether there is nothing to rewrite, as far as is known. */
+  def isEmpty: Boolean = bins.isEmpty && waiting.files == 0
 
   def files: Seq[DataFile] = bins.flatMap(_.files)
 
@@ -145,7 +149,12 @@ final case class OptimizePlan(
     val footers = Option.when(bins.exists(!_.tier.isInstanceOf[Tier.Rows])) {
       "the tiers are based on the log alone; DRY RUN also reads the files' footers, and may name others"
     }
-    (s"bins: ${bins.size}, files: ${files.size} of $considered" +: each) ++ footers
+    (s"bins: ${bins.size}, files: ${files.size} of $considered" +: each) ++ footers ++ waits
+  }
+
+  /** What is planned later, in words. */
+  def waits: Option[String] = Option.when(waiting.files > 0) {
+    s"another ${CountText.of(waiting.files, "small file")}, ${ByteText.of(waiting.bytes)}, are planned after these are rewritten"
   }
 
   private[deltaupkeep] def largestFirst(some: Seq[Bin]): Seq[Bin] =

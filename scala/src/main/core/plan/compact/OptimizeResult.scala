@@ -1,6 +1,6 @@
 package io.deltaupkeep.plan.compact
 
-import io.deltaupkeep.CountText
+import io.deltaupkeep.{CountText, FileTotal}
 
 /** What happened to a bin. */
 sealed abstract class BinStatus(val name: String) extends Serializable
@@ -12,7 +12,7 @@ object BinStatus {
 
   case object Committed extends BinStatus("committed")
 
-  /** Left to a later run by maxFiles or maxBytes. */
+  /** Left to a later run by maxFiles or maxBytes; in a dry run also to a later part of the run. */
   case object Deferred extends BinStatus("deferred")
 
   /** Another writer changed one of its files first, in a way that cannot be carried over. */
@@ -69,7 +69,27 @@ final case class OptimizeResult(
     bins: Seq[BinResult],
     verified: Boolean,
     clustering: Seq[KeyForecast] = Nil
-)
+) {
+
+  /** Whether `maxFiles` or `maxBytes` left bins to a later run. */
+  def isLimited: Boolean = bins.exists(_.status == BinStatus.Deferred.name)
+
+  /** That of a compaction that goes on with other files of the table. */
+  def ++(later: OptimizeResult): OptimizeResult = {
+    val all = bins ++ later.bins
+    val partitions = all.filter(_.status == BinStatus.Committed.name).map(_.partition).distinct.size
+    copy(
+      metrics = (metrics ++ later.metrics).copy(partitionsOptimized = partitions.toLong),
+      version = later.version.orElse(version),
+      bins = all,
+      verified = verified || later.verified
+    )
+  }
+
+  /** The same, of a run that ended before some files were planned. */
+  def leaving(files: FileTotal): OptimizeResult =
+    copy(bins = bins ++ OptimizeResult.unplanned(files, "a later run plans them"))
+}
 
 object OptimizeResult {
 
@@ -88,7 +108,8 @@ object OptimizeResult {
       metrics.copy(numFilesAdded = plan.bins.map(plan.outputsOf).sum),
       dryRun = true,
       version = None,
-      bins.map(binResult(_, BinStatus.Planned)) ++ deferredOf(plan) ++ unchanged(plan.left, BinStatus.Left),
+      bins.map(binResult(_, BinStatus.Planned)) ++ deferredOf(plan) ++ unchanged(plan.left, BinStatus.Left) ++
+        unplanned(plan.waiting, "they are planned after the other bins are committed"),
       verified = false,
       clustering
     )
@@ -119,6 +140,11 @@ object OptimizeResult {
   }
 
   private def deferredOf(plan: OptimizePlan): Seq[BinResult] = unchanged(plan.deferred, BinStatus.Deferred)
+
+  private def unplanned(files: FileTotal, what: String): Option[BinResult] = Option.when(files.files > 0) {
+    val why = s"too many small files to plan at once; $what"
+    BinResult("", files.files, files.bytes, tier = "", why, BinStatus.Deferred.name, None, None)
+  }
 
   private def unchanged(bins: Seq[Bin], status: BinStatus): Seq[BinResult] =
     bins.map(bin => binResult(RewrittenBin(bin, Nil, None, Nil), status))

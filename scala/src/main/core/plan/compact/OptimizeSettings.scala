@@ -55,7 +55,14 @@ final case class OptimizeSettings(
     clusterBytes: Long = Long.MaxValue,
     minOverlapDepth: Long = OptimizeSettings.DefaultMinOverlapDepth,
     rewritesCodecs: Boolean = false
-)
+) {
+
+  /** For the rest of a run that has rewritten some files; None if it may rewrite no more. */
+  def after(rewritten: FileSizes): Option[OptimizeSettings] = {
+    val (files, bytes) = (maxFiles.map(_ - rewritten.totalFiles), maxBytes.map(_ - rewritten.totalSize))
+    Option.when((files ++ bytes).forall(_ > 0))(copy(maxFiles = files, maxBytes = bytes))
+  }
+}
 
 object OptimizeSettings {
 
