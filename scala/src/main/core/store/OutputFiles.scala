@@ -22,7 +22,11 @@ object OutputFiles {
   def of(path: Path, conf: Configuration): OutputFile =
     if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf, ifAbsent = false)
 
-  /** The same. On a store that has such requests, closing it fails if there is a file of its name by then. */
+  /** Whether the store itself can refuse to replace a file. */
+  def refuseToReplace(path: Path, conf: Configuration): Boolean =
+    path.getFileSystem(conf).hasPathCapability(path, StoreOutput.PutIfAbsent)
+
+  /** The same as [[of]]; if the store can [[refuseToReplace]] a file, closing it fails if there is one of its name. */
   def ifAbsent(path: Path, conf: Configuration): OutputFile =
     if (isLocal(path, conf)) new LocalOutput(path, conf) else new StoreOutput(path, conf, ifAbsent = true)
 
@@ -68,18 +72,18 @@ private final class StoreOutput(path: Path, conf: Configuration, ifAbsent: Boole
       .recursive()
       .overwrite(!ifAbsent)
       .opt(NoProbes, true)
-      .opt(PutIfAbsent, ifAbsent && files.hasPathCapability(path, PutIfAbsent))
+      .opt(PutIfAbsent, ifAbsent && OutputFiles.refuseToReplace(path, conf))
       .build()
 }
 
 private object StoreOutput {
-  private val BufferBytes = 4096
+  val BufferBytes = 4096
 
   /** Of S3A, since Hadoop 3.3.5. */
-  private val NoProbes = "fs.s3a.create.performance"
+  val NoProbes = "fs.s3a.create.performance"
 
   /** Since Hadoop 3.4.2. */
-  private val PutIfAbsent = "fs.option.create.conditional.overwrite"
+  val PutIfAbsent = "fs.option.create.conditional.overwrite"
 }
 
 private final class AbortableStream(stream: FSDataOutputStream)

@@ -152,16 +152,20 @@ private[upkeep] final class CheckpointPublisher(
       adds: Long,
       temporary: TemporaryFiles
   ): FileStatus = {
-    def join(output: OutputFile): Unit = RowGroupJoiner.join(rowGroups, output)
+    def join(output: OutputFile): Long = RowGroupJoiner.join(rowGroups, output)
     if (useRename) {
       val written = temporary.newPath()
       join(OutputFiles.of(written, conf))
       rename(written, path, adds)
-    } else
-      onlyOnce(path, adds) { found =>
+    } else {
+      // A store that refuses to replace a file need not be asked for one first.
+      val asks = damaged(path.getName) || !OutputFiles.refuseToReplace(path, conf)
+      onlyOnce(path, adds, asks) { found =>
         // The store shows the old file until the new one is complete.
-        join(if (found.isEmpty) OutputFiles.ifAbsent(path, conf) else OutputFiles.of(path, conf))
+        val bytes = join(if (found.isEmpty) OutputFiles.ifAbsent(path, conf) else OutputFiles.of(path, conf))
+        new FileStatus(bytes, false, 1, 0, 0, path)
       }
+    }
   }
 
   private def rename(temporary: Path, path: Path, adds: Long): FileStatus =
@@ -170,32 +174,36 @@ private[upkeep] final class CheckpointPublisher(
       // A rename does not replace a file.
       found.foreach(file => fs.delete(file.getPath, false))
       Checkpoints.renameAndCleanupTempPartFile(temporary, path, fs)
+      fs.getFileStatus(path)
     }
 
   /**
    * If the file exists, another driver was faster, and its file is kept: readers that have listed it use its
    * length to find the footer. A file that is damaged, truncated or holds different files is replaced.
    *
-   * @param publish takes the file that it replaces
+   * @param asks    whether to look for the file first; if not, `publish` fails if there is one
+   * @param publish makes the file in place of another one
    */
-  private def onlyOnce(path: Path, adds: Long)(publish: Option[FileStatus] => Unit): FileStatus = {
-    val found = statusOf(path)
-    def kept(file: Option[FileStatus]) = file.filter { it =>
-      !damaged(path.getName) && CheckpointFooter.isWhole(it, conf)(_.whole.adds == adds)
+  private def onlyOnce(path: Path, adds: Long, asks: Boolean = true)(
+      publish: Option[FileStatus] => FileStatus
+  ): FileStatus = {
+    def isKept(file: FileStatus): Boolean =
+      !damaged(path.getName) && CheckpointFooter.isWhole(file, conf)(_.whole.adds == adds)
+    def keptOrReplaced(found: Option[FileStatus]): FileStatus = found.filter(isKept).getOrElse {
+      val file = publish(found)
+      published.add(path)
+      file
     }
-    kept(found).getOrElse {
-      try {
-        publish(found)
-        published.add(path)
-        statusOf(path).getOrElse(throw new FileNotFoundException(path.toString))
-      } catch {
+    if (asks) keptOrReplaced(statusOf(path))
+    else
+      try keptOrReplaced(None)
+      catch {
         // Another driver was faster, or the file is ours, and only the answer was lost.
-        case e: IOException if found.isEmpty =>
-          val file = kept(statusOf(path)).getOrElse(throw e)
+        case e: IOException =>
+          val found = statusOf(path).getOrElse(throw e)
           published.add(path)
-          file
+          keptOrReplaced(Some(found))
       }
-    }
   }
 
   private def statusOf(path: Path): Option[FileStatus] =

@@ -32,14 +32,15 @@ object RowGroupJoiner {
    * Writes them in order, with the key-value metadata of the last file.
    *
    * @param output replaced if it exists
+   * @return its bytes
    * @throws java.lang.IllegalArgumentException if the files have different schemas
    */
-  def join(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
+  def join(inputs: Seq[RowGroupsOf], output: OutputFile): Long = {
     val file = new AbandonableOutput(output)
     file.orAbort(write(inputs, file))
   }
 
-  private def write(inputs: Seq[RowGroupsOf], output: OutputFile): Unit = {
+  private def write(inputs: Seq[RowGroupsOf], output: OutputFile): Long = {
     var opened = Option.empty[(MessageType, ParquetFileWriter)]
     var keyValues = Map.empty[String, String].asJava
     inputs.foreach { input =>
@@ -53,7 +54,10 @@ object RowGroupJoiner {
         copy(input, bytes, metadata, to)
       }
     }
-    opened.foreach { case (_, writer) => writer.end(keyValues) }
+    opened.fold(0L) { case (_, writer) =>
+      writer.end(keyValues)
+      writer.getPos
+    }
   }
 
   private def copy(
