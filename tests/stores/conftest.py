@@ -11,19 +11,15 @@ import boto3
 import pytest
 from pyspark.sql import SparkSession
 
-from conftest import DELTA, SIMPLE_QUERIES
 from delta_upkeep import configure_spark_with_delta_upkeep
-from stores import hdfs, s3, tables
+from stores import settings, tables
 from stores.profiles import S3, Hdfs, Local, Store
+from stores.servers import hdfs, s3
 from stores.tables import StoredTable
-from support.processes import ROOT, SHORT_LIVED, small_session
+from support.processes import SHORT_LIVED, small_session
 
-# Not packages of the session: the cluster's classes share packages with those of Spark's Hadoop,
-# and see into them only if the same loader has loaded both.
-JARS = ROOT / ".venv/stores"
 KEYS = {"aws_access_key_id": "key", "aws_secret_access_key": "secret"}
 PROFILES = ("local", "s3", "s3-pages", "hdfs")
-PAGE = "10"
 
 
 @pytest.fixture(scope="session")
@@ -34,47 +30,18 @@ def s3_server() -> Iterator[tuple[s3.FaultyS3, str]]:
 
 @pytest.fixture(scope="session")
 def spark(
-    s3_server: tuple[s3.FaultyS3, str], tmp_path_factory: pytest.TempPathFactory
+    s3_server: tuple[s3.FaultyS3, str],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SparkSession]:
     root = tmp_path_factory.mktemp("spark")
     builder = small_session("2g")
-    s3a = {
-        "endpoint": s3_server[1],
-        "endpoint.region": "us-east-1",
-        "path.style.access": "true",
-        "connection.ssl.enabled": "false",
-        "access.key": "key",
-        "secret.key": "secret",
-        # The server does not answer before it has the body.
-        "connection.expect.continue": "false",
-        # Requests are tried again as often as by default, after shorter waits.
-        "retry.interval": "10ms",
-        "retry.throttle.interval": "10ms",
-        # As small as possible.
-        "multipart.size": "5M",
-        "multipart.threshold": "5M",
-        # By default Hadoop uses a quarter of what S3 takes.
-        "bucket.lake.bulk.delete.page.size": "1000",
-        "bucket.pages.paging.maximum": PAGE,
-        "bucket.pages.bulk.delete.page.size": PAGE,
-    }
-    settings = {
-        **SIMPLE_QUERIES,
-        **{f"spark.hadoop.fs.s3a.{key}": value for key, value in s3a.items()},
-        "spark.hadoop.dfs.blocksize": str(hdfs.BLOCK_BYTES),
-        "spark.hadoop.dfs.replication": "1",
-        "spark.driver.extraClassPath": f"{JARS}/*",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "1",
-        f"{DELTA}.snapshotPartitions": "1",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.sources.parallelPartitionDiscovery.parallelism": "1",
-        # Tests say themselves when checkpoints are made.
-        "spark.deltaUpkeep.checkpoint.mode": "delta",
-        f"{DELTA}.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
+    configured = {
+        **settings.of_session(),
+        **settings.of_s3(s3_server[1]),
+        **settings.of_hdfs(),
         "spark.sql.warehouse.dir": str(root / "warehouse"),
     }
-    for key, value in settings.items():
+    for key, value in configured.items():
         builder.config(key, value)
     os.environ["SPARK_SUBMIT_OPTS"] = SHORT_LIVED
     session = configure_spark_with_delta_upkeep(builder).getOrCreate()
@@ -112,8 +79,8 @@ def store(
 ) -> Store:
     if request.param == "local":
         return Local(spark, tmp_path_factory.mktemp("local"))
-    names = {"s3": "s3_store", "s3-pages": "paged_store", "hdfs": "hdfs_store"}
-    found: Store = request.getfixturevalue(names[request.param])
+    names = {"s3-pages": "paged_store"}
+    found: Store = request.getfixturevalue(names.get(request.param, f"{request.param}_store"))
     return found
 
 

@@ -16,8 +16,9 @@ from moto.core import DEFAULT_ACCOUNT_ID
 from moto.s3.models import s3_backends
 from pyspark.sql import SparkSession
 
-from stores import hdfs
-from stores.s3 import FaultyS3, Request
+from stores.servers import hdfs
+from stores.servers.faulty import Request
+from stores.servers.s3 import FaultyS3
 
 
 class Store(ABC):

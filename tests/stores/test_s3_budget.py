@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from stores import oracle, s3
+from stores import oracle
 from stores.conftest import CopyFactory, Template
 from stores.profiles import S3
-from stores.s3 import Request
+from stores.servers import s3
+from stores.servers.faulty import Request
 from stores.tables import StoredTable, unchanged
 from support.sessions import session_conf
 

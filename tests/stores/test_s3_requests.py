@@ -7,8 +7,9 @@ from pyspark.errors import PySparkException
 
 from delta_upkeep.errors import condition_of
 from stores import oracle
-from stores.conftest import PAGE, CopyFactory
+from stores.conftest import CopyFactory
 from stores.profiles import S3
+from stores.settings import PAGE
 from stores.tables import StoredTable, live_in, unchanged
 from stores.test_store_cleanup import classic, expired
 

@@ -1,20 +1,19 @@
-"""An S3 in this process, which counts requests and refuses some when it is told to."""
+"""An S3 in this process."""
 
 from __future__ import annotations
 
-import logging
-import threading
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
 from urllib.parse import parse_qs
 
 from moto.server import DomainDispatcherApplication, create_backend_app
-from werkzeug.serving import BaseWSGIServer, make_server
+
+from stores.servers.faulty import Answer, Environ, Fault, Faulty, Handle, Request, serving
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 # By the keys of the query. The first that fits counts.
@@ -29,40 +28,6 @@ _BY_QUERY = {
 }
 _STATUS = {"AccessDenied": "403 Forbidden", "InternalError": "500 Internal Server Error"}
 _BY_METHOD = {"GET": "GetObject", "HEAD": "HeadObject", "PUT": "PutObject"}
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request: its key, or the prefix of a listing, and the keys of a bulk delete."""
-
-    kind: str
-    bucket: str
-    key: str
-    keys: tuple[str, ...] = ()
-
-
-@dataclass
-class Fault:
-    """What the server does instead of what it was asked for.
-
-    Args:
-        matches: Which requests.
-        status: Of the response.
-        code: The error.
-        most: How many times; all, if there is no number.
-    """
-
-    matches: Callable[[Request], bool]
-    status: str
-    code: str
-    most: int | None = None
-    hits: int = 0
-
-    def take(self, request: Request) -> bool:
-        if (self.most is not None and self.hits >= self.most) or not self.matches(request):
-            return False
-        self.hits += 1
-        return True
 
 
 @dataclass
@@ -81,39 +46,47 @@ class Keep:
         return True
 
 
-class FaultyS3:
-    """A WSGI application around another one."""
+class FaultyS3(Faulty):
+    """S3 in memory."""
 
     def __init__(self, app: Any) -> None:
-        self._app = app
-        self._lock = threading.Lock()
-        self._seen: list[Request] = []
-        self._faults: list[Fault] = []
+        super().__init__(app)
         self._kept: list[Keep] = []
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-        environ["wsgi.input"] = BytesIO(body)
-        request = _request(environ, body)
+    def parse(self, environ: Environ, body: bytes) -> Request:
+        return _request(environ, body)
+
+    def error(self, status: str, code: str) -> Answer:
+        def answer(handle: Handle, start_response: Any) -> Iterable[bytes]:
+            start_response(status, [("Content-Type", "application/xml")])
+            return [f"<Error><Code>{code}</Code><Message>told to</Message></Error>".encode()]
+
+        return answer
+
+    def slowing_down(self, kind: str, most: int) -> AbstractContextManager[Fault]:
+        return self.refusing(
+            lambda request: request.kind == kind, "503 Slow Down", "SlowDown", most
+        )
+
+    def handle(self, environ: Environ, request: Request) -> Handle:
         with self._lock:
-            self._seen.append(request)
-            fault = next((fault for fault in self._faults if fault.take(request)), None)
             kept = [
                 (key, rule.code)
                 for key in request.keys or (request.key,) * (request.kind == "DeleteObject")
                 if (rule := next((rule for rule in self._kept if rule.take(key)), None))
             ]
-        if kept and request.kind == "DeleteObject":
-            fault = Fault(bool, _STATUS[kept[0][1]], kept[0][1])
-        if fault:
-            start_response(fault.status, [("Content-Type", "application/xml")])
-            return [f"<Error><Code>{fault.code}</Code><Message>told to</Message></Error>".encode()]
-        if kept:
-            return self._delete_some(environ, start_response, request, dict(kept))
-        return self._app(environ, start_response)
+        whole = super().handle(environ, request)
+        if not kept:
+            return whole
+        if request.kind == "DeleteObject":
+            refuse = self.error(_STATUS[kept[0][1]], kept[0][1])
+            return lambda start_response: refuse(whole, start_response)
+        return lambda start_response: self._delete_some(
+            environ, start_response, request, dict(kept)
+        )
 
     def _delete_some(
-        self, environ: dict[str, Any], start_response: Any, request: Request, kept: dict[str, str]
+        self, environ: Environ, start_response: Any, request: Request, kept: dict[str, str]
     ) -> Iterable[bytes]:
         others = [key for key in request.keys if key not in kept]
         errors = "".join(
@@ -132,38 +105,6 @@ class FaultyS3:
         return [f'<DeleteResult xmlns="{NAMESPACE}">{errors}</DeleteResult>'.encode()]
 
     @contextmanager
-    def recording(self) -> Iterator[list[Request]]:
-        """The requests of a while."""
-        with self._lock:
-            first = len(self._seen)
-        seen: list[Request] = []
-        try:
-            yield seen
-        finally:
-            with self._lock:
-                seen.extend(self._seen[first:])
-
-    @contextmanager
-    def refusing(
-        self,
-        matches: Callable[[Request], bool],
-        status: str = "403 Forbidden",
-        code: str = "AccessDenied",
-        most: int | None = None,
-    ) -> Iterator[Fault]:
-        fault = Fault(matches, status, code, most)
-        self._faults.append(fault)
-        try:
-            yield fault
-        finally:
-            self._faults.remove(fault)
-
-    def slowing_down(self, kind: str, most: int) -> Any:
-        return self.refusing(
-            lambda request: request.kind == kind, "503 Slow Down", "SlowDown", most
-        )
-
-    @contextmanager
     def keeping(
         self, matches: Callable[[str], bool], code: str = "AccessDenied", most: int | None = None
     ) -> Iterator[Keep]:
@@ -179,7 +120,7 @@ def _escaped(key: str) -> str:
     return key.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _request(environ: dict[str, Any], body: bytes) -> Request:
+def _request(environ: Environ, body: bytes) -> Request:
     query = parse_qs(environ.get("QUERY_STRING", ""), keep_blank_values=True)
     # WSGI has the bytes of a path as Latin-1.
     path = environ["PATH_INFO"].encode("latin-1").decode()
@@ -206,12 +147,5 @@ def _request(environ: dict[str, Any], body: bytes) -> Request:
 def started() -> Iterator[tuple[FaultyS3, str]]:
     """Start a server on a free port; what it does, and its address."""
     app = FaultyS3(DomainDispatcherApplication(create_backend_app))
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server: BaseWSGIServer = make_server("127.0.0.1", 0, app, threaded=True)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield app, f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
+    with serving(app) as url:
+        yield app, url
