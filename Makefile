@@ -142,7 +142,7 @@ test-python: dist $(VENV)/.released $(VENV)/.browser $(VENV)/spark.jsa ## Run th
 	$(call PYTEST,$(VENV)) tests $(ARGS)
 
 .PHONY: test-stores
-test-stores: setup $(VENV)/.stores ## Run VACUUM, CLEANUP LOG, OPTIMIZE and MAINTAIN over S3 and HDFS, which the tests start
+test-stores: setup $(VENV)/.stores ## Run the statements over S3, HDFS, Azure and Google storage, which the tests start
 	$(call PYTEST,$(VENV)) -n 0 tests/stores $(ARGS)
 
 .PHONY: torture
@@ -218,12 +218,15 @@ $(VENV)/.browser: python/requirements-browser.txt $(VENV)/.requirements
 	$(PIP) install -r python/requirements-browser.txt
 	touch $@
 
-# With the connector of S3 and a cluster of HDFS.
-$(VENV)/.stores: tests/stores/ivy.xml python/requirements-stores.txt $(VENV)/.requirements
+# Connectors and servers of stores. What Azurite itself depends on is as it was a week after its release.
+$(VENV)/.stores: tests/stores/ivy.xml tests/stores/servers/package.json python/requirements-stores.txt $(VENV)/.requirements
 	$(PIP) install -r python/requirements-stores.txt
 	$(JAVA) -jar $(wildcard $(VENV)/lib/python3*/site-packages/pyspark/jars/ivy-*.jar) \
 		-ivy tests/stores/ivy.xml -confs default -types jar bundle -sync \
 		-retrieve "$(VENV)/stores/[artifact].[ext]" >$(VENV)/stores.log 2>&1 || { tail -n 20 $(VENV)/stores.log >&2; exit 1; }
+	mkdir -p $(VENV)/azurite
+	cp tests/stores/servers/package.json $(VENV)/azurite/
+	PATH="$(CURDIR)/$(BIN):$$PATH" npm install --prefix $(VENV)/azurite --before 2026-09-01 --ignore-scripts --no-audit --no-fund --no-progress --loglevel error
 	touch $@
 
 # PySpark ships Ivy, so nothing has to be installed to fetch sbt's launcher.

@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from delta_upkeep import configure_spark_with_delta_upkeep
 from stores import settings, tables
 from stores.profiles import S3, Hdfs, Local, Store
-from stores.servers import hdfs, s3
+from stores.proxied import Azure, Gcs
+from stores.servers import azure, gcs, hdfs, s3
 from stores.tables import StoredTable
 from support.processes import SHORT_LIVED, small_session
 
@@ -29,8 +30,26 @@ def s3_server() -> Iterator[tuple[s3.FaultyS3, str]]:
 
 
 @pytest.fixture(scope="session")
+def azure_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[azure.FaultyAzure, str, str]]:
+    with azure.started(tmp_path_factory.mktemp("azure")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def gcs_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[gcs.FaultyGcs, str, str]]:
+    with gcs.started(tmp_path_factory.mktemp("gcs")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
 def spark(
     s3_server: tuple[s3.FaultyS3, str],
+    azure_server: tuple[azure.FaultyAzure, str, str],
+    gcs_server: tuple[gcs.FaultyGcs, str, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[SparkSession]:
     root = tmp_path_factory.mktemp("spark")
@@ -38,6 +57,8 @@ def spark(
     configured = {
         **settings.of_session(),
         **settings.of_s3(s3_server[1]),
+        **settings.of_azure(azure_server[1]),
+        **settings.of_gcs(gcs_server[1]),
         **settings.of_hdfs(),
         "spark.sql.warehouse.dir": str(root / "warehouse"),
     }
@@ -46,6 +67,10 @@ def spark(
     os.environ["SPARK_SUBMIT_OPTS"] = SHORT_LIVED
     session = configure_spark_with_delta_upkeep(builder).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
+    # Users may not set less than 15 seconds.
+    jvm = session._jvm
+    a_second = jvm.java.time.Duration.ofSeconds(1)
+    jvm.org.apache.hadoop.fs.s3a.impl.AWSClientConfig.setMinimumOperationDuration(a_second)
     yield session
     session.stop()
 
@@ -67,10 +92,32 @@ def paged_store(s3_client: Any, s3_server: tuple[s3.FaultyS3, str]) -> S3:
 
 
 @pytest.fixture(scope="session")
+def impatient_store(s3_client: Any, s3_server: tuple[s3.FaultyS3, str]) -> S3:
+    """An answer that takes more than a second is given up."""
+    return S3(s3_client, s3_server[0], "impatient")
+
+
+@pytest.fixture(scope="session")
+def mortal_store(s3_client: Any, s3_server: tuple[s3.FaultyS3, str]) -> S3:
+    """A request that fails is soon given up, for drivers that are as good as dead."""
+    return S3(s3_client, s3_server[0], "mortal")
+
+
+@pytest.fixture(scope="session")
 def hdfs_store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
     root = tmp_path_factory.mktemp("hdfs")
     with hdfs.started(spark, root / "cluster") as cluster:
         yield Hdfs(spark, cluster, root)
+
+
+@pytest.fixture(scope="session")
+def azure_store(azure_server: tuple[azure.FaultyAzure, str, str]) -> Azure:
+    return Azure(azure_server[0], azure_server[2], "lake")
+
+
+@pytest.fixture(scope="session")
+def gcs_store(gcs_server: tuple[gcs.FaultyGcs, str, str]) -> Gcs:
+    return Gcs(gcs_server[0], gcs_server[2], "lake")
 
 
 @pytest.fixture(params=PROFILES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from conftest import DELTA, SIMPLE_QUERIES
-from stores.servers import hdfs
+from stores.servers import azure, hdfs
 from support.processes import ROOT
 
 # Not packages of the session: the cluster's classes share packages with those of Spark's Hadoop,
@@ -49,8 +49,45 @@ def of_s3(url: str) -> dict[str, str]:
         "bucket.lake.bulk.delete.page.size": "1000",
         "bucket.pages.paging.maximum": PAGE,
         "bucket.pages.bulk.delete.page.size": PAGE,
+        "bucket.mortal.attempts.maximum": "1",
+        "bucket.mortal.retry.limit": "1",
+        "bucket.impatient.connection.timeout": "1s",
     }
     return _hadoop("fs.s3a", s3a)
+
+
+def of_azure(url: str) -> dict[str, str]:
+    abfs = {
+        "abfs.endpoint": url.removeprefix("http://"),
+        "always.use.https": "false",
+        f"account.key.{azure.ACCOUNT}.dfs.core.windows.net": azure.KEY,
+        # The emulator has no directories.
+        "account.hns.enabled": "false",
+        "fns.account.service.type": "BLOB",
+        # The other library needs TLS.
+        "networking.library": "JDK_HTTP_URL_CONNECTION",
+        "account.expect.header.enabled": "false",
+        # As often as by default, after shorter waits.
+        "io.retry.min.backoff.interval": "10",
+        "io.retry.max.backoff.interval": "50",
+        "io.retry.backoff.interval": "10",
+    }
+    return _hadoop("fs.azure", abfs)
+
+
+def of_gcs(url: str) -> dict[str, str]:
+    gs = {
+        "impl": "com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem",
+        "project.id": "p",
+        "storage.root.url": f"{url}/",
+        "auth.type": "UNAUTHENTICATED",
+        # Hadoop's default, '64m', is for a connector of its own.
+        "block.size": str(64 << 20),
+        # The fake server has neither.
+        "operation.move.enable": "false",
+        "hierarchical.namespace.folders.enable": "false",
+    }
+    return _hadoop("fs.gs", gs)
 
 
 def of_hdfs() -> dict[str, str]:

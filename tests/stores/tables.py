@@ -58,9 +58,14 @@ class StoredTable:
         self.sql(f"INSERT INTO T VALUES {rows}")
         return self
 
+    def forget(self) -> StoredTable:
+        """Let the session know nothing of its tables, as if it had just started."""
+        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        return self
+
     def rows(self, version: int | None = None) -> list[tuple[Any, ...]]:
         """All rows, as a session reads them that knows nothing of the table yet."""
-        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        self.forget()
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
@@ -90,8 +95,7 @@ class StoredTable:
             number = int(digits) if name.startswith(oracle.LOG) and digits.isdigit() else 0
             if most is None or number <= most:
                 self.store.set_time(self.uri, name, start + 60 * number)
-        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
-        return self
+        return self.forget()
 
     def relative(self, path: str) -> str:
         """The name below the table of a path in a result."""

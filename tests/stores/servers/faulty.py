@@ -175,10 +175,15 @@ def break_connection(handle: Handle, start_response: Any) -> Iterable[bytes]:
     raise ConnectionResetError
 
 
+class Handler(WSGIRequestHandler):
+    """Closes a connection that is to break, while the client waits for an answer."""
+
+    def connection_dropped(self, error: BaseException, environ: Environ | None = None) -> None:
+        self.close_connection = True
+
+
 @contextmanager
-def serving(
-    app: Any, port: int = 0, handler: type[WSGIRequestHandler] = WSGIRequestHandler
-) -> Iterator[str]:
+def serving(app: Any, port: int = 0, handler: type[Handler] = Handler) -> Iterator[str]:
     """Serve an application on a port, a free one if there is no number; its address."""
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server: BaseWSGIServer = make_server(
