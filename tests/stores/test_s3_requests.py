@@ -1,4 +1,4 @@
-"""S3 as it really is: bulk deletes with a thousand keys, some refused, and busy servers."""
+"""S3 as it really is: bulk deletes with a thousand keys, and some refused."""
 
 from __future__ import annotations
 
@@ -121,24 +121,3 @@ def test_files_of_the_log_that_cannot_be_deleted(copy_of: CopyFactory, s3_store:
     t.one("CLEANUP LOG T")
     assert not expired(t)
     assert [t.ids(version)[-1] for version in range(3, 7)] == [3, 4, 5, 6]
-
-
-@pytest.mark.parametrize(
-    "kind", ["ListObjects", "DeleteObjects", "PutObject", "GetObject", "HeadObject"]
-)
-def test_a_store_that_is_too_busy_is_waited_for(copy_of: CopyFactory, s3_store: S3, kind: str):
-    t = copy_of(live_in, s3_store).age(days=40, most=5)
-    orphans = t.put("orphan.parquet", "p=1/other.parquet")
-    hits = 0
-    with unchanged(t):
-        for statement in (
-            "OPTIMIZE T",
-            "CHECKPOINT T",
-            "VACUUM T RETAIN 0 HOURS OPTIONS (mode = 'full')",
-            "CLEANUP LOG T",
-        ):
-            with s3_store.server.slowing_down(kind, most=3) as fault:
-                t.sql(statement)
-            hits += fault.hits
-    assert hits >= 3
-    assert not orphans & t.names()
