@@ -98,12 +98,6 @@ def impatient_store(s3_client: Any, s3_server: tuple[s3.FaultyS3, str]) -> S3:
 
 
 @pytest.fixture(scope="session")
-def mortal_store(s3_client: Any, s3_server: tuple[s3.FaultyS3, str]) -> S3:
-    """A request that fails is soon given up, for drivers that are as good as dead."""
-    return S3(s3_client, s3_server[0], "mortal")
-
-
-@pytest.fixture(scope="session")
 def hdfs_store(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hdfs]:
     root = tmp_path_factory.mktemp("hdfs")
     with hdfs.started(spark, root / "cluster") as cluster:

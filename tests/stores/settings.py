@@ -49,8 +49,6 @@ def of_s3(url: str) -> dict[str, str]:
         "bucket.lake.bulk.delete.page.size": "1000",
         "bucket.pages.paging.maximum": PAGE,
         "bucket.pages.bulk.delete.page.size": PAGE,
-        "bucket.mortal.attempts.maximum": "1",
-        "bucket.mortal.retry.limit": "1",
         "bucket.impatient.connection.timeout": "1s",
     }
     return _hadoop("fs.s3a", s3a)

@@ -83,8 +83,7 @@ def test_damaged_files_are_replaced_by_what_they_were_made_of(copy_of: CopyFacto
         assert damaged not in oracle.named(store, t.uri)
 
 
-# Not on GCS: its emulator does not let the new checkpoint be renamed.
-@pytest.mark.parametrize("store", ALL[:-1], indirect=True)
+@pytest.mark.parametrize("store", ALL, indirect=True)
 def test_a_damaged_checkpoint_is_written_anew(copy_of: CopyFactory, store: Store):
     t = copy_of(small_files, store)
     t.sql("CHECKPOINT T")

@@ -80,7 +80,9 @@ class Faulty(ABC):
         return lambda start_response: self._app(environ, start_response)
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        is_chunked = environ.get("wsgi.input_terminated")
+        length = None if is_chunked else int(environ.get("CONTENT_LENGTH") or 0)
+        body = environ["wsgi.input"].read(length)
         environ["wsgi.input"] = BytesIO(body)
         request = self.parse(environ, body)
         with self._lock:

@@ -62,6 +62,8 @@ class Proxy(Faulty):
             for name, value in environ[HEADERS]:
                 if name.lower() not in _HOP_BY_HOP:
                     server.putheader(name, value)
+            if environ.get("wsgi.input_terminated"):
+                server.putheader("Content-Length", str(len(body)))
             server.endheaders(body)
             answer = server.getresponse()
             data = answer.read()
