@@ -208,11 +208,14 @@ object InputFailures {
   }
 
   private object Missing {
-    def unapply(e: FileNotFoundException): Option[String] =
-      Option(e.getMessage).flatMap(Location.findFirstIn(_)).map(_.stripSuffix(":"))
+    def unapply(e: FileNotFoundException): Option[String] = Option(e.getMessage).flatMap(locationIn)
   }
 
-  private val Location = """\b[a-z][a-z0-9]*:/\S+""".r
+  /** The file that the message of a file system names. */
+  private[table] def locationIn(message: String): Option[String] = Location.findFirstIn(message)
+
+  /** Names may have blanks. What follows one differs from store to store. */
+  private val Location = """(?m)\b[a-z][a-z0-9]*:/.+?(?=:? does not exist|: |'\.|:?$)""".r
 
   private def isOfReader(e: SparkThrowable): Boolean = Option(SparkApi.condition(e)).exists { condition =>
     condition.startsWith("FAILED_READ_FILE") || Before40.contains(condition)
