@@ -144,13 +144,10 @@ def test_an_upload_that_dies_in_the_middle_is_aborted(copy_of: CopyFactory, s3_s
         assert t.one("OPTIMIZE T").metrics.numFilesRemoved == 2
 
 
-# Those that read what they have just written.
-@pytest.mark.parametrize("statement", ["OPTIMIZE T", "CHECKPOINT T", "MAINTAIN T"])
-def test_a_new_file_that_is_not_there_yet(copy_of: CopyFactory, s3_store: S3, statement: str):
-    """Each new file cannot be found when it is first asked for."""
-    t = old(copy_of, s3_store)
+def first_looks(t: StoredTable) -> Callable[[Request], bool]:
+    """The first requests for each file that is new in a table."""
     made: set[str] = set()
-    before = {s3_store.prefix(t.uri) + name for name in t.names()}
+    before = {t.store.prefix(t.uri) + name for name in t.names()}
 
     def is_new(request: Request) -> bool:
         if request.kind == "PutObject":
@@ -160,9 +157,16 @@ def test_a_new_file_that_is_not_there_yet(copy_of: CopyFactory, s3_store: S3, st
             return True
         return False
 
+    return is_new
+
+
+# Those that read what they have just written.
+@pytest.mark.parametrize("statement", ["OPTIMIZE T", "MAINTAIN T"])
+def test_a_new_file_that_is_not_there_yet(copy_of: CopyFactory, s3_store: S3, statement: str):
+    t = old(copy_of, s3_store)
     with unchanged(t):
         with (
-            s3_store.server.refusing(is_new, "404 Not Found", "NoSuchKey") as fault,
+            s3_store.server.refusing(first_looks(t), "404 Not Found", "NoSuchKey") as fault,
             pytest.raises(PySparkException) as refused,
         ):
             t.sql(statement)
@@ -170,3 +174,11 @@ def test_a_new_file_that_is_not_there_yet(copy_of: CopyFactory, s3_store: S3, st
         assert str(condition_of(refused.value)).startswith("DELTA_UPKEEP.")
         t.sql(statement)
     assert s3_store.leftovers(t.uri) == []
+
+
+def test_a_checkpoint_does_not_ask_for_what_it_has_put(copy_of: CopyFactory, s3_store: S3):
+    t = old(copy_of, s3_store)
+    with unchanged(t):
+        with s3_store.server.refusing(first_looks(t), "404 Not Found", "NoSuchKey") as fault:
+            assert t.one("CHECKPOINT T").status == "written"
+        assert fault.hits == 0
