@@ -66,7 +66,9 @@ private[health] object FileChecks {
   private def smallFiles(facts: HealthFacts): HealthResult = {
     val plan = facts.optimize
     val saved = savedFiles(plan)
-    val share = if (plan.considered == 0) 0d else saved.toDouble / plan.considered
+    // What waits is most probably like what is planned.
+    val known = plan.considered - plan.waiting.files
+    val share = if (known <= 0) 0d else saved.toDouble / known
     val severity =
       if (plan.isEmpty) Severity.Ok
       else if (share < 0.1) Severity.Info

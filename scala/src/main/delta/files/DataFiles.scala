@@ -64,7 +64,7 @@ private[upkeep] object DataFiles {
   }
 
   /** Why the driver should not find them, or None. It holds what commits name; a checkpoint passes by. */
-  private[files] def excess(handle: DeltaHandle): Option[String] = {
+  def excess(handle: DeltaHandle): Option[String] = {
     val commits = handle.snapshot.logSegment.deltas.map(_.getLen).sum
     DriverBytes.excess(handle.session, "the commits since the last checkpoint take", commits)
   }

@@ -48,8 +48,6 @@ private[files] final class FileSearch(
    * @throws io.deltaupkeep.UnreadableInput a file of the log is missing or damaged
    */
   def result: Either[String, DataFiles] = {
-    // The log may name a file twice, with different deletion vectors, and both have to be known.
-    def mayMatter(file: DataFile) = file.deletionVector.nonEmpty || keep(file)
     val newer = log.inCommits(read(_ => true))
     val older = log.inCheckpoint(if (hasRowIds) WithRowIds else Chosen)(read(mayMatter))
     val found = counts.values.asScala.map(_.sum).sum
@@ -85,11 +83,15 @@ private[files] final class FileSearch(
     }
   }
 
+  /** The log may name a file twice, with different deletion vectors, and both have to be known. */
+  private def mayMatter(file: DataFile): Boolean = file.deletionVector.nonEmpty || keep(file)
+
   private def isWanted(file: DataFile): Boolean = window match {
     case Some(of) => of.has(file)
-    case None =>
+    case None if mayMatter(file) =>
       candidates.merge(file.partition, FileTotal.of(Seq(file.sizeInBytes)), _ ++ _)
       held.incrementAndGet() <= most
+    case None => held.get <= most
   }
 
   /**

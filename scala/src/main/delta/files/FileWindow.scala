@@ -19,12 +19,10 @@ private[upkeep] final case class FileWindow(
 
 private[upkeep] object FileWindow {
 
-  /** One of several parts of a partition, by the hash of the path. All entries of a path are in one part. */
+  /** One of several parts of a partition. All entries of a path are in one part, and all files of a Z-cube. */
   final case class Share(number: Int, of: Int) {
-
-    /** Whether a Z-cube may be merged is known by all of its files, so it is left alone where these are divided. */
     def has(file: DataFile): Boolean =
-      of == 1 || file.cube.isEmpty && Math.floorMod(file.path.hashCode, of) == number
+      of == 1 || Math.floorMod(file.cube.getOrElse(file.path).hashCode, of) == number
   }
 
   /**

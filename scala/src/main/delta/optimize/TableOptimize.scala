@@ -9,6 +9,7 @@ import io.deltaupkeep.plan.cluster.LayoutChoice
 import io.deltaupkeep.plan.compact.{
   CodecFindings,
   CommitOutcome,
+  FileSizes,
   Layout,
   OptimizePlan,
   OptimizeResult,
@@ -20,8 +21,8 @@ import org.apache.spark.sql.delta.upkeep.commit.{CommitBase, OptimizeCommitter}
 import org.apache.spark.sql.delta.upkeep.metrics.UpkeepMetrics
 import org.apache.spark.sql.delta.upkeep.rewrite.BinWriter
 import org.apache.spark.sql.delta.upkeep.splice.{BinSplicer, CodecScan}
-import org.apache.spark.sql.delta.upkeep.files.{FilePredicate, FileWindow, SelectedFiles}
-import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, Intent}
+import org.apache.spark.sql.delta.upkeep.files.{DataFiles, FilePredicate, FileWindow, SelectedFiles}
+import org.apache.spark.sql.delta.upkeep.table.{DeltaHandle, InputFailures, Intent}
 import org.apache.spark.sql.delta.upkeep.versions.DeltaApi
 
 /**
@@ -97,25 +98,46 @@ final case class TableOptimize(
 
   private def scope: OptimizeScope = DeltaMetrics.scopeOf(table, selected, layout)
 
-  def execute(): OptimizeResult = goingOn(executeFirst(), selected.laterWindows)
+  def execute(): OptimizeResult = goOn(this, selected.laterWindows, None, None)
 
-  /** Goes on with other windows, on the newest version, as far as the limits of a run allow. */
+  /**
+   * Goes on with other windows, on the newest version, as far as the limits of a run allow. What fails in one is thrown
+   * after the last, so that no file keeps the others from being rewritten.
+   */
   @tailrec
-  private def goingOn(done: OptimizeResult, windows: Seq[FileWindow]): OptimizeResult =
-    if (windows.isEmpty) done
-    else
-      settings.after(done.metrics.filesRemoved).filter(_ => !done.isLimited) match {
-        case None => done.leaving(TableOptimize.total(windows))
-        case Some(left) =>
-          val newest = table.updated(statement, Intent.Reorganize)
-          val next = copy(table = newest, settings = left, only = windows.headOption)
-          goingOn(done ++ next.executeFirst(), windows.tail)
+  private def goOn(
+      next: TableOptimize,
+      later: Seq[FileWindow],
+      before: Option[OptimizeResult],
+      failure: Option[UpkeepException]
+  ): OptimizeResult = {
+    def result = InputFailures.explained(statement, table.table)(next.executeFirst())
+    val (done, failed) =
+      try (Some(before.foldRight(result)(_ ++ _)), failure)
+      catch {
+        case e: UpkeepException if later.nonEmpty || failure.nonEmpty => (before, failure.orElse(Some(e)))
       }
+    def end(waits: Option[String]) = {
+      failed.foreach(throw _)
+      waits.foldLeft(done.get)(_.leaving(TableOptimize.total(later), _))
+    }
+    if (later.isEmpty) end(None)
+    else {
+      val newest = table.updated(statement, Intent.Reorganize)
+      val left = settings.after(done.fold(FileSizes.of(Nil))(_.metrics.filesRemoved))
+      (left, DataFiles.excess(newest)) match {
+        case (None, _) => end(Some("a later run plans them"))
+        case (_, Some(why)) => end(Some(s"CHECKPOINT, and a later run plans them: $why"))
+        case (Some(limits), None) =>
+          goOn(copy(table = newest, settings = limits, only = later.headOption), later.tail, done, failed)
+      }
+    }
+  }
 
   private def executeFirst(): OptimizeResult = {
     val startedAt = table.now
     val (last, outcome) =
-      if (plan.bins.isEmpty) (plan, CommitOutcome.nothingToDo)
+      if (plan.isEmpty) (plan, CommitOutcome.nothingToDo)
       else {
         table.requireWritableLog(statement)
         runOn(plan, codecs)
@@ -159,7 +181,7 @@ final case class TableOptimize(
       val partitions = outcome.lost.map(_.partition).toSet
       val later = copy(table = table.updated(statement, Intent.Reorganize), only = selected.window)
       val again = later.plan.copy(bins = later.plan.bins.filter(bin => partitions(bin.partition)))
-      if (again.bins.isEmpty) outcome else outcome ++ later.run(again, replans - 1)
+      if (again.isEmpty) outcome else outcome ++ later.run(again, replans - 1)
     }
   }
 

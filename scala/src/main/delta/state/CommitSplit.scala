@@ -1,6 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.state
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.{FileNotFoundException, InterruptedIOException, IOException}
+import java.net.SocketTimeoutException
 
 import scala.util.Using
 
@@ -21,6 +22,7 @@ private[upkeep] final case class CommitSplit(commit: FileStatus, from: Long, to:
       try read(asListed)
       catch {
         case missing: FileNotFoundException => throw missing
+        case stopped: InterruptedIOException if !stopped.isInstanceOf[SocketTimeoutException] => throw stopped
         // A LogStore for several writers may put a copy in place of a commit, and readers of the old one fail.
         case _: IOException => read(files.open(commit.getPath))
       }

@@ -76,7 +76,6 @@ private object ReplacedTableSuite {
 
   /** The policy, and the file during which the table changes. */
   val files: Seq[(String, String, String)] = Seq(
-    ("classic", "a temporary file", "\\.\\d{20}\\.checkpoint\\..*\\.tmp|\\.3\\.checkpoint\\..*\\.tmp"),
     ("classic", "the checkpoint", "\\d{20}\\.checkpoint\\.parquet"),
     ("v2", "a sidecar", "\\d{20}\\.checkpoint\\.\\d{10}\\.\\d{10}\\..*\\.parquet"),
     ("v2", "the top-level file", "\\d{20}\\.checkpoint\\.[-0-9a-f]{36}\\.json")

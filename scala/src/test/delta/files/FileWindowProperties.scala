@@ -43,9 +43,12 @@ class FileWindowProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
     }
   }
 
-  test("a divided partition leaves its Z-cubes alone") {
-    val windows = FileWindow.of(Seq(partition(1) -> FileTotal(10, 10)), most = 3)
-    val inCube = (0 until 100).map(file(partition(1), _).copy(cube = Some("cube")))
-    assert(windows.size == 4 && !inCube.exists(file => windows.exists(_.has(file))))
+  test("all files of a Z-cube are in one part of a partition") {
+    val windows = FileWindow.of(Seq(partition(1) -> FileTotal(1000, 1000)), most = 100)
+    val homes = (0 until 500).groupBy(_ / 50).values.map { numbers =>
+      val files = numbers.map(n => file(partition(1), n).copy(cube = Some(s"cube-${numbers.head}")))
+      files.flatMap(one => windows.filter(_.has(one))).distinct
+    }
+    assert(windows.size == 10 && homes.forall(_.size == 1) && homes.flatten.toSet.size > 1)
   }
 }

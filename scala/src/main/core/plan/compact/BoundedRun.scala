@@ -4,6 +4,7 @@ package io.deltaupkeep.plan.compact
 private[deltaupkeep] final case class Budget(files: Long, bytes: Long) {
   def holds(bin: Bin): Boolean = bin.files.size <= files && bin.sizeInBytes <= bytes
   def without(bin: Bin): Budget = Budget(files - bin.files.size, bytes - bin.sizeInBytes)
+  def without(done: FileSizes): Budget = Budget(files - done.totalFiles, bytes - done.totalSize)
 }
 
 /**
@@ -18,14 +19,16 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
     Budget(settings.maxFiles.getOrElse(Long.MaxValue), settings.maxBytes.getOrElse(Long.MaxValue))
 
   def of(plan: OptimizePlan): OptimizePlan = {
-    val (fitting, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], budget)) { case ((bins, left), bin) =>
+    val rest = budget.without(settings.done)
+    val (fitting, _) = inOrder(plan.bins).foldLeft((Vector.empty[Bin], rest)) { case ((bins, left), bin) =>
       val now =
         if (left.holds(bin)) Some(bin)
         else if (budget.holds(bin) || !plan.layout.bySize) None
         else partOf(bin, left)
       now.fold((bins, left))(part => (bins :+ part, left.without(part)))
     }
-    val taken = if (fitting.isEmpty) inOrder(plan.bins).find(_.files.size == 1).toVector else fitting
+    val isFirst = fitting.isEmpty && settings.done.totalFiles == 0
+    val taken = if (isFirst) inOrder(plan.bins).find(_.files.size == 1).toVector else fitting
     plan.copy(bins = plan.largestFirst(taken), deferred = deferred(plan.bins, taken))
   }
 

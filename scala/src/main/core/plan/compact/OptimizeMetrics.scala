@@ -121,7 +121,7 @@ final case class OptimizeMetrics(
       partitionsOptimized = partitionsOptimized + later.partitionsOptimized,
       numBins = numBins + later.numBins,
       numBatches = numBatches + later.numBatches,
-      totalFilesSkipped = totalConsideredFiles - removed,
+      totalFilesSkipped = math.max(0, totalConsideredFiles - removed),
       preserveInsertionOrder = Seq(this, later).filter(_.numBins > 0).map(_.preserveInsertionOrder) match {
         case Seq() => false
         case some => some.forall(identity)

@@ -129,8 +129,7 @@ final case class OptimizePlan(
     waiting: FileTotal = FileTotal.none
 ) {
 
-  /** Whether there is nothing to rewrite, as far as is known. */
-  def isEmpty: Boolean = bins.isEmpty && waiting.files == 0
+  def isEmpty: Boolean = bins.isEmpty
 
   def files: Seq[DataFile] = bins.flatMap(_.files)
 

@@ -71,9 +71,6 @@ final case class OptimizeResult(
     clustering: Seq[KeyForecast] = Nil
 ) {
 
-  /** Whether `maxFiles` or `maxBytes` left bins to a later run. */
-  def isLimited: Boolean = bins.exists(_.status == BinStatus.Deferred.name)
-
   /** That of a compaction that goes on with other files of the table. */
   def ++(later: OptimizeResult): OptimizeResult = {
     val all = bins ++ later.bins
@@ -87,8 +84,8 @@ final case class OptimizeResult(
   }
 
   /** The same, of a run that ended before some files were planned. */
-  def leaving(files: FileTotal): OptimizeResult =
-    copy(bins = bins ++ OptimizeResult.unplanned(files, "a later run plans them"))
+  def leaving(files: FileTotal, why: String): OptimizeResult =
+    copy(bins = bins ++ OptimizeResult.unplanned(files, why))
 }
 
 object OptimizeResult {

@@ -40,6 +40,7 @@ object BinOrder {
  * @param clusterBytes        bytes of files that one task puts in another order column by column
  * @param minOverlapDepth     how many Z-cubes overlap before they are merged
  * @param rewritesCodecs      whether files are also rewritten because they have another codec
+ * @param done                files that the run has rewritten before
  */
 final case class OptimizeSettings(
     targetFileSize: Long,
@@ -54,13 +55,14 @@ final case class OptimizeSettings(
     compression: Option[Compression] = None,
     clusterBytes: Long = Long.MaxValue,
     minOverlapDepth: Long = OptimizeSettings.DefaultMinOverlapDepth,
-    rewritesCodecs: Boolean = false
+    rewritesCodecs: Boolean = false,
+    done: FileSizes = FileSizes.of(Nil)
 ) {
 
   /** For the rest of a run that has rewritten some files; None if it may rewrite no more. */
   def after(rewritten: FileSizes): Option[OptimizeSettings] = {
-    val (files, bytes) = (maxFiles.map(_ - rewritten.totalFiles), maxBytes.map(_ - rewritten.totalSize))
-    Option.when((files ++ bytes).forall(_ > 0))(copy(maxFiles = files, maxBytes = bytes))
+    val isUsedUp = maxFiles.exists(_ <= rewritten.totalFiles) || maxBytes.exists(_ <= rewritten.totalSize)
+    Option.when(!isUsedUp)(copy(done = rewritten))
   }
 }
 
