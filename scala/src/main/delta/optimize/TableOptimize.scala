@@ -113,7 +113,7 @@ final case class TableOptimize(
   ): OptimizeResult = {
     def result = InputFailures.explained(statement, table.table)(next.executeFirst())
     val (done, failed) =
-      try (Some(before.foldRight(result)(_ ++ _)), failure)
+      try { (Some(before.foldRight(result)(_ ++ _)), failure) }
       catch {
         case e: UpkeepException if later.nonEmpty || failure.nonEmpty => (before, failure.orElse(Some(e)))
       }
