@@ -36,19 +36,17 @@ def many_files(t: StoredTable) -> None:
         t.insert(100 + 4 * i)
 
 
-def with_checkpoint(t: StoredTable) -> None:
+def with_checkpoint(t: StoredTable, policy: str = "classic") -> None:
     many_files(t)
+    if policy != "classic":
+        t.sql(f"ALTER TABLE T SET TBLPROPERTIES ('delta.checkpointPolicy' = '{policy}')")
     t.sql("CHECKPOINT T")
     for i in range(3):
         t.insert(200 + 4 * i)
 
 
 def with_v2_checkpoint(t: StoredTable) -> None:
-    many_files(t)
-    t.sql("ALTER TABLE T SET TBLPROPERTIES ('delta.checkpointPolicy' = 'v2')")
-    t.sql("CHECKPOINT T")
-    for i in range(3):
-        t.insert(200 + 4 * i)
+    with_checkpoint(t, "v2")
 
 
 def compacted(t: StoredTable) -> None:
@@ -76,9 +74,8 @@ def of_log(requests: Sequence[Request]) -> list[Request]:
 
 def seen(t: StoredTable, run: Callable[[], object]) -> list[Request]:
     """The requests of a session that knows nothing of the table."""
-    t.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     assert isinstance(t.store, S3)
-    with t.store.server.recording() as requests:
+    with t.forget().store.server.recording() as requests:
         run()
     return requests
 
@@ -96,9 +93,7 @@ def puts(requests: Sequence[Request]) -> list[str]:
 
 
 def checkpoint_of(t: StoredTable) -> str:
-    newest = max(name for name in t.log_names() if name.endswith(".json"))
-    version = newest.removeprefix(oracle.LOG).split(".")[0]
-    return f"{version}.checkpoint.parquet"
+    return f"{oracle.newest_version(t.store, t.uri):020}.checkpoint.parquet"
 
 
 def names(requests: Sequence[Request]) -> str:
@@ -177,8 +172,8 @@ def test_a_checkpoint_whose_name_is_taken_meanwhile(
     theirs = s3_store.read(twin.uri, name)
 
     def is_put(request: Request) -> bool:
-        taken = request.kind == "PutObject" and request.key.endswith(name)
-        if taken and t.uri.rsplit("/", 1)[1] in request.key:
+        taken = request.kind == "PutObject" and request.key == s3_store.prefix(t.uri) + name
+        if taken:
             s3_store.put(t.uri, {name: theirs})
         return taken and is_lost
 

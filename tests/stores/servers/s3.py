@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from typing import Any
@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 
 from moto.server import DomainDispatcherApplication, create_backend_app
 
-from stores.servers.faulty import Answer, Environ, Fault, Faulty, Handle, Request, serving
+from stores.servers.faulty import Answer, Environ, Faulty, Handle, Request, serving
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 # By the keys of the query. The first that fits counts.
@@ -49,6 +49,8 @@ class Keep:
 class FaultyS3(Faulty):
     """S3 in memory."""
 
+    busy = ("503 Slow Down", "SlowDown")
+
     def __init__(self, app: Any) -> None:
         super().__init__(app)
         self._kept: list[Keep] = []
@@ -62,11 +64,6 @@ class FaultyS3(Faulty):
             return [f"<Error><Code>{code}</Code><Message>told to</Message></Error>".encode()]
 
         return answer
-
-    def slowing_down(self, kind: str, most: int) -> AbstractContextManager[Fault]:
-        return self.refusing(
-            lambda request: request.kind == kind, "503 Slow Down", "SlowDown", most
-        )
 
     def handle(self, environ: Environ, request: Request) -> Handle:
         with self._lock:

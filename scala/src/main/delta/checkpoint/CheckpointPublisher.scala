@@ -1,6 +1,6 @@
 package org.apache.spark.sql.delta.upkeep.checkpoint
 
-import java.io.{FileNotFoundException, IOException}
+import java.io.IOException
 import java.util.concurrent.ConcurrentLinkedQueue
 
 import scala.jdk.CollectionConverters._
@@ -194,21 +194,17 @@ private[upkeep] final class CheckpointPublisher(
       published.add(path)
       file
     }
-    if (asks) keptOrReplaced(statusOf(path))
+    if (asks) keptOrReplaced(below.statusOf(path))
     else
       try keptOrReplaced(None)
       catch {
         // Another driver was faster, or the file is ours, and only the answer was lost.
         case e: IOException =>
-          val found = statusOf(path).getOrElse(throw e)
+          val found = below.statusOf(path).getOrElse(throw e)
           published.add(path)
           keptOrReplaced(Some(found))
       }
   }
-
-  private def statusOf(path: Path): Option[FileStatus] =
-    try Some(path.getFileSystem(conf).getFileStatus(path))
-    catch { case _: FileNotFoundException => None }
 
   /** Fragments of the same file are read together. */
   private def rowGroups(contents: CheckpointContents): Seq[RowGroupsOf] = {

@@ -36,7 +36,8 @@ private[upkeep] final class CommitBelow(handle: DeltaHandle) {
   private def now: Option[FileStatus] =
     statusOf(FileNames.unsafeDeltaFile(logPath, snapshot.version))
 
-  private def statusOf(path: Path): Option[FileStatus] =
+  /** A file of the log, or None. */
+  def statusOf(path: Path): Option[FileStatus] =
     try Some(fs.getFileStatus(path))
     catch { case _: FileNotFoundException => None }
 
