@@ -380,6 +380,18 @@ def test_uncompressed_pages_of_a_compressed_chunk_are_not_copied(spark: SparkSes
     assert optimize_and_check(table, WHOLE_ROW_GROUPS).tiers == {"transcode": 1}
 
 
+def test_wide_deltas_of_duckdb_are_not_copied(spark: SparkSession, root: Path):
+    """Arrow C++ does not read those of more than 32 bits, which others write as the overflow."""
+    schema = t.StructType([t.StructField("n", t.IntegerType())])
+    writer = DuckDB({"PARQUET_VERSION": "V2"})
+    styles = {"n": Style("many", 0.0, 0.0, 0.0)}
+    files = [ForeignFile(writer, seed=seed, styles=styles) for seed in (1, 2)]
+    table = forge(spark, root, schema, files)
+    assert "pyarrow" not in readable(strangers_of(table, schema), None, Counter(), [])
+    (merged,) = optimize_and_check(table, WHOLE_ROW_GROUPS).files
+    assert by_pyarrow(merged).num_rows == 2 * files[0].rows
+
+
 def test_partition_column_in_some_of_the_files(spark: SparkSession, root: Path):
     """Delta 4.4 stores it in the files too, older versions and others do not."""
     files = [ForeignFile(PyArrow(), seed=seed, styles=MANY, partition="7") for seed in range(2)]

@@ -52,6 +52,12 @@ private[parquet] final class WrittenBy(createdBy: String) {
   /** Whether pages of version 2 may be compressed although their headers say otherwise (ARROW-10353). */
   def hidesCompression: Boolean = name.contains(ParquetCpp) || isBefore(ArrowCpp, TrueCompression)
 
+  /**
+   * Whether DELTA_BINARY_PACKED pages of INT32 may have deltas of more than 32 bits. The format lets them overflow;
+   * Arrow C++ does not read such pages, others do.
+   */
+  def widensDeltas: Boolean = name.contains(DuckDB)
+
   /** Why a chunk needs a reader that knows its writer, or None. */
   def defectOf(chunk: ChunkMeta): Option[String] =
     if (chunk.encodings.exists(CorruptDeltaByteArrays.requiresSequentialReads(createdBy, _)))

@@ -5,6 +5,7 @@ import io.deltaupkeep.parquet.plan.ColumnSource.Form
 
 import org.apache.parquet.column.{ColumnDescriptor, Encoding}
 import org.apache.parquet.schema.PrimitiveType
+import org.apache.parquet.schema.PrimitiveType.PrimitiveTypeName
 
 /**
  * The part of an input's row group that goes to one column of the output.
@@ -57,11 +58,22 @@ private[parquet] final case class ChunkPart(
   }
 
   /**
-   * Whether readers may misread such pages, depending on the file system. Spark 4.2 misreads uncompressed ones if a
-   * vectored read returns slices of a larger array. The input's file system, or the ranges that are read of it, may be
-   * safe where the output's are not. A page of version 2 may be uncompressed whatever the codec of its chunk.
+   * Why some readers fail on such pages, or misread them, so that they are written anew; None if all read them.
+   * Spark 4.2 misreads uncompressed DELTA_BYTE_ARRAY if a vectored read returns slices of a larger array. The input's
+   * file system, or the ranges that are read of it, may be safe where the output's are not. A page of version 2 may be
+   * uncompressed whatever the codec of its chunk.
    */
-  def isMisread: Boolean = chunk.exists(_.encodings(Encoding.DELTA_BYTE_ARRAY))
+  def misread: Option[String] = source match {
+    case ColumnSource.Present(index, stored, _, _) =>
+      val encodings = rowGroup.chunk(index).encodings
+      val isInt = stored.getPrimitiveType.getPrimitiveTypeName == PrimitiveTypeName.INT32
+      if (encodings(Encoding.DELTA_BYTE_ARRAY))
+        Some("is encoded as DELTA_BYTE_ARRAY, which Spark misreads in uncompressed pages")
+      else if (isInt && encodings(Encoding.DELTA_BINARY_PACKED) && rowGroup.file.writtenBy.widensDeltas)
+        Some("is encoded as DELTA_BINARY_PACKED by DuckDB, whose deltas may be too wide for Arrow C++")
+      else None
+    case _ => None
+  }
 
   /** Encodings of the chunk's values that have to be decoded. */
   def foreignEncodings: Seq[Encoding] = chunk.fold[Seq[Encoding]](Nil)(c => Foreign.filter(c.encodings))
@@ -107,8 +119,7 @@ private[parquet] final case class PlannedChunk(
     case Form.Moved if stored.getMaxDefinitionLevel < column.getMaxDefinitionLevel =>
       "is required in the file"
     case Form.Moved => "has another path in the file"
-    case Form.Equal if part.isMisread =>
-      "is encoded as DELTA_BYTE_ARRAY, which Spark misreads in uncompressed pages"
+    case Form.Equal if part.misread.nonEmpty => part.misread.mkString
     case Form.Equal if part.fill.nonEmpty => "has row ids to be filled in"
     case Form.Equal => "has no page index"
   }

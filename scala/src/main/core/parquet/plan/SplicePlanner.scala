@@ -147,7 +147,7 @@ private[parquet] final class SplicePlanner(
       ChunkTier.Transcode
     else ChunkTier.Splice
 
-  private def isCopied(part: ChunkPart): Boolean = part.isCopyable && !part.isMisread
+  private def isCopied(part: ChunkPart): Boolean = part.isCopyable && part.misread.isEmpty
 
   private def hasOtherCodec(part: ChunkPart): Boolean =
     settings.recompresses && part.chunk.exists(_.codec != settings.codec)
