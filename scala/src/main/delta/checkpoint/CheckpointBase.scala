@@ -76,7 +76,7 @@ private[upkeep] object CheckpointBase {
       _ <- log.flaw.toLeft(())
       others <- last.nonFileActions
       tail <- LogTail.read(handle, others)
-      fragments = last.fragments(tail.paths)
+      fragments <- last.fragments(checkpointSchema, tail.paths)
     } yield {
       val files = last.files.map(file => file.getPath.getName -> file).toMap
       new CheckpointBase(handle, files, tail, fragments)

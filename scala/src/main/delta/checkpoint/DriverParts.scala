@@ -19,6 +19,7 @@ import org.apache.spark.sql.delta.actions.Action
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema, NonFileActions}
 import org.apache.spark.sql.delta.upkeep.spark.RowWriting
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.state.AddBytes
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.execution.datasources.parquet.ParquetOptions
 
@@ -89,6 +90,7 @@ private[upkeep] final class DriverParts(
   final class Writer private[DriverParts] (writing: RowWriting, target: Target) extends AutoCloseable {
     private val rows = new RowShredder(writing.schema)
     private val support = writing.support(rows)
+    private val sum = new AddBytes(writing.rowSchema)
     private val encoder = new RowGroupEncoder(
       fileSchema,
       PageLayout.of(conf),
@@ -100,6 +102,7 @@ private[upkeep] final class DriverParts(
     /** @param row with the columns `add` and `remove` */
     def write(row: InternalRow): Unit = {
       support.write(row)
+      sum.count(row)
       if (isFull) flush()
     }
 
@@ -107,7 +110,7 @@ private[upkeep] final class DriverParts(
       rows.rows >= actionsOfPart || (rows.rows % BytesEvery == 0 && rows.bytes >= MaxBytes)
 
     private[DriverParts] def flush(): Unit = if (rows.rows > 0) {
-      target.append(encoder.encode(rows))
+      target.append(encoder.encode(rows), sum.take())
       rows.clear()
     }
 
@@ -120,6 +123,7 @@ private[upkeep] final class DriverParts(
       if (fit) {
         rows.addAll(from.rows)
         from.rows.clear()
+        sum.takeAll(from.sum)
       }
       fit
     }
@@ -133,14 +137,14 @@ private[upkeep] final class DriverParts(
       case (done, writer) => writer :: done
     }
 
-  private def newFile(path: Path): RowGroupFile =
-    new RowGroupFile(fileSchema, keyValues, OutputFiles.of(path, conf))
+  private def newFile(path: Path, moreKeyValues: Map[String, String] = Map.empty): RowGroupFile =
+    new RowGroupFile(fileSchema, keyValues ++ moreKeyValues, OutputFiles.of(path, conf))
 
   private def statusOf(path: Path): FileStatus = path.getFileSystem(conf).getFileStatus(path)
 
   /** Takes row groups. Thread-safe. */
   private sealed trait Target extends AutoCloseable {
-    def append(group: EncodedRowGroup): Unit
+    def append(group: EncodedRowGroup, sum: Map[String, String]): Unit
     def finish(): Seq[FileStatus]
   }
 
@@ -148,9 +152,9 @@ private[upkeep] final class DriverParts(
     private val parts = new AtomicInteger
     private val written = new ConcurrentLinkedQueue[FileStatus]
 
-    override def append(group: EncodedRowGroup): Unit = {
+    override def append(group: EncodedRowGroup, sum: Map[String, String]): Unit = {
       val path = place.path(conf, parts.getAndIncrement())
-      Using.resource(newFile(path)) { file =>
+      Using.resource(newFile(path, sum)) { file =>
         file.append(group)
         file.finish()
       }
@@ -165,7 +169,7 @@ private[upkeep] final class DriverParts(
     private val path = place.path(conf, 0)
     private val file = newFile(path)
 
-    override def append(group: EncodedRowGroup): Unit = file.append(group)
+    override def append(group: EncodedRowGroup, sum: Map[String, String]): Unit = file.append(group)
     override def finish(): Seq[FileStatus] = {
       file.finish()
       Seq(statusOf(path))

@@ -42,33 +42,39 @@ private[checkpoint] sealed abstract class LastCheckpoint(handle: DeltaHandle) {
   /** The fragments of a file. */
   protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment]
 
-  /** Why a checkpoint with this schema cannot reuse its fragments, or None. Reads the footers. */
+  /** Why a checkpoint with this schema cannot reuse its fragments, as far as is known without reading them. */
   def obstacle(checkpointSchema: CheckpointSchema): Option[String] =
     if (checkpointSchema.hasVariantStatistics) Some("variant statistics are read by a query")
-    else if (CheckpointSchema.storesStatisticsAsJson(snapshot)) obstacleOfLayout(checkpointSchema)
+    else if (CheckpointSchema.storesStatisticsAsJson(snapshot)) obstacleOfFiles
     else Some("checkpoints of the table store no statistics as JSON")
 
-  protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String]
+  protected def obstacleOfFiles: Option[String]
+
+  /** Tells of a file why a checkpoint with this schema cannot reuse its fragments. */
+  protected def obstacleIn(checkpointSchema: CheckpointSchema): CheckpointFooter => Option[String]
 
   /** The non-file actions, or why there are also file actions outside the fragments. */
   def nonFileActions: Either[String, Seq[Action]]
 
   /**
-   * Its fragments. Those that a new checkpoint cannot keep are marked as touched. Reads the footer of each
-   * file, Bloom filters, and the size column.
+   * Its fragments, or why a checkpoint with this schema cannot reuse them. Those that it cannot keep are marked as
+   * touched. Opens each file once, for the footer and Bloom filters, and the size column if the footer has no sum.
    *
    * @param paths of the files that later commits name
    */
-  def fragments(paths: Set[String]): Seq[Fragment] = {
+  def fragments(checkpointSchema: CheckpointSchema, paths: Set[String]): Either[String, Seq[Fragment]] = {
     val unexpired = snapshot.minFileRetentionTimestamp
     val canonical = snapshot.deltaLog.getCanonicalPathFunction(runsOnExecutors = false)
-    eachFooter { footer =>
-      fragmentsOf(footer).map { fragment =>
-        val isTouched = footer.hasOtherActions(fragment) || footer.isExpired(fragment, unexpired) ||
-          footer.names(fragment, paths, canonical)
-        if (isTouched) fragment.copy(isTouched = true) else footer.summed(fragment)
-      }
-    }.flatten
+    def looked(footer: CheckpointFooter)(fragment: Fragment): Fragment = {
+      val isTouched = footer.hasOtherActions(fragment) || footer.isExpired(fragment, unexpired) ||
+        footer.names(fragment, paths, canonical)
+      if (isTouched) fragment.copy(isTouched = true) else footer.summed(fragment)
+    }
+    val obstacle = obstacleIn(checkpointSchema)
+    val (obstacles, found) = eachFooter { footer =>
+      obstacle(footer).toLeft(fragmentsOf(footer).map(looked(footer)))
+    }.partitionMap(identity)
+    obstacles.headOption.toLeft(found.flatten)
   }
 
   protected def eachFooter[T](look: CheckpointFooter => T): Seq[T] =
@@ -134,17 +140,19 @@ private final class LastV2Checkpoint(handle: DeltaHandle, provider: V2Checkpoint
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = Seq(footer.whole)
 
-  override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
+  override protected def obstacleOfFiles: Option[String] = {
     val age = handle.now - provider.v2CheckpointFile.getModificationTime
     // A concurrent cleanup may delete the sidecars of an expired checkpoint.
     if (age >= handle.facts.logRetentionMs) Some("the last checkpoint has expired")
     // A checkpoint refers to its sidecars by name only.
     else if (files.exists(file => DeltaLogReader.isElsewhere(handle, file.getPath)))
       Some("the last checkpoint has sidecars outside their directory")
-    else if (!eachFooter(_.hasStatistics).forall(identity))
-      Some("sidecars of the last checkpoint have no statistics as JSON")
     else None
   }
+
+  override protected def obstacleIn(checkpointSchema: CheckpointSchema): CheckpointFooter => Option[String] =
+    footer =>
+      Option.unless(footer.hasStatistics)("sidecars of the last checkpoint have no statistics as JSON")
 
   private lazy val (others, filesOutside) = {
     val topLevel = provider.v2CheckpointFile
@@ -176,13 +184,17 @@ private final class LastClassicCheckpoint(handle: DeltaHandle, provider: Preload
 
   override protected def fragmentsOf(footer: CheckpointFooter): Seq[Fragment] = footer.rowGroups
 
-  override protected def obstacleOfLayout(checkpointSchema: CheckpointSchema): Option[String] = {
+  override protected def obstacleOfFiles: Option[String] = None
+
+  override protected def obstacleIn(checkpointSchema: CheckpointSchema)
+      : CheckpointFooter => Option[String] = {
     val schema = checkpointSchema.parquetSchema
-    val isSame = eachFooter { footer =>
+    footer => {
       // Dates and times that old versions of Spark wrote would have to be marked as such.
-      footer.schema == schema && !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
+      val isSame = footer.schema == schema &&
+        !footer.keyValues.keys.exists(_.startsWith("org.apache.spark.legacy"))
+      Option.unless(isSame)("the last checkpoint has other columns")
     }
-    Option.when(!isSame.forall(identity))("the last checkpoint has other columns")
   }
 
   override def nonFileActions: Either[String, Seq[Action]] =

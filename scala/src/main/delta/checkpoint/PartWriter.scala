@@ -5,9 +5,11 @@ import io.deltaupkeep.plan.checkpoint.Fragment
 import org.apache.hadoop.conf.Configuration
 import org.apache.hadoop.fs.FileStatus
 import org.apache.hadoop.mapreduce.Job
+import org.apache.parquet.hadoop.ParquetOutputFormat
 
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFooter, CheckpointSchema, NonFileActions}
 import org.apache.spark.sql.delta.upkeep.spark.SparkApi.ClassicSession
+import org.apache.spark.sql.delta.upkeep.state.SummingWriteSupport
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.TaskContext
 import org.apache.spark.sql.DataFrame
@@ -88,9 +90,11 @@ private[upkeep] final class PartWriter(
    */
   def write(actions: DataFrame, kind: PartKind, actionsOfPart: Long): WrittenParts = {
     val shaped = checkpointSchema(actions)
-    val stored = if (kind == PartKind.Sidecar) checkpointSchema.sidecarSchema else checkpointSchema.schema
+    val isSidecar = kind == PartKind.Sidecar
+    val stored = if (isSidecar) checkpointSchema.sidecarSchema else checkpointSchema.schema
     val job = Job.getInstance(confWithFilters(actionsOfPart))
     val factory = new ParquetFileFormat().prepareWrite(session, job, Map.empty, stored)
+    if (isSidecar) ParquetOutputFormat.setWriteSupportClass(job, classOf[SummingWriteSupport])
     val conf = new SerializableConfiguration(job.getConfiguration)
     val task = new PartTask(placeOf(kind), kind.contents, checkpointSchema.schema, stored, factory, conf)
     val query = shaped.queryExecution
@@ -116,7 +120,7 @@ private[upkeep] final class PartWriter(
     }
     val fragments = CheckpointFooter.readAll(files, handle.hadoopConf) { footer =>
       val found = if (kind.isRowGroups) footer.rowGroups else Seq(footer.whole)
-      found.map(footer.summed)
+      found.map(footer.measured)
     }
     WrittenParts(files.zip(fragments).flatMap { case (file, found) => found.map(_ -> file) }, others)
   }

@@ -41,8 +41,13 @@ private[upkeep] final class CheckpointFooter private (
   /** The whole file as a fragment, before later commits are considered. */
   def whole: Fragment = fragment(blocks, None, file.getLen)
 
+  /** The fragment with the total size of its files, as the file tells, or else by [[measured]]. */
+  def summed(of: Fragment): Fragment =
+    keyValues.get(AddBytes).filter(_ => of.rowGroup.isEmpty)
+      .fold(measured(of))(sum => of.copy(addBytes = sum.toLong))
+
   /** The fragment with the total size of its files. Reads the column of the sizes. */
-  def summed(of: Fragment): Fragment = of.copy(addBytes =
+  def measured(of: Fragment): Fragment = of.copy(addBytes =
     chunks(blocksOf(of), AddSize).filter(values(_) > 0).map(valuesOf(_).sumLongs()).sum
   )
 
@@ -127,6 +132,9 @@ private[upkeep] final class CheckpointFooter private (
 }
 
 private[upkeep] object CheckpointFooter extends Logging {
+
+  /** The key of the total size of the files that a sidecar adds, in its metadata. */
+  val AddBytes = "io.deltaupkeep.addBytes"
 
   private val AddPath = "add.path"
   private val AddSize = "add.size"

@@ -14,7 +14,7 @@ import org.apache.spark.sql.types.StructType
 /** How Spark writes rows of a schema to Parquet. */
 private[upkeep] final class RowWriting(
     session: ClassicSession,
-    rowSchema: StructType,
+    val rowSchema: StructType,
     hadoopConf: Configuration
 ) {
 

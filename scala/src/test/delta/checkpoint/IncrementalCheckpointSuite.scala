@@ -85,6 +85,26 @@ class IncrementalCheckpointSuite extends AnyFunSuite with CheckpointedLogs {
     assertHoldsTheTable(path)
   }
 
+  test("a sidecar tells how large the files are that it adds, whether the driver or a job has written it") {
+    val path = newTable("sums", 8, v2: _*)
+    val reasons = Seq("", "", "OPTIONS (mode = 'full')").zipWithIndex.map { case (options, id) =>
+      append(path, 100 + id)
+      checkpoint(path, options)._2
+    }
+    assert(reasons.head.endsWith("on the driver") && reasons.last.contains("by a Spark job"), reasons)
+    val directory = new Path(path, "_delta_log/_sidecars")
+    val conf = spark.sparkContext.hadoopConfiguration
+    val sidecars = directory.getFileSystem(conf).listStatus(directory)
+    assert(sidecars.length > 2)
+    sidecars.foreach { file =>
+      CheckpointFooter.read(file, conf) { footer =>
+        val sum = footer.measured(footer.whole).addBytes
+        assert(footer.keyValues.get(CheckpointFooter.AddBytes).contains(sum.toString) && sum > 0)
+      }
+    }
+    assertHoldsTheTable(path)
+  }
+
   test("a sidecar is replaced once all its tombstones have expired") {
     val path = newTable("tombstones", 3, v2: _*)
     spark.sql(s"DELETE FROM delta.`$path` WHERE id = 1")
