@@ -70,17 +70,21 @@ private[upkeep] object DataFiles {
   }
 
   /**
-   * Without repetitions, which a damaged log may have. Hardly two of a million files have the same hash, so few are compared.
+   * Without repetitions, which a damaged log may have. About a hundred of a million files share a hash with another, and
+   * only those are compared.
    */
   private[files] def distinct(files: Seq[DataFile]): Seq[DataFile] = {
-    val hashes = files.iterator.map(_.path.hashCode).toArray
-    Arrays.sort(hashes)
-    val repeated =
-      (1 until hashes.length).iterator.collect { case i if hashes(i) == hashes(i - 1) => hashes(i) }.toSet
-    if (repeated.isEmpty) files
+    val hashes = Array.newBuilder[Int]
+    files.foreach(hashes += _.path.hashCode)
+    val sorted = hashes.result()
+    Arrays.sort(sorted)
+    val repeated = Array.newBuilder[Int]
+    for (i <- 1 until sorted.length) if (sorted(i) == sorted(i - 1)) repeated += sorted(i)
+    val ofSeveral = repeated.result()
+    if (ofSeveral.isEmpty) files
     else {
       val seen = mutable.HashSet.empty[DataFile.Id]
-      files.filter(file => !repeated(file.path.hashCode) || seen.add(file.id))
+      files.filter(file => Arrays.binarySearch(ofSeveral, file.path.hashCode) < 0 || seen.add(file.id))
     }
   }
 

@@ -37,8 +37,7 @@ private[files] final class FileSearch(
   private val partitions = new Partitions(handle.snapshot.metadata)
   private val hasRowIds = RowId.isSupported(handle.snapshot.protocol)
   private val highestRowId = new LongAccumulator(math.max(_, _), -1L)
-  private val counts = new ConcurrentHashMap[Partition, LongAdder]
-  private val candidates = new ConcurrentHashMap[Partition, FileTotal]
+  private val tallies = new ConcurrentHashMap[Partition, Tally]
   private val held = new AtomicLong
 
   /**
@@ -50,7 +49,7 @@ private[files] final class FileSearch(
   def result: Either[String, DataFiles] = {
     val newer = log.inCommits(read(_ => true))
     val older = log.inCheckpoint(if (hasRowIds) WithRowIds else Chosen)(read(mayMatter))
-    val found = counts.values.asScala.map(_.sum).sum
+    val found = tallies.values.asScala.map(_.all.sum).sum
     val isTooMany = held.get > most
     handle.snapshot.checksumOpt.map(_.numFiles).filter(_ != found).map { counted =>
       s"the driver found $found files, but the version's checksum counts $counted"
@@ -61,14 +60,20 @@ private[files] final class FileSearch(
         if (isTooMany) Nil
         else withVectors(newer ++ older, isLeftOut).filter(file => isChosen(file.partition))
       val files = DataFiles.distinct(entries)
-      val counted =
-        counts.asScala.collect { case (partition, count) if isChosen(partition) => count.sum }.sum
+      val considered = tallies.asScala.toSeq.filter(of => isChosen(of._1))
       DataFiles(
         files,
-        considered = counted.toInt - (entries.size - files.size),
+        considered = considered.map(_._2.all.sum).sum.toInt - (entries.size - files.size),
         Option.when(hasRowIds)(highestRowId.get),
         ReplayPlace.OnDriver,
-        if (isTooMany) FileWindow.of(candidates.asScala.toSeq.filter(it => isChosen(it._1)), most) else Nil
+        if (isTooMany)
+          FileWindow.of(
+            considered.map { case (partition, tally) => partition -> tally.candidates }.filter(
+              _._2.files > 0
+            ),
+            most
+          )
+        else Nil
       )
     }
   }
@@ -78,18 +83,20 @@ private[files] final class FileSearch(
     (add, path) => {
       if (hasRowIds) highestRowId.accumulate(file.lastRowId(add))
       val found = file(add, path)
-      counts.computeIfAbsent(found.partition, _ => new LongAdder).increment()
-      Some(found).filter(file => keep(file) && isWanted(file))
+      val tally = tallies.computeIfAbsent(found.partition, _ => new Tally)
+      tally.all.increment()
+      if (keep(found) && isWanted(found, tally)) Some(found) else None
     }
   }
 
   /** The log may name a file twice, with different deletion vectors, and both have to be known. */
   private def mayMatter(file: DataFile): Boolean = file.deletionVector.nonEmpty || keep(file)
 
-  private def isWanted(file: DataFile): Boolean = window match {
+  private def isWanted(file: DataFile, tally: Tally): Boolean = window match {
     case Some(of) => of.has(file)
     case None if mayMatter(file) =>
-      candidates.merge(file.partition, FileTotal.of(Seq(file.sizeInBytes)), _ ++ _)
+      tally.files.increment()
+      tally.bytes.add(file.sizeInBytes)
       held.incrementAndGet() <= most
     case None => held.get <= most
   }
@@ -129,6 +136,12 @@ private[files] final class FileSearch(
 
 private object FileSearch {
   import DriverFiles.fields
+
+  /** The files of a partition, counted by several threads: all of them, and those that may be chosen. */
+  private final class Tally {
+    val all, files, bytes = new LongAdder
+    def candidates: FileTotal = FileTotal(files.sum, bytes.sum)
+  }
 
   /** The number of rows, where a checkpoint has it as a number. */
   private val Parsed = StructField("stats_parsed", StructType(Seq(StructField("numRecords", LongType))))

@@ -14,52 +14,65 @@ private[deltaupkeep] object BinPacking {
   def apply(candidates: Seq[DataFile], rules: BinRules): Seq[Seq[DataFile]] = {
     @tailrec
     def merge(parts: Seq[Part], rounds: Int): Seq[Part] = {
-      val groups =
-        groupsOf(parts, rules, MostRounds).filter(group => rules.isWorthRewriting(group.map(_.asFile)))
-      if (groups.isEmpty || rounds == 0) parts
-      else {
-        val used = IdentitySet.of(groups.iterator.flatten)
-        merge(
-          parts.filterNot(used) ++ groups.map(Part(_, rules.targetFileSize)),
-          rounds - 1
-        )
-      }
+      val (groups, giants) = groupsOf(parts, rules, MostRounds)
+      val (merged, others) = groups.partition(group => rules.isWorthRewriting(filesOf(group)))
+      if (merged.isEmpty || rounds == 0) parts
+      else merge(others.flatten ++ giants ++ merged.map(Part.of(_, rules.targetFileSize)), rounds - 1)
     }
-    merge(candidates.map(file => Part(Seq(file), file, isRewritten = false)), MostRounds)
-      .filter(_.isRewritten)
-      .map(_.files)
+    merge(candidates.map(new Part(_)), MostRounds).filter(_.isRewritten).map(_.files)
   }
 
   /**
-   * Groups without giants. The other files of a giant's bin may fit elsewhere, so everything is packed again.
+   * Groups without giants, and the giants. The other files of a giant's bin may fit elsewhere, so everything is packed
+   * again.
    */
   @tailrec
-  private def groupsOf(parts: Seq[Part], rules: BinRules, rounds: Int): Seq[Seq[Part]] = {
+  private def groupsOf(
+      parts: Seq[Part],
+      rules: BinRules,
+      rounds: Int,
+      giants: Seq[Part] = Nil
+  ): (Seq[Seq[Part]], Seq[Part]) = {
     val groups = FirstFit.pack(parts, rules.targetFileSize)(_.asFile.sizeInBytes)
-    val giants = groups.flatMap(group => rules.giantOf(group.map(_.asFile)))
-    val isGiant = IdentitySet.of(giants)
-    if (giants.isEmpty) groups
-    else if (rounds == 0) groups.filterNot(_.exists(part => isGiant(part.asFile)))
-    else groupsOf(parts.filterNot(part => isGiant(part.asFile)), rules, rounds - 1)
+    val (withGiant, others) =
+      groups.map(group => group -> rules.giantOf(filesOf(group))).partition(_._2.nonEmpty)
+    if (withGiant.isEmpty) (groups, giants)
+    else if (rounds == 0) (others.map(_._1), giants ++ withGiant.flatMap(_._1))
+    else {
+      val (found, beside) =
+        withGiant.flatMap { case (group, giant) => group.map(part => part -> giant.exists(_ eq part.asFile)) }
+          .partition(_._2)
+      groupsOf(others.flatMap(_._1) ++ beside.map(_._1), rules, rounds - 1, giants ++ found.map(_._1))
+    }
   }
+
+  private def filesOf(group: Seq[Part]): Iterable[DataFile] = group.view.map(_.asFile)
 
   /**
    * Enough for sizes from one byte to the target: what is left shrinks by a factor of eight in each round.
    */
   private val MostRounds = 32
 
-  /** Files that become one file, or one file that is kept. `asFile` describes the result. */
-  private final case class Part(files: Seq[DataFile], asFile: DataFile, isRewritten: Boolean)
+  /**
+   * One file that is kept, or files that become one.
+   *
+   * @param asFile the file, or the new one
+   * @param merged the files that become one, or none
+   */
+  private final class Part(val asFile: DataFile, merged: Seq[DataFile] = Nil) {
+    def isRewritten: Boolean = merged.nonEmpty
+    def files: Seq[DataFile] = if (isRewritten) merged else Seq(asFile)
+  }
 
   private object Part {
-    def apply(group: Seq[Part], target: Long): Part = {
+    def of(group: Seq[Part], target: Long): Part = {
       val output = group.head.asFile.copy(
         deletionVector = None,
-        sizeInBytes = DataFile.bytesOf(group.map(_.asFile)),
+        sizeInBytes = DataFile.bytesOf(filesOf(group)),
         deletedRows = 0,
         optimizedFor = Some(target)
       )
-      Part(group.flatMap(_.files), output, isRewritten = true)
+      new Part(output, group.flatMap(_.files))
     }
   }
 }

@@ -37,12 +37,15 @@ private[deltaupkeep] final case class BinRules(
    * until others have made it 112 MB. So the number of times that a byte is rewritten grows with the
    * logarithm of the table's size, not with the number of appends.
    */
-  def giantOf(bin: Seq[DataFile]): Option[DataFile] = {
-    val total = DataFile.bytesOf(bin)
-    bin.iterator
-      .filterNot(isHeavy)
-      .reduceOption((one, other) => if (other.sizeInBytes > one.sizeInBytes) other else one)
-      .filter(largest => (total - largest.sizeInBytes) * LeastShare < largest.sizeInBytes)
+  def giantOf(bin: Iterable[DataFile]): Option[DataFile] = {
+    var total = 0L
+    var largest: Option[DataFile] = None
+    // One pass, without the objects of collections: a bin may have a hundred thousand files.
+    bin.foreach { file =>
+      total += file.sizeInBytes
+      if (largest.forall(_.sizeInBytes < file.sizeInBytes) && !isHeavy(file)) largest = Some(file)
+    }
+    largest.filter(file => (total - file.sizeInBytes) * LeastShare < file.sizeInBytes)
   }
 
   /** The bin without its giants. */
@@ -57,12 +60,12 @@ private[deltaupkeep] final case class BinRules(
    * until a new file joins them. Their sizes shrank in that run, and packing them repeatedly would
    * rewrite the table for nothing.
    */
-  def isWorthRewriting(bin: Seq[DataFile]): Boolean =
-    bin.exists(isHeavy) ||
-      bin.size > 1 && hasEnough(bin) && bin.exists(!_.optimizedFor.contains(targetFileSize))
+  def isWorthRewriting(bin: Iterable[DataFile]): Boolean =
+    bin.size > 1 && hasEnough(bin) && bin.exists(!_.optimizedFor.contains(targetFileSize)) ||
+      bin.exists(isHeavy)
 
   /** Enough files, or enough bytes for an output that no later run has to touch. */
-  private def hasEnough(bin: Seq[DataFile]): Boolean =
+  private def hasEnough(bin: Iterable[DataFile]): Boolean =
     bin.size >= settings.minInputFiles ||
       DataFile.bytesOf(bin) * LeastShare >= targetFileSize * (LeastShare - 1)
 }

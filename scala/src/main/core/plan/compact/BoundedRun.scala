@@ -1,5 +1,7 @@
 package io.deltaupkeep.plan.compact
 
+import java.util.{Collections, IdentityHashMap}
+
 /** How much one run may still rewrite. */
 private[deltaupkeep] final case class Budget(files: Long, bytes: Long) {
   def holds(bin: Bin): Boolean = bin.files.size <= files && bin.sizeInBytes <= bytes
@@ -34,11 +36,11 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
 
   /** The bins that are not taken, and what is left of those of which a part is. */
   private def deferred(bins: Seq[Bin], taken: Seq[Bin]): Seq[Bin] = {
-    val isWhole = IdentitySet.of(taken)
+    val isWhole = identities(taken)
     bins.filterNot(isWhole) match {
       case Seq() => Nil
       case others =>
-        val isTaken = IdentitySet.of(taken.iterator.flatMap(_.files))
+        val isTaken = identities(taken.iterator.flatMap(_.files))
         others.flatMap { bin =>
           val files = bin.files.filterNot(isTaken)
           if (files.isEmpty) None
@@ -52,7 +54,7 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
     windows(bin.files.sortBy(_.sizeInBytes).toVector, budget)
       .map(rules.withoutGiants)
       .find(rules.isWorthRewriting)
-      .map(part => bin.copy(files = bin.files.filter(IdentitySet.of(part))))
+      .map(part => bin.copy(files = bin.files.filter(identities(part))))
   }
 
   /** As many consecutive files as fit; then again from the middle of those, in linear time. */
@@ -84,5 +86,12 @@ private[deltaupkeep] final class BoundedRun(settings: OptimizeSettings) {
   private def gainOf(bin: Bin): Double = {
     val gone = bin.files.size - 1 + bin.files.count(_.deletionVector.nonEmpty)
     gone.toDouble / math.max(1L, bin.sizeInBytes)
+  }
+
+  /** Some objects themselves: others that equal them are not among them. Looks at no field, so large objects cost nothing. */
+  private def identities[T <: AnyRef](objects: IterableOnce[T]): T => Boolean = {
+    val set = Collections.newSetFromMap(new IdentityHashMap[T, java.lang.Boolean])
+    objects.iterator.foreach(set.add)
+    set.contains(_)
   }
 }

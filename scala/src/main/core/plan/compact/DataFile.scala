@@ -56,15 +56,22 @@ object DataFile {
 
   /** In the order in which they were written. */
   def inOrder(files: Seq[DataFile]): Seq[DataFile] = {
-    val sorted = files.toArray
-    Arrays.sort(sorted, Written)
+    val all = files.toIndexedSeq
+    val times = new Array[Long](all.size)
+    for (i <- all.indices) times(i) = all(i).modificationTime
+    val order = Ascending.of(times)
+    val sorted = order.map(all(_))
+    // Files of the same time.
+    var start = 0
+    for (end <- 1 to sorted.length)
+      if (end == sorted.length || times(order(end)) != times(order(start))) {
+        if (end - start > 1) Arrays.sort(sorted, start, end, ByPath)
+        start = end
+      }
     sorted.toIndexedSeq
   }
 
-  private val Written: Comparator[DataFile] = (a, b) => {
-    val byTime = java.lang.Long.compare(a.modificationTime, b.modificationTime)
-    if (byTime != 0) byTime else a.path.compareTo(b.path)
-  }
+  private val ByPath: Comparator[DataFile] = (a, b) => a.path.compareTo(b.path)
 
   /** What identifies a file of a table (protocol, 'Action Reconciliation'). */
   final case class Id(path: String, deletionVector: Option[String])

@@ -192,7 +192,9 @@ private[deltaupkeep] object NamedTwice {
   def of(files: Seq[DataFile]): NamedTwice = {
     // The deletion vector is all that two entries of a path can differ in.
     val withVector = files.iterator.filter(_.deletionVector.nonEmpty).map(_.path).toSet
-    val entries = files.filter(file => withVector(file.path)).groupBy(_.path).filter(_._2.size > 1)
+    val entries =
+      if (withVector.isEmpty) Map.empty[String, Seq[DataFile]]
+      else files.filter(file => withVector(file.path)).groupBy(_.path).filter(_._2.size > 1)
     if (entries.isEmpty) NamedTwice(Set.empty, files, Nil)
     else {
       val left = entries.toSeq.sortBy(_._1).flatMap(_._2).map(file =>

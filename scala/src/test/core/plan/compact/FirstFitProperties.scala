@@ -29,9 +29,16 @@ class FirstFitProperties extends AnyFunSuite with ScalaCheckPropertyChecks {
     forAll(sizes) { items =>
       val bins = pack(items)
       bins.indices.drop(1).foreach { i =>
-        val opener = bins(i).head
+        val opener = bins(i).max
         bins.take(i).foreach(bin => assert(bin.filter(_ >= opener).sum + opener > capacity))
       }
+    }
+  }
+
+  test("numbers are put in order, and equal ones stay as they are") {
+    val numbers = Gen.listOf(Gen.oneOf(Gen.chooseNum(-9L, 9L), Gen.chooseNum(0L, 1L << 45), Gen.long))
+    forAll(numbers) { some =>
+      assert(Ascending.of(some.toArray).toSeq == some.indices.sortBy(some(_)))
     }
   }
 }
