@@ -49,8 +49,11 @@ object FileCensus {
     def show(file: DataFile, stats: String): Unit = {
       files += file
       if (gaps.of(stats).nonEmpty) lacking += file.sizeInBytes
-      sample += MurmurHash3.stringHash(file.path) -> file
-      if (sample.size > MostFiles) sample.dequeue()
+      val hash = MurmurHash3.stringHash(file.path)
+      if (sample.size < MostFiles || hash < sample.head._1) {
+        sample += hash -> file
+        if (sample.size > MostFiles) sample.dequeue()
+      }
     }
   }
 
