@@ -19,7 +19,7 @@ object OptimizeStep extends Step {
         StepPlan.Due(
           (s"${CountText.of(optimize.plan.files.size, "file")} to rewrite" +: optimize.plan.waits.toSeq)
             .mkString("; "),
-          () => StepResult(optimize = Some(optimize.planned())),
+          () => StepResult(optimize = Some(optimize.plannedByLog())),
           () => done(optimize.execute())
         )
     }

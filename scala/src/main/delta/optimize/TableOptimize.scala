@@ -96,6 +96,10 @@ final case class TableOptimize(
     OptimizeResult.planned(scope, tiered, rowGroups, layout.forecast(selected, plan), table.now)
   }
 
+  /** The same with the tiers that follow from the log. No footer is read for it. */
+  def plannedByLog(): OptimizeResult =
+    OptimizeResult.planned(scope, plan, Map.empty, layout.forecast(selected, plan), table.now)
+
   private def scope: OptimizeScope = DeltaMetrics.scopeOf(table, selected, layout)
 
   def execute(): OptimizeResult = goOn(this, selected.laterWindows, None, None)
