@@ -8,7 +8,7 @@ import org.apache.spark.sql.delta.OptimisticTransaction
 import org.apache.spark.sql.delta.actions.{AddFile, DeletionVectorDescriptor}
 import org.apache.spark.sql.delta.commands.DeletionVectorUtils
 import org.apache.spark.sql.delta.upkeep.rewrite.WrittenBin
-import org.apache.spark.sql.delta.upkeep.files.SelectedFiles
+import org.apache.spark.sql.delta.upkeep.files.{ActiveFiles, SelectedFiles}
 import org.apache.spark.sql.delta.upkeep.table.DeltaHandle
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 
@@ -105,13 +105,7 @@ private[upkeep] final class Rebase(
   /** The inputs of bins that the newer version has, by their paths. */
   private def filesOf(bins: Seq[WrittenBin]): Map[String, AddFile] = {
     val wanted = bins.iterator.flatMap(_.inputs).map(_.path).toSet
-    next.snapshot
-      .filesForScan(selected.predicate)
-      .files
-      .iterator
-      .map(add => selected.ids.idOf(add).path -> add)
-      .filter { case (path, _) => wanted(path) }
-      .toMap
+    ActiveFiles.ofPaths(handle.at(next.snapshot), wanted).map { case (id, add) => id.path -> add }
   }
 
   /** The bin with vectors that hide rows of its new files, without those files that have no other rows. */

@@ -11,7 +11,7 @@ import org.apache.spark.sql.catalyst.types.DataTypeUtils.toAttributes
 import org.apache.spark.sql.delta.{DeltaLog, RowId}
 import org.apache.spark.sql.delta.actions.AddFile
 import org.apache.spark.sql.delta.upkeep.read.{CheckpointFiles, CheckpointFooter, DriverBytes}
-import org.apache.spark.sql.delta.upkeep.state.{DriverFiles, FileIds, FileKey, JobReplay}
+import org.apache.spark.sql.delta.upkeep.state.{DriverFiles, FileIds, JobReplay}
 import org.apache.spark.sql.delta.upkeep.table.{DamagedAction, DeltaHandle}
 import org.apache.spark.sql.delta.upkeep.versions.NewFile
 
@@ -58,19 +58,21 @@ private[upkeep] object ActiveFiles {
       ActiveFiles(selected, highestRowId(handle, files), ReplayPlace.OnDriver)
     }
 
-  private def replayed(handle: DeltaHandle): Seq[AddFile] = actions(new DriverFiles(handle), None)
+  private def replayed(handle: DeltaHandle): Seq[AddFile] = actions(handle, None)
 
   /**
    * Those of some files, whose ids are given.
    *
    * @return by id; a file that is missing is not in the table
    */
-  def some(handle: DeltaHandle, wanted: Set[DataFile.Id]): Map[DataFile.Id, AddFile] = {
+  def some(handle: DeltaHandle, wanted: Set[DataFile.Id]): Map[DataFile.Id, AddFile] =
+    ofPaths(handle, wanted.map(_.path)).filter { case (id, _) => wanted(id) }
+
+  /** The same for files with any deletion vectors, whose paths are given as Delta spells them. */
+  def ofPaths(handle: DeltaHandle, paths: Set[String]): Map[DataFile.Id, AddFile] = {
     val ids = new FileIds(handle.snapshot)
-    def found =
-      if (areOnDriver(handle)) actions(new DriverFiles(handle), Some(wanted))
-      else someByJob(handle, wanted.map(_.path)).filter(add => wanted(ids.idOf(add)))
-    if (wanted.isEmpty) Map.empty else found.iterator.map(add => ids.idOf(add) -> add).toMap
+    def found = if (areOnDriver(handle)) actions(handle, Some(paths)) else someByJob(handle, paths)
+    if (paths.isEmpty) Map.empty else found.iterator.map(add => ids.idOf(add) -> add).toMap
   }
 
   /** Whether the driver finds them with their statistics, if it does not hold all. */
@@ -85,16 +87,16 @@ private[upkeep] object ActiveFiles {
     new JobReplay(handle.session, handle.snapshot)
       .adds(JobReplay.tasksFor(DriverBytes.ofLog(handle.snapshot)))
 
-  private def actions(log: DriverFiles, wanted: Option[Set[DataFile.Id]]): Seq[AddFile] = {
-    val make = actionOf(wanted.getOrElse(_ => true))
-    log.inCommits(make) ++ log.inCheckpoint(DriverFiles.Add, wanted.map(_.map(_.path)))(make)
+  private def actions(handle: DeltaHandle, paths: Option[Set[String]]): Seq[AddFile] = {
+    val log = new DriverFiles(handle)
+    val make = actionOf(paths.getOrElse(_ => true))
+    log.inCommits(make) ++ log.inCheckpoint(DriverFiles.Add, paths)(make)
   }
 
-  private def actionOf(wanted: DataFile.Id => Boolean): DriverFiles.Make[AddFile] = { fields =>
-    val keys = new FileKey(fields)
+  private def actionOf(wanted: String => Boolean): DriverFiles.Make[AddFile] = { _ =>
     val read = AddEncoder.createDeserializer()
     (add, path) =>
-      Option.when(wanted(keys.idOf(add, path))) {
+      Option.when(wanted(path.toString)) {
         NewFile.changed(DamagedAction.in(read(add)))(dataChange = false)
       }
   }

@@ -96,7 +96,7 @@ final case class TableOptimize(
     OptimizeResult.planned(scope, tiered, rowGroups, layout.forecast(selected, plan), table.now)
   }
 
-  /** The same with the tiers that follow from the log. No footer is read for it. */
+  /** The same with the tiers that follow from the log, so no footer is read for them. */
   def plannedByLog(): OptimizeResult =
     OptimizeResult.planned(scope, plan, Map.empty, layout.forecast(selected, plan), table.now)
 
@@ -115,7 +115,7 @@ final case class TableOptimize(
       before: Option[OptimizeResult],
       failure: Option[UpkeepException]
   ): OptimizeResult = {
-    def result = InputFailures.explained(statement, table.table)(next.executeFirst())
+    def result = InputFailures.explained(statement, table.table)(next.executeWindow())
     val (done, failed) =
       try { (Some(before.foldRight(result)(_ ++ _)), failure) }
       catch {
@@ -138,7 +138,7 @@ final case class TableOptimize(
     }
   }
 
-  private def executeFirst(): OptimizeResult = {
+  private def executeWindow(): OptimizeResult = {
     val startedAt = table.now
     val (last, outcome) =
       if (plan.isEmpty) (plan, CommitOutcome.nothingToDo)

@@ -1,7 +1,7 @@
 package org.apache.spark.sql.delta.upkeep.read
 
 import scala.jdk.CollectionConverters._
-import scala.util.Using
+import scala.util.{Try, Using}
 import scala.util.control.NonFatal
 
 import io.deltaupkeep.{SideBySide, UnreadableInput}
@@ -43,8 +43,8 @@ private[upkeep] final class CheckpointFooter private (
 
   /** The fragment with the total size of its files, as the file tells, or else by [[measured]]. */
   def summed(of: Fragment): Fragment =
-    keyValues.get(AddBytes).filter(_ => of.rowGroup.isEmpty)
-      .fold(measured(of))(sum => of.copy(addBytes = sum.toLong))
+    keyValues.get(AddBytes).filter(_ => of.rowGroup.isEmpty).flatMap(sum => Try(sum.toLong).toOption)
+      .fold(measured(of))(sum => of.copy(addBytes = sum))
 
   /** The fragment with the total size of its files. Reads the column of the sizes. */
   def measured(of: Fragment): Fragment = of.copy(addBytes =
