@@ -5,7 +5,7 @@ import java.util.Arrays
 /** Sorts by numbers, without an object for each of them: there may be millions. */
 private[compact] object Ascending {
 
-  /** The positions of the numbers in ascending order. Equal ones stay as they are. */
+  /** The positions of the numbers in ascending order. Equal ones keep their order. */
   def of(numbers: Array[Long]): Array[Int] = {
     val least = if (numbers.isEmpty) 0L else numbers.min
     val range = if (numbers.isEmpty) 0L else numbers.max - least

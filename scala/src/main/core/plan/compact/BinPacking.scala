@@ -39,10 +39,10 @@ private[deltaupkeep] object BinPacking {
     if (withGiant.isEmpty) (groups, giants)
     else if (rounds == 0) (others.map(_._1), giants ++ withGiant.flatMap(_._1))
     else {
-      val (found, beside) =
-        withGiant.flatMap { case (group, giant) => group.map(part => part -> giant.exists(_ eq part.asFile)) }
-          .partition(_._2)
-      groupsOf(others.flatMap(_._1) ++ beside.map(_._1), rules, rounds - 1, giants ++ found.map(_._1))
+      val (found, beside) = withGiant.map { case (group, giant) =>
+        group.partition(part => giant.exists(_ eq part.asFile))
+      }.unzip
+      groupsOf(others.flatMap(_._1) ++ beside.flatten, rules, rounds - 1, giants ++ found.flatten)
     }
   }
 

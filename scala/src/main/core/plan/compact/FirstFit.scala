@@ -8,7 +8,7 @@ import java.util.function.ToLongFunction
  * Example, capacity 10: sizes 6, 5, 4, 3, 2 pack into (6, 4) and (5, 3, 2). An item over the capacity gets
  * a bin of its own. Time is O(n log n): the first bin with room is found in a tree of maxima, so a million
  * files of a partition take about a second. No bin has room for all of another: first fit would have used it. The items of
- * a bin stay as they are.
+ * a bin keep their order.
  */
 private[deltaupkeep] object FirstFit {
 
